@@ -1,0 +1,50 @@
+# The one front door. Each target installs what it needs by package name and is quick when nothing is missing.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+NODE  := node_modules/.bin/node --disable-warning=ExperimentalWarning
+READY := node_modules/.ready
+
+.PHONY: help build run test test-unit lint format bench conformance recorded soak dist clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+# npm brings the pinned Node, so the machine's own version does not matter; a machine without npm gets Debian's.
+# Not `npm ci`: it refuses a registry that lacks the builds of a tool for other systems, which we never need.
+$(READY): package.json package-lock.json .npmrc
+	@command -v npm >/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends npm; }
+	npm install --no-save --no-fund --no-audit --loglevel=error
+	@touch $@
+
+build: $(READY) ## dist/kubelet: a launcher over one bundled file
+	@$(NODE) tools/build.ts
+
+run: build ## a node on this machine with a demo pod; Ctrl-C takes it all away
+	@exec $(NODE) tools/run/main.ts $(ARGS)
+
+test: lint build ## every test: unit, process, lab, node, cluster, guest, and the short forms of the long runs
+	@$(NODE) tools/test/main.ts $(SUITES)
+
+test-unit: $(READY) ## the fast part: rules and parts beside their code
+	@$(NODE) tools/test/main.ts unit
+
+lint: $(READY) ## formatting, lint rules, types, import directions, generated code up to date
+	@node_modules/.bin/biome check --error-on-warnings .
+	@node_modules/.bin/tsc --noEmit
+	@$(NODE) tools/check-imports.ts
+	@$(NODE) tools/generate-wire.ts --check
+
+format: $(READY) ## mend what the lint tool can mend by itself
+	@node_modules/.bin/biome check --write .
+
+bench: build ## ours beside the reference kubelet, as ratios (ONLY=start runs one measure)
+	@$(NODE) bench/main.ts $(if $(ONLY),--only $(ONLY))
+
+conformance: build ## the upstream e2e suite (FOCUS= SKIP= KUBELET=reference PROCS=)
+	@FOCUS='$(FOCUS)' SKIP='$(SKIP)' KUBELET='$(KUBELET)' PROCS='$(PROCS)' $(NODE) tests/conformance/main.ts
+
+dist: build ## a release folder: one executable file, systemd unit, sample config, checksums
+	@$(NODE) tools/dist.ts
+
+clean: ## what the build made (caches outside the work tree stay)
+	rm -rf dist build bench/results

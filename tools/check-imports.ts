@@ -1,0 +1,26 @@
+/** Reads every source file and fails if an import points the wrong way: `node tools/check-imports.ts`. */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { importsOf, judgeImport, judgePurity } from './imports/rules.ts';
+
+const src = resolve(import.meta.dirname, '..', 'src');
+
+function judgeFile(file: string): readonly string[] {
+  const code = readFileSync(join(src, file), 'utf8');
+  const problems: string[] = [...judgePurity(file, code)];
+  for (const { specifier, typeOnly, reExport } of importsOf(code)) {
+    if (reExport) problems.push(`${file}: re-exports ${specifier}`);
+    const local = specifier.startsWith('.');
+    const to = local ? relative(src, resolve(src, dirname(file), specifier)) : specifier;
+    if (to.startsWith('..')) problems.push(`${file}: imports ${specifier} from outside src/`);
+    const verdict = judgeImport({ from: file, to, typeOnly });
+    if (verdict !== undefined) problems.push(verdict);
+  }
+  return problems;
+}
+
+const files = globSync('**/*.ts', { cwd: src }).filter((file) => !file.endsWith('.test.ts') && !file.includes('/gen/'));
+const problems = files.sort().flatMap(judgeFile);
+for (const problem of problems) console.error(problem);
+console.log(`imports of ${files.length} files: ${problems.length === 0 ? 'fine' : `${problems.length} wrong`}`);
+process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Import, importsOf, judgeImport, judgePurity } from './rules.ts';
+
+const cases: readonly [string, Import, RegExp | undefined][] = [
+  ['a part uses base', { from: 'pods/pods.ts', to: 'base/clock.ts', typeOnly: false }, undefined],
+  ['base knows nobody', { from: 'base/clock.ts', to: 'api/pod.ts', typeOnly: false }, /higher layer/],
+  ['config knows no host', { from: 'config/config.ts', to: 'host/flock.ts', typeOnly: false }, /higher layer/],
+  ['host may use config', { from: 'host/flock.ts', to: 'config/config.ts', typeOnly: true }, undefined],
+  ['only through the door', { from: 'pods/pods.ts', to: 'config/flags/table.ts', typeOnly: false }, /no front door/],
+  ['parts meet in compose', { from: 'pods/pods.ts', to: 'images/images.ts', typeOnly: false }, /compose/],
+  ['types of a part may be named', { from: 'pods/pods.ts', to: 'images/images.ts', typeOnly: true }, undefined],
+  ['compose sees all', { from: 'compose.ts', to: 'pods/pods.ts', typeOnly: false }, undefined],
+  ['rules stay pure', { from: 'eviction/rules/rank.ts', to: 'node:fs', typeOnly: false }, /pure/],
+  [
+    'rules use no effect of their part',
+    { from: 'eviction/rules/rank.ts', to: 'eviction/loop.ts', typeOnly: false },
+    /not pure/,
+  ],
+  ['rules use no host', { from: 'eviction/rules/rank.ts', to: 'host/statfs.ts', typeOnly: false }, /higher layer/],
+  ['within a folder', { from: 'pods/pods.ts', to: 'pods/worker.ts', typeOnly: false }, undefined],
+];
+
+for (const [name, edge, expected] of cases) {
+  test(name, () => {
+    const verdict = judgeImport(edge);
+    if (expected === undefined) assert.equal(verdict, undefined);
+    else assert.match(verdict ?? 'accepted', expected);
+  });
+}
+
+test('imports are found in every form', () => {
+  const code = [
+    "import { a } from './a.ts';",
+    "import type { B } from './b.ts';",
+    'import {',
+    '  c,',
+    "} from './c.ts';",
+    "export { d } from './d.ts';",
+    "import './e.ts';",
+    "const f = await import('./f.ts');",
+  ].join('\n');
+  assert.deepEqual(
+    importsOf(code).map((i) => [i.specifier, i.typeOnly, i.reExport]),
+    [
+      ['./a.ts', false, false],
+      ['./b.ts', true, false],
+      ['./c.ts', false, false],
+      ['./d.ts', false, true],
+      ['./e.ts', false, false],
+      ['./f.ts', false, false],
+    ],
+  );
+});
+
+test('purity looks at code, not at words', () => {
+  assert.deepEqual(judgePurity('api/x.ts', "// async\nconst a = 'new Date()';"), []);
+  assert.equal(judgePurity('api/x.ts', 'const now = Date.now();').length, 1);
+  assert.equal(judgePurity('plan/x.ts', 'export async function f() {}').length, 1);
+  assert.deepEqual(judgePurity('act/x.ts', 'export async function f() {}'), []);
+});

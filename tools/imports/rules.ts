@@ -1,0 +1,102 @@
+/**
+ * Which file may import which. The picture in docs/architecture.md as a function, so that the compiler of the picture is CI.
+ */
+export interface Import {
+  /** Importing file, relative to `src/`. */
+  readonly from: string;
+  /** Imported file relative to `src/`, or the bare specifier (`node:fs`, `yaml`). */
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+/** Lower layers know nothing of higher ones. Folders that are not named here are the parts. */
+const LAYERS: Readonly<Record<string, number>> = {
+  base: 0,
+  api: 1,
+  config: 2,
+  plan: 2,
+  host: 3,
+  wire: 3,
+  kube: 3,
+  telemetry: 3,
+};
+const RULES_LAYER = 2;
+const PARTS_LAYER = 4;
+const ROOT_LAYER = 5;
+
+/** Collections of small independent things: every file directly in the folder is a door. */
+const LIBRARIES = new Set(['base', 'api', 'host', 'wire', 'telemetry']);
+
+const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '');
+const isRules = (file: string): boolean => file.split('/').includes('rules');
+
+export function isPure(file: string): boolean {
+  const folder = folderOf(file);
+  return folder === 'api' || folder === 'plan' || isRules(file) || file.startsWith('runtime/spec/');
+}
+
+function layerOf(file: string): number {
+  const folder = folderOf(file);
+  if (folder === '') return ROOT_LAYER;
+  const layer = LAYERS[folder] ?? PARTS_LAYER;
+  return isPure(file) ? Math.min(layer, RULES_LAYER) : layer;
+}
+
+function isFrontDoor(file: string): boolean {
+  const folder = folderOf(file);
+  if (file === `${folder}/${folder}.ts`) return true;
+  return LIBRARIES.has(folder) && file.split('/').length === 2;
+}
+
+/** What is wrong with an import, or undefined. */
+export function judgeImport({ from, to, typeOnly }: Import): string | undefined {
+  const bare = !to.endsWith('.ts');
+  if (bare) return isPure(from) && to.startsWith('node:') ? `${from}: a pure file imports ${to}` : undefined;
+  const same = folderOf(from) === folderOf(to);
+  if (same && isPure(from) && !isPure(to) && !typeOnly) return `${from}: a pure file imports ${to}, which is not pure`;
+  if (same) return undefined;
+  if (layerOf(to) > layerOf(from)) return `${from}: imports ${to}, which is in a higher layer`;
+  if (
+    folderOf(from) !== '' &&
+    !isFrontDoor(to) &&
+    !(isPure(to) && layerOf(to) < PARTS_LAYER && folderOf(to) === 'plan')
+  )
+    return `${from}: imports ${to}, which is no front door`;
+  if (layerOf(from) === PARTS_LAYER && layerOf(to) === PARTS_LAYER && !typeOnly)
+    return `${from}: one part imports another (${to}); declare the functions it needs and let compose pass them in`;
+  return undefined;
+}
+
+/** Words that make a function depend on more than its arguments. */
+const IMPURE: readonly (readonly [RegExp, string])[] = [
+  [/\basync\b|\bawait\b|\bPromise\b/, 'is asynchronous'],
+  [/\bDate\b|\bperformance\b/, 'reads a clock'],
+  [/\bMath\.random\b/, 'uses chance'],
+  [/\bsetTimeout\b|\bsetInterval\b/, 'uses a timer'],
+];
+
+export function judgePurity(file: string, code: string): readonly string[] {
+  if (!isPure(file)) return [];
+  const bare = withoutTextAndComments(code);
+  return IMPURE.filter(([pattern]) => pattern.test(bare)).map(([, what]) => `${file}: a pure file ${what}`);
+}
+
+/** Comments and string contents blanked out, so that a word in an error message is no finding. */
+export function withoutTextAndComments(code: string): string {
+  return code.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g, '""');
+}
+
+const STATEMENT = /^\s*(?:import|export)\s+(type\s)?[^'"();]*?from\s*['"]([^'"]+)['"]|^\s*import\s*['"]([^'"]+)['"]/gm;
+const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
+
+export function importsOf(code: string): readonly { specifier: string; typeOnly: boolean; reExport: boolean }[] {
+  const found = [];
+  for (const match of code.matchAll(STATEMENT)) {
+    const specifier = match[2] ?? match[3] ?? '';
+    found.push({ specifier, typeOnly: match[1] !== undefined, reExport: match[0].trimStart().startsWith('export') });
+  }
+  for (const match of code.matchAll(DYNAMIC)) {
+    found.push({ specifier: match[1] ?? '', typeOnly: false, reExport: false });
+  }
+  return found;
+}

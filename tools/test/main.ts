@@ -1,0 +1,51 @@
+/** Runs test suites one after the other and goes on after a failure: `node tools/test/main.ts [SUITE…]`. */
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { chooseSuites, type Suite } from './suites.ts';
+
+const root = resolve(import.meta.dirname, '..', '..');
+
+interface Result {
+  readonly name: string;
+  readonly outcome: 'passed' | 'FAILED' | 'empty';
+  readonly seconds: number;
+}
+
+function runNode(args: readonly string[]): Promise<number> {
+  return new Promise((done, fail) => {
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+    child.on('error', fail);
+    child.on('exit', (code, signal) => done(signal === null ? (code ?? 1) : 1));
+    // Ctrl-C reaches the whole process group; a signal sent to this process alone is passed on, so that worlds are taken down.
+    for (const name of ['SIGTERM', 'SIGHUP'] as const) process.on(name, () => child.kill(name));
+  });
+}
+
+async function runSuite(suite: Suite): Promise<Result> {
+  const files = suite.files.flatMap((pattern) => globSync(pattern, { cwd: root })).sort();
+  if (files.length === 0) return { name: suite.name, outcome: 'empty', seconds: 0 };
+  console.log(`\n== ${suite.name}: ${suite.about} (${files.length} files)`);
+  const start = performance.now();
+  const code = await runNode([
+    '--disable-warning=ExperimentalWarning',
+    '--test',
+    '--test-reporter=./tools/test/reporter.ts',
+    `--test-timeout=${suite.timeoutSeconds * 1000}`,
+    ...(suite.serial ? ['--test-concurrency=1'] : []),
+    ...files,
+  ]);
+  return { name: suite.name, outcome: code === 0 ? 'passed' : 'FAILED', seconds: (performance.now() - start) / 1000 };
+}
+
+async function main(names: readonly string[]): Promise<number> {
+  const results: Result[] = [];
+  for (const suite of chooseSuites(names)) results.push(await runSuite(suite));
+  console.log('');
+  for (const { name, outcome, seconds } of results) {
+    console.log(`${name.padEnd(8)} ${outcome === 'empty' ? 'no test yet' : `${outcome} in ${seconds.toFixed(0)} s`}`);
+  }
+  return results.some((result) => result.outcome === 'FAILED') ? 1 : 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,78 @@
+/**
+ * The test suites, in the order in which they run: what is quick and tells most comes first.
+ * `serial` suites start real components that share the machine, so their files run one after the other.
+ */
+export interface Suite {
+  readonly name: string;
+  readonly files: readonly string[];
+  readonly serial: boolean;
+  /** Longest time for one test, in seconds: a hang must become a failure that says where. */
+  readonly timeoutSeconds: number;
+  readonly about: string;
+}
+
+export const SUITES: readonly Suite[] = [
+  {
+    name: 'unit',
+    files: [
+      'src/**/*.test.ts',
+      'tools/**/*.test.ts',
+      'tests/lab/binaries/*.test.ts',
+      'tests/lab/unit/*.test.ts',
+      'bench/**/*.test.ts',
+    ],
+    serial: false,
+    timeoutSeconds: 60,
+    about: 'rules and parts, beside the code',
+  },
+  {
+    name: 'process',
+    files: ['tests/process/*.test.ts'],
+    serial: true,
+    timeoutSeconds: 120,
+    about: 'dist/kubelet as a process: flags, configuration, signals, lock file',
+  },
+  {
+    name: 'lab',
+    files: ['tests/lab/*.test.ts'],
+    serial: true,
+    timeoutSeconds: 300,
+    about: 'the lab itself: sealed worlds with a real containerd and registry',
+  },
+  {
+    name: 'node',
+    files: ['tests/node/*.test.ts', 'tests/run/*.test.ts'],
+    serial: true,
+    timeoutSeconds: 300,
+    about: 'the kubelet on a real runtime, and `make run`',
+  },
+  {
+    name: 'cluster',
+    files: ['tests/lab/cluster/*.test.ts', 'tests/cluster/*.test.ts', 'tests/conformance/*.test.ts'],
+    serial: true,
+    timeoutSeconds: 600,
+    about: 'a real control plane (Kubernetes 1.36) and the upstream suite in short form',
+  },
+  {
+    name: 'bench',
+    files: ['tests/bench/*.test.ts'],
+    serial: true,
+    timeoutSeconds: 600,
+    about: 'the short form of `make bench`',
+  },
+  {
+    name: 'guest',
+    files: ['tests/lab/guest/*.test.ts'],
+    serial: true,
+    timeoutSeconds: 900,
+    about: 'a guest with systemd and cgroup v2 under qemu',
+  },
+];
+
+/** The suites that a person named, all of them if none; an unknown name is an error. */
+export function chooseSuites(names: readonly string[]): readonly Suite[] {
+  const known = SUITES.map((suite) => suite.name);
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw new Error(`no suite named ${unknown.join(', ')}; there are ${known.join(', ')}`);
+  return names.length === 0 ? SUITES : SUITES.filter((suite) => names.includes(suite.name));
+}
