@@ -1,0 +1,120 @@
+import { suggestion } from '../rules/nearest.ts';
+import { gateNeeds } from './gate-needs.ts';
+import { type Gate, type GateName, type GateStage, gates } from './gates.ts';
+import { removedGates } from './removed-gates.ts';
+
+/** Which features are on. Settled once, at start-up. */
+export type Features = {
+  enabled(name: GateName): boolean;
+  /** Every gate with its state, `AllAlpha` and `AllBeta` included, sorted: what the feature metric shows. */
+  list(): readonly FeatureState[];
+};
+
+export type FeatureState = { readonly name: string; readonly stage: GateStage; readonly enabled: boolean };
+
+export type FeatureProblem = { readonly path: string; readonly value: unknown; readonly rule: string };
+
+export type FeatureOutcome = {
+  readonly features: Features;
+  readonly problems: readonly FeatureProblem[];
+  readonly warnings: readonly FeatureProblem[];
+};
+
+/** The two switches for whole stages; a gate that is named itself keeps what was said about it. */
+const stageSwitches = { AllAlpha: 'alpha', AllBeta: 'beta' } as const satisfies Readonly<Record<string, GateStage>>;
+type StageSwitch = keyof typeof stageSwitches;
+
+/**
+ * Turns the wishes of `featureGates:` and `--feature-gates` into a settled set. Problems do not stop it: the set then
+ * leaves the refused wishes out, so that validation can go on and report the rest.
+ */
+export function resolveFeatures(wishes: Readonly<Record<string, boolean>>): FeatureOutcome {
+  const problems: FeatureProblem[] = [];
+  const warnings: FeatureProblem[] = [];
+  const named = new Map<GateName, boolean>();
+  for (const [name, value] of Object.entries(wishes)) {
+    if (isStageSwitch(name)) continue;
+    const verdict = judgeWish(name, value);
+    if (verdict.problem !== undefined) problems.push(toProblem(name, value, verdict.problem));
+    if (verdict.warning !== undefined) warnings.push(toProblem(name, value, verdict.warning));
+    if (verdict.gate !== undefined) named.set(verdict.gate, value);
+  }
+  const states = settle(wishes, named);
+  if (problems.length === 0) problems.push(...findUnmetNeeds(states));
+  return { features: createFeatures(states, wishes), problems, warnings };
+}
+
+export function isGateName(name: string): name is GateName {
+  return Object.hasOwn(gates, name);
+}
+
+function isStageSwitch(name: string): name is StageSwitch {
+  return Object.hasOwn(stageSwitches, name);
+}
+
+type Verdict = { readonly gate?: GateName; readonly problem?: string; readonly warning?: string };
+
+function judgeWish(name: string, value: boolean): Verdict {
+  if (!isGateName(name)) {
+    if (removedGates.has(name)) return { warning: 'this feature gate is gone from Kubernetes 1.36: it has no effect' };
+    const known = [...Object.keys(gates), ...Object.keys(stageSwitches)];
+    return { problem: `unrecognized feature gate${suggestion(name, known)}` };
+  }
+  const gate: Gate = gates[name];
+  if (gate.locked && value !== gate.default) {
+    return { problem: `this feature gate is locked to ${gate.default}: leave it out` };
+  }
+  if (gate.stage === 'stable') return { gate: name, warning: 'this feature is stable: its gate will be removed' };
+  if (gate.stage === 'deprecated')
+    return { gate: name, warning: 'this feature gate is deprecated: it will be removed' };
+  return { gate: name };
+}
+
+function settle(
+  wishes: Readonly<Record<string, boolean>>,
+  named: ReadonlyMap<GateName, boolean>,
+): ReadonlyMap<GateName, boolean> {
+  const byStage = new Map<GateStage, boolean>();
+  for (const [name, stage] of Object.entries(stageSwitches)) {
+    const value = wishes[name];
+    if (value !== undefined) byStage.set(stage, value);
+  }
+  const states = new Map<GateName, boolean>();
+  for (const [name, gate] of gateEntries()) {
+    states.set(name, named.get(name) ?? byStage.get(gate.stage) ?? gate.default);
+  }
+  return states;
+}
+
+function findUnmetNeeds(states: ReadonlyMap<GateName, boolean>): FeatureProblem[] {
+  const problems: FeatureProblem[] = [];
+  for (const [name] of gateEntries()) {
+    if (!states.get(name)) continue;
+    const missing = (gateNeeds[name] ?? []).filter((need) => !states.get(need));
+    if (missing.length > 0) problems.push(toProblem(name, true, `needs ${missing.join(', ')} to be on as well`));
+  }
+  return problems;
+}
+
+function createFeatures(states: ReadonlyMap<GateName, boolean>, wishes: Readonly<Record<string, boolean>>): Features {
+  return Object.freeze({
+    enabled: (name: GateName) => states.get(name) ?? false,
+    list: () => {
+      const all: FeatureState[] = [];
+      for (const [name, stage] of Object.entries(stageSwitches)) {
+        all.push({ name, stage, enabled: wishes[name] ?? false });
+      }
+      for (const [name, gate] of gateEntries())
+        all.push({ name, stage: gate.stage, enabled: states.get(name) ?? false });
+      return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+  });
+}
+
+function gateEntries(): [GateName, Gate][] {
+  return Object.entries(gates) as [GateName, Gate][];
+}
+
+function toProblem(name: string, value: boolean, rule: string): FeatureProblem {
+  return { path: `featureGates.${name}`, value, rule };
+}
