@@ -36,7 +36,7 @@ test('a deadline aborts with a deadline error that names the call', async () => 
   assert.match(String(call.signal.reason), /Version: no answer within 100 ms/);
 });
 
-test('a call that ended in time leaves no timer', async () => {
+test('a call that ended in time leaves no timer', () => {
   const clock = createManualClock();
   {
     using call = withDeadline(clock, 100, 'Version');
