@@ -1,0 +1,70 @@
+/**
+ * What the runtime has of one pod, read at one moment. Made by runtime/observe, read by the plan, the status and the probes.
+ * Times are milliseconds since 1970; 0 stands for "never".
+ */
+import type { ContainerId, PodUid, SandboxId } from '../api/ids.ts';
+import type { StringMap } from '../api/meta.ts';
+
+export interface ObservedSandbox {
+  readonly id: SandboxId;
+  readonly attempt: number;
+  readonly ready: boolean;
+  readonly createdAt: number;
+  readonly hostNetwork: boolean;
+  /** Empty with host network, and where the runtime has not told yet. */
+  readonly ips: readonly string[];
+  readonly runtimeHandler: string;
+}
+
+export type ContainerRunState = 'created' | 'running' | 'exited' | 'unknown';
+
+export interface ObservedContainer {
+  readonly id: ContainerId;
+  readonly sandboxId: SandboxId;
+  readonly name: string;
+  readonly state: ContainerRunState;
+  readonly createdAt: number;
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly exitCode: number;
+  /** As the runtime says it: Completed, Error, OOMKilled, ContainerCannotRun, StartError… */
+  readonly reason: string;
+  readonly message: string;
+  /** The image as the pod named it, and what the runtime resolved it to. */
+  readonly image: string;
+  readonly imageId: string;
+  readonly imageRef: string;
+  /** Hash of the container's spec when it was made, in the reference's form; empty where the annotation is missing. */
+  readonly hash: string;
+  readonly restartCount: number;
+  readonly annotations: StringMap;
+  readonly logPath: string;
+  readonly user: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] } | undefined;
+  readonly stopSignal: string;
+}
+
+export interface Observation {
+  readonly uid: PodUid;
+  readonly name: string;
+  readonly namespace: string;
+  /** Monotonic time at which the reading began: nothing that happened before it is missing. */
+  readonly takenAt: number;
+  /** Newest first. */
+  readonly sandboxes: readonly ObservedSandbox[];
+  /** Newest first; exited ones included for as long as the runtime has them. */
+  readonly containers: readonly ObservedContainer[];
+}
+
+export const emptyObservation = (uid: PodUid, name: string, namespace: string, takenAt: number): Observation => ({
+  uid,
+  name,
+  namespace,
+  takenAt,
+  sandboxes: [],
+  containers: [],
+});
+
+/** The newest container of that name, or undefined. */
+export function newestContainer(observation: Observation, name: string): ObservedContainer | undefined {
+  return observation.containers.find((container) => container.name === name);
+}
