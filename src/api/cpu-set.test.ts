@@ -13,7 +13,7 @@ test('lists and ranges', () => {
     ['+3', [3]],
     ['007', [7]],
   ];
-  for (const [text, cpus] of good) assert.deepEqual(parseCpuSet(text), { ok: true, cpus }, text);
+  for (const [text, cpus] of good) assert.deepEqual(parseCpuSet(text), { ok: true, value: cpus }, text);
 });
 
 test('what is no list', () => {
@@ -27,7 +27,7 @@ test('formatting and parsing are inverse', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(300)), (cpus) => {
       const sorted = [...cpus].sort((a, b) => a - b);
-      assert.deepEqual(parseCpuSet(formatCpuSet(cpus)), { ok: true, cpus: sorted });
+      assert.deepEqual(parseCpuSet(formatCpuSet(cpus)), { ok: true, value: sorted });
     }),
   );
 });

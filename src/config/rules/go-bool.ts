@@ -1,0 +1,9 @@
+const texts: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((text) => [text, true] as const),
+  ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [text, false] as const),
+]);
+
+/** The texts that Go programs take for a boolean; undefined for any other. */
+export function parseGoBool(text: string): boolean | undefined {
+  return texts.get(text);
+}

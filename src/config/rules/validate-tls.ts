@@ -1,0 +1,73 @@
+import { type Findings, listed, oneOf, problem, warning } from './finding.ts';
+import { suggestion } from './nearest.ts';
+import { insecureCipherSuites, secureCipherSuites, tlsCurves, tlsVersions } from './tls-names.ts';
+import type { ValidationInput } from './validation-input.ts';
+
+export function* validateTls(input: ValidationInput): Findings {
+  const { tlsMinVersion, tlsCipherSuites } = input.kubelet;
+  if (tlsMinVersion !== '') yield* oneOf('tlsMinVersion', tlsMinVersion, tlsVersions);
+  yield* validateCipherSuites(tlsCipherSuites);
+  if (tlsMinVersion === 'VersionTLS13' && tlsCipherSuites.length > 0) {
+    yield warning('tlsCipherSuites', tlsCipherSuites, 'does nothing with tlsMinVersion VersionTLS13');
+  }
+  yield* validateCurves(input.kubelet.tlsCurvePreferences);
+  yield* validateServingCertificate(input);
+}
+
+function* validateCipherSuites(names: readonly string[]): Findings {
+  const insecure: readonly string[] = insecureCipherSuites;
+  const known: readonly string[] = [...secureCipherSuites, ...insecureCipherSuites];
+  for (const [index, name] of names.entries()) {
+    const path = `tlsCipherSuites[${index}]`;
+    if (!known.includes(name)) {
+      const hint = suggestion(name, known);
+      yield problem(path, name, `is not a cipher suite; the good ones are ${secureCipherSuites.join(', ')}${hint}`);
+    } else if (insecure.includes(name)) {
+      yield warning(path, name, 'is not secure');
+    }
+  }
+}
+
+function* validateCurves(ids: readonly number[]): Findings {
+  for (const [index, id] of ids.entries()) {
+    const path = `tlsCurvePreferences[${index}]`;
+    if (!tlsCurves.has(id)) {
+      const known = [...tlsCurves].map(([number, name]) => `${number} (${name})`).join(', ');
+      yield problem(path, id, `must be one of ${known}`);
+    } else if (ids.indexOf(id) < index) {
+      yield problem(path, id, 'must not be listed twice');
+    }
+  }
+}
+
+function* validateServingCertificate({ kubelet, features, settings }: ValidationInput): Findings {
+  const { tlsCertFile, tlsPrivateKeyFile, serverTLSBootstrap } = kubelet;
+  if (serverTLSBootstrap && !features.enabled('RotateKubeletServerCertificate')) {
+    yield problem('serverTLSBootstrap', true, 'needs the feature gate RotateKubeletServerCertificate');
+  }
+  if (serverTLSBootstrap && settings.api.kubeconfig === '') {
+    yield warning('serverTLSBootstrap', true, 'needs --kubeconfig: without it nobody signs a certificate');
+  }
+  if (serverTLSBootstrap) return;
+  const rule = 'is of no use alone: the server will have no certificate';
+  if (tlsCertFile !== '' && tlsPrivateKeyFile === '')
+    yield warning('tlsCertFile', tlsCertFile, `${rule} without tlsPrivateKeyFile`);
+  if (tlsCertFile === '' && tlsPrivateKeyFile !== '')
+    yield warning('tlsPrivateKeyFile', tlsPrivateKeyFile, `${rule} without tlsCertFile`);
+}
+
+/** Who may talk to the server: webhooks ask the API server, so they need one. */
+export function* validateAccess({ kubelet, settings }: ValidationInput): Findings {
+  const { authentication, authorization } = kubelet;
+  const isStandalone = settings.api.kubeconfig === '';
+  const needsKubeconfig = 'asks the API server, and without --kubeconfig there is none';
+  if (authentication.webhook.enabled && isStandalone) {
+    yield problem('authentication.webhook.enabled', true, needsKubeconfig);
+  }
+  const modes = ['AlwaysAllow', 'Webhook'];
+  if (!modes.includes(authorization.mode)) {
+    yield problem('authorization.mode', authorization.mode, `must be ${listed(modes)}`);
+  } else if (authorization.mode === 'Webhook' && isStandalone) {
+    yield problem('authorization.mode', authorization.mode, needsKubeconfig);
+  }
+}
