@@ -1,0 +1,94 @@
+/**
+ * The front door of the lab: sealed little worlds of real parts, up in a second, gone without a trace.
+ *
+ *   test('a pod runs', async (t) => {
+ *     await using node = await lab.node({ test: t });
+ *     await writeFile(join(node.manifestsFolder, 'web.yaml'), manifest);
+ *   });
+ */
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { TestContext } from 'node:test';
+import { cacheRoot } from '../../tools/machine/cache.ts';
+import type { Leftover } from '../../tools/machine/ledger.ts';
+import { createNode, type NodeWorld } from '../../tools/machine/node.ts';
+import type { Image } from '../../tools/machine/oci/image.ts';
+import { keepLogs } from './kept-logs.ts';
+import { createSupplies, type RuntimeName } from './supplies.ts';
+import { createWorlds, LAB_PLACE } from './worlds.ts';
+
+export interface LabNodeOptions {
+  /** The running test: if it fails, the logs of every part are kept and their place is printed. */
+  readonly test?: TestContext;
+  readonly runtime?: RuntimeName;
+  /** Which kubelet is started; `none` leaves `node.kubelet` for the test to start (ours, unless it says otherwise). */
+  readonly kubelet?: 'ours' | 'reference' | 'none';
+  /** Fields of KubeletConfiguration, over those that every world has. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly flags?: readonly string[];
+  readonly nodeName?: string;
+  /** Beside those that every node has. */
+  readonly images?: readonly Image[];
+  /** More TOML at the end of containerd's configuration. */
+  readonly containerdConfig?: string;
+}
+
+export interface LabNode extends NodeWorld, AsyncDisposable {
+  /** CRI, and containerd's own API. */
+  readonly runtimeSocket: string;
+}
+
+export interface Lab {
+  node(options?: LabNodeOptions): Promise<LabNode>;
+  /** The same world with the reference kubelet. */
+  reference(options?: Omit<LabNodeOptions, 'kubelet'>): Promise<LabNode>;
+  /** What worlds left behind that nobody owns any more. */
+  leftovers(): Promise<readonly Leftover[]>;
+}
+
+const OUR_KUBELET = resolve(import.meta.dirname, '..', '..', 'dist', 'kubelet');
+
+export function createLab(env: NodeJS.ProcessEnv): Lab {
+  const supplies = createSupplies(env);
+  const worlds = createWorlds();
+
+  const node = async (options: LabNodeOptions = {}): Promise<LabNode> => {
+    await worlds.sweepOnce();
+    const choice = options.kubelet ?? 'ours';
+    const [runtime, images, binary] = await Promise.all([
+      supplies.runtime(options.runtime ?? 'containerd-2.4'),
+      supplies.images(),
+      choice === 'reference' ? supplies.referenceKubelet() : OUR_KUBELET,
+    ]);
+    const made = await createNode({
+      place: LAB_PLACE,
+      id: randomBytes(4).toString('hex'),
+      runtime,
+      images: [...images, ...(options.images ?? [])],
+      cacheFolder: cacheRoot(env),
+      nodeName: options.nodeName ?? 'node',
+      kubelet: {
+        binary,
+        ...(options.config === undefined ? {} : { config: options.config }),
+        ...(options.flags === undefined ? {} : { flags: options.flags }),
+      },
+      ...(options.containerdConfig === undefined ? {} : { extraContainerdConfig: options.containerdConfig }),
+    });
+    const labNode = worlds.adopt(made, (world) => keepLogs(world, options.test, env));
+    try {
+      if (choice !== 'none') await labNode.kubelet.start();
+    } catch (error) {
+      await labNode[Symbol.asyncDispose]();
+      throw error;
+    }
+    return labNode;
+  };
+
+  return {
+    node,
+    reference: (options = {}) => node({ ...options, kubelet: 'reference' }),
+    leftovers: () => worlds.leftovers(),
+  };
+}
+
+export const lab: Lab = createLab(process.env);

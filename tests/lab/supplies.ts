@@ -1,0 +1,74 @@
+/** The programs and images that worlds are furnished with: looked for once in a process. */
+import { dirname } from 'node:path';
+import { createSystemClock } from '../../src/base/clock.ts';
+import type { RuntimeBinaries } from '../../tools/machine/containerd.ts';
+import { busyboxImage, pauseImage } from '../../tools/machine/images.ts';
+import { type Image, makeImage } from '../../tools/machine/oci/image.ts';
+import { createBinaries } from './binaries/binaries.ts';
+import type { BinaryName } from './binaries/catalog.ts';
+import { createProgress } from './binaries/progress.ts';
+
+/** What people run today, and what Debian 12 has. */
+export type RuntimeName = 'containerd-2.4' | 'containerd-1.6';
+
+export interface Supplies {
+  runtime(name: RuntimeName): Promise<RuntimeBinaries>;
+  images(): Promise<readonly Image[]>;
+  referenceKubelet(): Promise<string>;
+}
+
+export function createSupplies(env: NodeJS.ProcessEnv): Supplies {
+  const binaries = createBinaries({ env, log: createProgress(process.stderr, createSystemClock()) });
+  const never = new AbortController().signal;
+  const ensure = <N extends BinaryName>(...names: readonly N[]) => binaries.ensure(names, never);
+
+  return {
+    runtime: once((name: RuntimeName) => (name === 'containerd-1.6' ? debianRuntime(ensure) : builtRuntime(ensure))),
+    images: once(async () => {
+      await ensure('busybox', 'catatonit');
+      return [makeImage(await pauseImage()), makeImage(await busyboxImage())];
+    }),
+    referenceKubelet: once(async () => (await ensure('kubelet-reference'))['kubelet-reference']),
+  };
+}
+
+type Ensure = <N extends BinaryName>(...names: readonly N[]) => Promise<Record<N, string>>;
+
+async function builtRuntime(ensure: Ensure): Promise<RuntimeBinaries> {
+  const paths = await ensure('containerd', 'containerd-shim-runc-v2', 'ctr', 'runc', 'cni-plugins', 'iptables');
+  return {
+    name: 'containerd-2.4',
+    containerd: paths.containerd,
+    ctr: paths.ctr,
+    shimFolder: dirname(paths['containerd-shim-runc-v2']),
+    runc: paths.runc,
+    cniFolder: paths['cni-plugins'],
+  };
+}
+
+async function debianRuntime(ensure: Ensure): Promise<RuntimeBinaries> {
+  const paths = await ensure(
+    ...(['debian-containerd', 'debian-containerd-shim-runc-v2', 'debian-ctr', 'debian-runc'] as const),
+    ...(['cni-plugins', 'iptables'] as const),
+  );
+  return {
+    name: 'containerd-1.6',
+    containerd: paths['debian-containerd'],
+    ctr: paths['debian-ctr'],
+    shimFolder: dirname(paths['debian-containerd-shim-runc-v2']),
+    runc: paths['debian-runc'],
+    cniFolder: paths['cni-plugins'],
+  };
+}
+
+/** Remembers the answer for each argument; a failure is not remembered. */
+function once<A extends readonly unknown[], T>(make: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (...args) => {
+    const key = JSON.stringify(args);
+    const answer = known.get(key) ?? make(...args);
+    known.set(key, answer);
+    answer.catch(() => known.delete(key));
+    return answer;
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * Which worlds there are and who owns them. A world's folder appears together with its ledger (one rename), before anything else of it is
+ * made, and goes last: so whatever a killed process left behind is found by the next run, and is taken away.
+ */
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { destroyTree, isCode, listTrees, processesIn, readHierarchies } from './cgroup-trees.ts';
+import { isAlive, type Owner, ownerOf } from './owner.ts';
+
+/** Where worlds of one kind live: `make run` and the lab have a place each. */
+export interface WorldPlace {
+  readonly root: string;
+  /** Cgroups of this place, and only they, begin with it. */
+  readonly cgroupPrefix: string;
+  cgroupOf(id: string): string;
+}
+
+export function createPlace(root: string, cgroupPrefix: string): WorldPlace {
+  return { root, cgroupPrefix, cgroupOf: (id) => `${cgroupPrefix}${id}` };
+}
+
+const LEDGER = 'ledger.json';
+const UNBORN = '.new-';
+
+/** Makes the world's folder, owned by this process. Fails when a world of that name is there already. */
+export async function claimWorld(place: WorldPlace, id: string): Promise<string> {
+  const owner = ownerOf(process.pid);
+  if (owner === undefined) throw new Error('this process is not in /proc');
+  await mkdir(place.root, { recursive: true, mode: 0o755 });
+  const unborn = await mkdtemp(join(place.root, UNBORN));
+  const folder = join(place.root, id);
+  try {
+    await writeFile(join(unborn, LEDGER), JSON.stringify(owner));
+    await rename(unborn, folder);
+  } catch (error) {
+    await rm(unborn, { recursive: true, force: true });
+    if (isCode(error, 'ENOTEMPTY', 'EEXIST')) throw new Error(`${folder} exists: the world ${id} is there already`);
+    throw error;
+  }
+  return folder;
+}
+
+/** Removes the world's folder, the ledger last: half-way through it still tells whose it is. */
+export async function removeWorldFolder(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(emptyWhereMissing);
+  for (const name of names) {
+    if (name !== LEDGER) await rm(join(folder, name), { recursive: true, force: true });
+  }
+  await rm(folder, { recursive: true, force: true });
+}
+
+export interface Leftover {
+  readonly what: 'world' | 'cgroup' | 'process' | 'mount';
+  readonly name: string;
+}
+
+/** What is there although nobody who lives owns it. Worlds in use by other processes are none of it. */
+export async function findLeftovers(place: WorldPlace): Promise<Leftover[]> {
+  const hierarchies = await readHierarchies();
+  const worlds = await readWorlds(place);
+  const living = new Set(worlds.filter((world) => world.alive).map((world) => place.cgroupOf(world.id)));
+  const found: Leftover[] = worlds.filter((world) => !world.alive).map(({ id }) => ({ what: 'world', name: id }));
+  for (const tree of await listTrees(hierarchies, place.cgroupPrefix)) {
+    if (living.has(tree)) continue;
+    found.push({ what: 'cgroup', name: tree });
+    for (const pid of await processesIn(hierarchies, tree)) found.push({ what: 'process', name: String(pid) });
+  }
+  const mounts = (await readFile('/proc/self/mounts', 'utf8')).split('\n').map((line) => line.split(' ')[1] ?? '');
+  for (const name of mounts.filter((path) => path.startsWith(`${place.root}/`))) found.push({ what: 'mount', name });
+  return found;
+}
+
+/** Takes away every world whose owner is dead, and cgroups without a world. Answers what it took away. */
+export async function sweep(place: WorldPlace): Promise<Leftover[]> {
+  const leftovers = await findLeftovers(place);
+  const hierarchies = await readHierarchies();
+  for (const { what, name } of leftovers) {
+    if (what === 'cgroup') await destroyTree(hierarchies, name);
+  }
+  for (const { what, name } of leftovers) {
+    if (what === 'world') await removeWorldFolder(join(place.root, name));
+  }
+  return leftovers;
+}
+
+interface KnownWorld {
+  readonly id: string;
+  readonly alive: boolean;
+}
+
+async function readWorlds(place: WorldPlace): Promise<KnownWorld[]> {
+  const names = await readdir(place.root).catch(emptyWhereMissing);
+  const worlds: KnownWorld[] = [];
+  for (const id of names) {
+    const owner = await readOwner(join(place.root, id, LEDGER));
+    // A folder on its way in or out is empty for a moment: another process is at work on it.
+    if (owner === 'none' && (await readdir(join(place.root, id)).catch(emptyWhereMissing)).length === 0) continue;
+    worlds.push({ id, alive: owner !== 'none' && isAlive(owner) });
+  }
+  return worlds;
+}
+
+function emptyWhereMissing(error: unknown): string[] {
+  if (isCode(error, 'ENOENT')) return [];
+  throw error;
+}
+
+async function readOwner(path: string): Promise<Owner | 'none'> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Owner;
+  } catch (error) {
+    if (isCode(error, 'ENOENT') || error instanceof SyntaxError) return 'none';
+    throw error;
+  }
+}

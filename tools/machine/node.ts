@@ -1,0 +1,120 @@
+/** A node in a sealed world: containerd with its images, a door into its network, and a kubelet. The lab and `make run` share it. */
+import { existsSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Captured, CaptureOptions } from './capture.ts';
+import { type Containerd, createContainerd, type RuntimeBinaries } from './containerd.ts';
+import { type Gate, openGate } from './gate.ts';
+import { createKubelet, type Kubelet, type KubeletSettings } from './kubelet.ts';
+import type { WorldPlace } from './ledger.ts';
+import { archiveKey, type Image, writeArchive } from './oci/image.ts';
+import type { Part } from './part.ts';
+import { createWorld, NODE_ADDRESS, type StartOptions, type World } from './world.ts';
+
+export interface NodeOptions {
+  readonly place: WorldPlace;
+  readonly id: string;
+  readonly runtime: RuntimeBinaries;
+  readonly images: readonly Image[];
+  /** Folder in which image archives are kept between runs. */
+  readonly cacheFolder: string;
+  readonly kubelet: KubeletSettings;
+  readonly nodeName: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly extraContainerdConfig?: string;
+  /** Told about each step, for people who wait. */
+  readonly progress?: (step: string) => void;
+}
+
+export interface NodeWorld {
+  readonly world: World;
+  readonly id: string;
+  readonly nodeName: string;
+  /** The node's address inside its network. */
+  readonly address: string;
+  readonly containerd: Containerd;
+  readonly gate: Gate;
+  /** Not started yet. */
+  readonly kubelet: Kubelet;
+  /** Put a static pod's manifest here. */
+  readonly manifestsFolder: string;
+  /** The same folders as `/var/lib/kubelet`, `/var/log/pods` and `/var/log/containers` inside. */
+  readonly kubeletFolder: string;
+  readonly podLogsFolder: string;
+  readonly containerLogsFolder: string;
+  start(options: StartOptions): Promise<Part>;
+  exec(argv: readonly string[], options?: CaptureOptions): Promise<Captured>;
+  importImages(images: readonly Image[]): Promise<void>;
+  destroy(): Promise<void>;
+}
+
+const POD_SUBNET = '10.88.0.0/16';
+
+/** containerd is up and has its images when this resolves. */
+export async function createNode(options: NodeOptions): Promise<NodeWorld> {
+  const progress = options.progress ?? (() => undefined);
+  progress('namespaces, cgroup and folder');
+  const world = await createWorld({
+    place: options.place,
+    id: options.id,
+    ...(options.env === undefined ? {} : { env: options.env }),
+  });
+  try {
+    const [containerd, gate] = await Promise.all([startRuntime(world, options, progress), openGate(world)]);
+    const importImages = (images: readonly Image[]) => importArchive(containerd, images, options.cacheFolder);
+    const manifestsFolder = join(world.folder, 'manifests');
+    const kubelet = await createKubelet(
+      { world, gate, runtimeEndpoint: containerd.endpoint, nodeName: options.nodeName, manifestsFolder },
+      options.kubelet,
+    );
+    progress('images');
+    await importImages(options.images);
+    return {
+      world,
+      id: options.id,
+      nodeName: options.nodeName,
+      address: NODE_ADDRESS,
+      containerd,
+      gate,
+      kubelet,
+      manifestsFolder,
+      kubeletFolder: join(world.folder, 'kubelet'),
+      podLogsFolder: join(world.folder, 'log', 'pods'),
+      containerLogsFolder: join(world.folder, 'log', 'containers'),
+      start: (start) => world.start(start),
+      exec: (argv, execOptions) => world.exec(argv, execOptions),
+      importImages,
+      destroy: () => world.destroy(),
+    };
+  } catch (error) {
+    await world.destroy();
+    throw error;
+  }
+}
+
+async function startRuntime(world: World, options: NodeOptions, progress: (step: string) => void): Promise<Containerd> {
+  progress(options.runtime.name);
+  const containerd = await createContainerd({
+    world,
+    binaries: options.runtime,
+    podSubnet: POD_SUBNET,
+    ...(options.extraContainerdConfig === undefined ? {} : { extraConfig: options.extraContainerdConfig }),
+  });
+  await containerd.start();
+  return containerd;
+}
+
+/** The archive is named by what is in it, so one that is there is the right one. */
+async function importArchive(containerd: Containerd, images: readonly Image[], cacheFolder: string): Promise<void> {
+  if (images.length === 0) return;
+  const folder = join(cacheFolder, 'images');
+  const archive = join(folder, `${archiveKey(images)}.tar`);
+  if (!existsSync(archive)) {
+    await mkdir(folder, { recursive: true });
+    const half = `${archive}.${process.pid}`;
+    await writeFile(half, writeArchive(images));
+    await rename(half, archive);
+  }
+  const { code, stderr } = await containerd.ctr('images', 'import', archive);
+  if (code !== 0) throw new Error(`ctr images import ${archive}: exit code ${code}: ${stderr.trim()}`);
+}

@@ -1,0 +1,188 @@
+/**
+ * A sealed place to run a node in: network, mount and cgroup namespaces of its own, a folder, and a cgroup that holds every process.
+ * Inside, that cgroup is the root of every hierarchy, so not even a container without a parent cgroup gets out of it.
+ * Nothing of it is visible on the machine but these: when the processes are gone, their mounts, interfaces and network
+ * namespaces are gone with them, so taking a world away is "kill the cgroup, remove the folder".
+ *
+ *   folder/ledger.json   who owns it (see ledger.ts)
+ *   folder/logs/         one file for each part
+ *   folder/kubelet       is /var/lib/kubelet inside;  folder/log is /var/log;  the rest of /var/lib is a throw-away overlay
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Captured, type CaptureOptions, capture } from './capture.ts';
+import {
+  type CgroupHierarchies,
+  createTree,
+  delegateControllers,
+  destroyTree,
+  readHierarchies,
+} from './cgroup-trees.ts';
+import { claimWorld, removeWorldFolder, type WorldPlace } from './ledger.ts';
+import { type Part, startPart } from './part.ts';
+
+export interface WorldOptions {
+  readonly place: WorldPlace;
+  readonly id: string;
+  /** Environment of everything in the world; PATH comes from the machine. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+export interface StartOptions {
+  readonly name: string;
+  readonly argv: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
+export interface World {
+  readonly id: string;
+  readonly folder: string;
+  readonly logsFolder: string;
+  /** The world's cgroup as the machine sees it, in every hierarchy. Inside the world it is `/`. */
+  readonly cgroup: string;
+  readonly hierarchies: CgroupHierarchies;
+  /** Process whose namespaces are the world's: for `nsenter --target`. */
+  readonly anchorPid: number;
+  /** Starts a program inside, in the cgroup `<cgroup>/<name>`. */
+  start(options: StartOptions): Promise<Part>;
+  /** Runs a short program inside. */
+  exec(argv: readonly string[], options?: CaptureOptions): Promise<Captured>;
+  /** What a person types to run something inside. */
+  enterCommand(argv: readonly string[]): string;
+  destroy(): Promise<void>;
+}
+
+/** The address of the node: on a bridge that leads nowhere, with the default route over it (TEST-NET-1). */
+export const NODE_ADDRESS = '192.0.2.10';
+const NODE_GATEWAY = '192.0.2.1';
+const ANCHOR_CGROUP = 'anchor';
+const ANCHOR_READY = 'world is ready';
+
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const { place, id } = options;
+  const folder = await claimWorld(place, id);
+  const hierarchies = await readHierarchies();
+  const cgroup = place.cgroupOf(id);
+  const destroy = async () => {
+    await destroyTree(hierarchies, cgroup);
+    await removeWorldFolder(folder);
+  };
+  try {
+    return await furnishWorld({ options, folder, hierarchies, cgroup, destroy });
+  } catch (error) {
+    await destroy();
+    throw error;
+  }
+}
+
+async function furnishWorld(given: {
+  options: WorldOptions;
+  folder: string;
+  hierarchies: CgroupHierarchies;
+  cgroup: string;
+  destroy: () => Promise<void>;
+}): Promise<World> {
+  const { folder, hierarchies, cgroup, destroy } = given;
+  const env = { ...process.env, ...given.options.env };
+  const logsFolder = join(folder, 'logs');
+  for (const name of ['logs', 'kubelet', 'log', 'var-lib/upper', 'var-lib/work']) {
+    await mkdir(join(folder, name), { recursive: true });
+  }
+  await createTree(hierarchies, cgroup);
+
+  const intoCgroup = async (name: string): Promise<string[]> => {
+    await createTree(hierarchies, join(cgroup, name));
+    return ['sh', '-c', JOIN_CGROUPS, join('/', cgroup, name), ...hierarchies.mounts, '--'];
+  };
+  await createTree(hierarchies, join(cgroup, ANCHOR_CGROUP));
+  const anchor = startPart({
+    name: ANCHOR_CGROUP,
+    argv: [
+      ...(await intoCgroup('.')), // where a process is when it gets a cgroup namespace becomes the root of it
+      ...[
+        'unshare',
+        '--mount',
+        '--net',
+        '--cgroup',
+        '--propagation',
+        'private',
+        'sh',
+        '-ec',
+        furnishScript(hierarchies),
+        folder,
+      ],
+    ],
+    env,
+    logFile: join(logsFolder, 'anchor.log'),
+  });
+  await anchor.waitForLog(new RegExp(ANCHOR_READY), 10_000);
+  await delegateControllers(hierarchies, cgroup);
+  const enter = ['nsenter', `--target=${anchor.pid}`, '--mount', '--net', '--cgroup', '--'];
+
+  return {
+    id: given.options.id,
+    folder,
+    logsFolder,
+    cgroup: join('/', cgroup),
+    hierarchies,
+    anchorPid: anchor.pid,
+    start: async (start) =>
+      startPart({
+        name: start.name,
+        argv: [...(await intoCgroup(start.name)), ...enter, ...start.argv],
+        env: { ...env, ...start.env },
+        logFile: join(logsFolder, `${start.name}.log`),
+        ...(start.cwd === undefined ? {} : { cwd: start.cwd }),
+      }),
+    exec: async (argv, execOptions = {}) =>
+      await capture([...(await intoCgroup(ANCHOR_CGROUP)), ...enter, ...argv], {
+        ...execOptions,
+        env: { ...env, ...execOptions.env },
+      }),
+    enterCommand: (argv) => [...enter.slice(0, -1), ...argv].join(' '),
+    destroy,
+  };
+}
+
+// $0 is the cgroup; the arguments up to `--` are mount points; the rest is the command.
+const JOIN_CGROUPS = `
+set -e
+while [ "$1" != -- ]; do echo $$ > "$1$0/cgroup.procs"; shift; done
+shift
+exec "$@"`;
+
+// Runs as the anchor, inside the new namespaces; $0 is the world's folder. Mounts are shared again within the world, because pods may
+// ask for mounts that propagate. /run is fresh: network namespaces, locks and shim sockets of the runtime live there.
+const furnishScript = (hierarchies: CgroupHierarchies): string => `
+${remountCgroups(hierarchies)}
+mount --make-rshared /
+mount -t overlay overlay -o "lowerdir=/var/lib,upperdir=$0/var-lib/upper,workdir=$0/var-lib/work" /var/lib
+mkdir -p /var/lib/kubelet
+mount --bind "$0/kubelet" /var/lib/kubelet
+mount --bind "$0/log" /var/log
+mkdir -p /var/log/pods /var/log/containers
+mount -t tmpfs -o mode=755 tmpfs /run
+mkdir -p /run/lock /run/netns
+ip link set lo up
+ip link add node0 type bridge
+ip address add ${NODE_ADDRESS}/24 dev node0
+ip link set node0 up
+ip route add default via ${NODE_GATEWAY} dev node0
+echo ${JSON.stringify(ANCHOR_READY)}
+exec sleep infinity`;
+
+/** The hierarchies again, mounted from inside the cgroup namespace, and the processes of the anchor out of the root. */
+function remountCgroups(hierarchies: CgroupHierarchies): string {
+  const lines = ['umount --recursive --lazy /sys/fs/cgroup'];
+  if (hierarchies.controllers.size > 0) lines.push('mount -t tmpfs -o mode=755 tmpfs /sys/fs/cgroup');
+  for (const [mount, controllers] of hierarchies.controllers) {
+    lines.push(`mkdir -p ${mount}`, `mount -t cgroup -o ${controllers} cgroup ${mount}`);
+    for (const name of controllers.split(',')) {
+      if (controllers.includes(',')) lines.push(`ln -s ${mount} /sys/fs/cgroup/${name}`);
+    }
+  }
+  lines.push(`mkdir -p ${hierarchies.unified}`, `mount -t cgroup2 cgroup2 ${hierarchies.unified}`);
+  for (const mount of hierarchies.mounts) lines.push(`echo $$ > ${mount}/${ANCHOR_CGROUP}/cgroup.procs`);
+  return lines.join('\n');
+}
