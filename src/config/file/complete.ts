@@ -1,0 +1,20 @@
+/** From what the files set to a complete configuration, before flags. */
+import { applyDefaults, applyFileDefaults, type DefaultingGates, flagEraDefaults } from '../schema/defaults.ts';
+import type { KubeletConfiguration } from '../schema/kubelet-configuration.ts';
+import { mergePatch } from '../schema/merge.ts';
+import type { DecodedConfiguration } from './decode.ts';
+
+/**
+ * As the reference does it: the file is completed first, or the older defaults of the flags are taken where there is
+ * none, and the drop-ins are laid over that. So a default that depends on another field depends on the file alone, and
+ * a hard eviction threshold in a drop-in joins the default ones. Flags go over the result, unlike a file they can set
+ * zeros.
+ */
+export function completeConfiguration(
+  { file, dropins }: Pick<DecodedConfiguration, 'file' | 'dropins'>,
+  gates?: DefaultingGates,
+): KubeletConfiguration {
+  const base = file === undefined ? applyDefaults(flagEraDefaults, gates) : applyFileDefaults(file, gates);
+  if (dropins.length === 0) return base;
+  return applyDefaults(dropins.reduce(mergePatch, base), gates);
+}

@@ -1,0 +1,148 @@
+/** From a place in the tree to a value of the kind that the table asks for. */
+import { parseDuration } from '../../api/duration.ts';
+import { formatQuantity, parseQuantity } from '../../api/quantity.ts';
+import { suggestion } from '../rules/nearest.ts';
+import { zeroOf } from '../schema/defaults.ts';
+import type { DurationKind, IntKind, Kind, ListKind, MapKind, StructKind } from '../schema/kinds.ts';
+import type { FileReport } from './report.ts';
+import type { Entry, Tree } from './tree.ts';
+
+/**
+ * - fill: `null` means "as if not written" (in a list or map: the zero of its kind)
+ * - patch: `null` takes away what an earlier file set, and is kept for the merge
+ */
+export type NullRule = 'fill' | 'patch';
+
+export interface Decoding {
+  readonly report: FileReport;
+  readonly nulls: NullRule;
+  /** Makes a path of the file absolute, where paths count from the folder of the file. */
+  resolvePath(path: string): string;
+}
+
+/** A struct or map as it was written; `null` only where nulls are patches. */
+export type Decoded = { readonly [key: string]: unknown };
+
+/** The value, or undefined where it is absent or was refused. */
+export function decodeValue(type: Kind, tree: Tree, path: string, decoding: Decoding): unknown {
+  const { report } = decoding;
+  report.noteOrigin(tree.place, path);
+  switch (type.kind) {
+    case 'bool':
+      return tree.kind === 'bool' ? tree.value : mismatch(tree, path, report, 'must be true or false, without quotes');
+    case 'int':
+      return decodeInt(type, tree, path, report);
+    case 'float':
+      return decodeFloat(tree, path, report);
+    case 'string':
+      if (tree.kind !== 'string') return mismatch(tree, path, report, 'must be a string, in quotes if need be');
+      return type.isPath ? decoding.resolvePath(tree.value) : tree.value;
+    case 'duration':
+      return decodeDuration(type, tree, path, report);
+    case 'quantity':
+      return decodeQuantity(tree, path, report);
+    case 'list':
+      return decodeList(type, tree, path, decoding);
+    case 'map':
+      return decodeMap(type, tree, path, decoding);
+    case 'struct':
+      if (tree.kind !== 'map') return mismatch(tree, path, report, 'must be a map of fields');
+      return decodeStruct(type, dropRepeated(tree.entries, path, report), path, decoding);
+  }
+}
+
+function decodeInt(type: IntKind, tree: Tree, path: string, report: FileReport): number | undefined {
+  const rule = `must be an integer from ${type.min} to ${type.max}`;
+  // 1e2 and 100.0 are integers to the reference: they become 100 on the way through JSON.
+  const isWhole = tree.kind === 'int' || (tree.kind === 'float' && Number.isInteger(tree.value));
+  const value = isWhole ? Number(tree.value) : Number.NaN;
+  return value >= type.min && value <= type.max ? value : mismatch(tree, path, report, rule);
+}
+
+function decodeFloat(tree: Tree, path: string, report: FileReport): number | undefined {
+  const value = tree.kind === 'int' || tree.kind === 'float' ? Number(tree.value) : Number.NaN;
+  return Number.isFinite(value) ? value : mismatch(tree, path, report, 'must be a number');
+}
+
+function decodeDuration(type: DurationKind, tree: Tree, path: string, report: FileReport): number | undefined {
+  if (type.alsoNanoseconds && tree.kind === 'int') return Number(tree.value) / 1e6;
+  if (tree.kind !== 'string') return mismatch(tree, path, report, 'must be a duration with a unit, such as 1m30s');
+  const duration = parseDuration(tree.value);
+  return duration.ok ? duration.value : report.refuse(tree.place, path, duration.problem);
+}
+
+function decodeQuantity(tree: Tree, path: string, report: FileReport): string | undefined {
+  if (tree.kind !== 'string' && tree.kind !== 'int' && tree.kind !== 'float') {
+    return mismatch(tree, path, report, 'must be a quantity, such as 10Mi');
+  }
+  const quantity = parseQuantity(String(tree.value).trim());
+  return quantity.ok ? formatQuantity(quantity.value) : report.refuse(tree.place, path, quantity.problem);
+}
+
+function decodeList(type: ListKind, tree: Tree, path: string, decoding: Decoding): unknown {
+  if (tree.kind !== 'list') return mismatch(tree, path, decoding.report, 'must be a list');
+  return tree.items.map((item, index) =>
+    item.kind === 'null' ? zeroOf(type.item) : decodeValue(type.item, item, `${path}[${index}]`, decoding),
+  );
+}
+
+function decodeMap(type: MapKind, tree: Tree, path: string, decoding: Decoding): unknown {
+  if (tree.kind !== 'map') return mismatch(tree, path, decoding.report, 'must be a map');
+  const decoded = dropRepeated(tree.entries, path, decoding.report).map(({ key, value }) => {
+    if (value.kind !== 'null') return [key, decodeValue(type.item, value, `${path}.${key}`, decoding)] as const;
+    return [key, decoding.nulls === 'patch' ? null : zeroOf(type.item)] as const;
+  });
+  return Object.fromEntries(decoded);
+}
+
+export function decodeStruct(type: StructKind, entries: readonly Entry[], path: string, decoding: Decoding): Decoded {
+  const decoded: [string, unknown][] = [];
+  for (const { key, place, value } of entries) {
+    const fieldPath = path === '' ? key : `${path}.${key}`;
+    const field = Object.hasOwn(type.fields, key) ? type.fields[key] : undefined;
+    if (field === undefined) {
+      const hint = suggestion(key, Object.keys(type.fields));
+      decoding.report.doubt(place, fieldPath, `unknown field${hint}`);
+    } else if (value.kind !== 'null') {
+      decoded.push([key, decodeValue(field.type, value, fieldPath, decoding)]);
+    } else if (decoding.nulls === 'patch') {
+      decoding.report.noteOrigin(value.place, fieldPath);
+      decoded.push([key, null]);
+    }
+  }
+  return Object.fromEntries(decoded.filter(([, value]) => value !== undefined));
+}
+
+/** The last of several entries with the same key counts, as in the reference. */
+export function dropRepeated(entries: readonly Entry[], path: string, report: FileReport): readonly Entry[] {
+  const last = new Map<string, Entry>();
+  for (const entry of entries) {
+    const earlier = last.get(entry.key);
+    const entryPath = path === '' ? entry.key : `${path}.${entry.key}`;
+    if (earlier !== undefined) {
+      report.doubt(entry.place, entryPath, `written twice, first on line ${earlier.place.line}; the last one counts`);
+    }
+    last.set(entry.key, entry);
+  }
+  return [...last.values()];
+}
+
+function mismatch(tree: Tree, path: string, report: FileReport, rule: string): undefined {
+  return report.refuse(tree.place, path, `${rule}; found ${describe(tree)}`);
+}
+
+/** Short enough for one line of a log. */
+export function describe(tree: Tree): string {
+  switch (tree.kind) {
+    case 'null':
+      return 'nothing';
+    case 'list':
+      return 'a list';
+    case 'map':
+      return 'a map';
+    case 'string':
+      return `the string ${JSON.stringify(tree.value.length > 60 ? `${tree.value.slice(0, 60)}…` : tree.value)}`;
+    default:
+      return String(tree.value);
+  }
+}
