@@ -18,6 +18,16 @@ const cases: readonly [string, Import, RegExp | undefined][] = [
     /not pure/,
   ],
   ['rules use no host', { from: 'eviction/rules/rank.ts', to: 'host/statfs.ts', typeOnly: false }, /higher layer/],
+  [
+    'a pure file fills in a wire message',
+    { from: 'runtime/spec/sandbox.ts', to: 'wire/gen/cri-runtime-v1.ts', typeOnly: false },
+    undefined,
+  ],
+  [
+    'a pure file makes no calls',
+    { from: 'runtime/spec/sandbox.ts', to: 'wire/grpc-client.ts', typeOnly: false },
+    /higher layer/,
+  ],
   ['within a folder', { from: 'pods/pods.ts', to: 'pods/worker.ts', typeOnly: false }, undefined],
 ];
 

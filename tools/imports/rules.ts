@@ -30,6 +30,9 @@ const LIBRARIES = new Set(['base', 'api', 'host', 'wire', 'telemetry']);
 const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '');
 const isRules = (file: string): boolean => file.split('/').includes('rules');
 
+/** Types and tables of wire messages: data without effects, so the pure folders that fill them in may use them. */
+const isWireData = (file: string): boolean => file.startsWith('wire/gen/') || file === 'wire/message.ts';
+
 export function isPure(file: string): boolean {
   const folder = folderOf(file);
   return folder === 'api' || folder === 'plan' || isRules(file) || file.startsWith('runtime/spec/');
@@ -38,13 +41,14 @@ export function isPure(file: string): boolean {
 function layerOf(file: string): number {
   const folder = folderOf(file);
   if (folder === '') return ROOT_LAYER;
+  if (isWireData(file)) return RULES_LAYER;
   const layer = LAYERS[folder] ?? PARTS_LAYER;
   return isPure(file) ? Math.min(layer, RULES_LAYER) : layer;
 }
 
 function isFrontDoor(file: string): boolean {
   const folder = folderOf(file);
-  if (file === `${folder}/${folder}.ts`) return true;
+  if (file === `${folder}/${folder}.ts` || isWireData(file)) return true;
   return LIBRARIES.has(folder) && file.split('/').length === 2;
 }
 
