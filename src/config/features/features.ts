@@ -1,3 +1,4 @@
+import { type Finding, problem, warning } from '../rules/finding.ts';
 import { suggestion } from '../rules/nearest.ts';
 import { gateNeeds } from './gate-needs.ts';
 import { type Gate, type GateName, type GateStage, gates } from './gates.ts';
@@ -12,12 +13,10 @@ export type Features = {
 
 export type FeatureState = { readonly name: string; readonly stage: GateStage; readonly enabled: boolean };
 
-export type FeatureProblem = { readonly path: string; readonly value: unknown; readonly rule: string };
-
 export type FeatureOutcome = {
   readonly features: Features;
-  readonly problems: readonly FeatureProblem[];
-  readonly warnings: readonly FeatureProblem[];
+  readonly problems: readonly Finding[];
+  readonly warnings: readonly Finding[];
 };
 
 /** The two switches for whole stages; a gate that is named itself keeps what was said about it. */
@@ -29,14 +28,14 @@ type StageSwitch = keyof typeof stageSwitches;
  * leaves the refused wishes out, so that validation can go on and report the rest.
  */
 export function resolveFeatures(wishes: Readonly<Record<string, boolean>>): FeatureOutcome {
-  const problems: FeatureProblem[] = [];
-  const warnings: FeatureProblem[] = [];
+  const problems: Finding[] = [];
+  const warnings: Finding[] = [];
   const named = new Map<GateName, boolean>();
   for (const [name, value] of Object.entries(wishes)) {
     if (isStageSwitch(name)) continue;
     const verdict = judgeWish(name, value);
-    if (verdict.problem !== undefined) problems.push(toProblem(name, value, verdict.problem));
-    if (verdict.warning !== undefined) warnings.push(toProblem(name, value, verdict.warning));
+    if (verdict.problem !== undefined) problems.push(problem(pathOf(name), value, verdict.problem));
+    if (verdict.warning !== undefined) warnings.push(warning(pathOf(name), value, verdict.warning));
     if (verdict.gate !== undefined) named.set(verdict.gate, value);
   }
   const states = settle(wishes, named);
@@ -86,12 +85,12 @@ function settle(
   return states;
 }
 
-function findUnmetNeeds(states: ReadonlyMap<GateName, boolean>): FeatureProblem[] {
-  const problems: FeatureProblem[] = [];
+function findUnmetNeeds(states: ReadonlyMap<GateName, boolean>): Finding[] {
+  const problems: Finding[] = [];
   for (const [name] of gateEntries()) {
     if (!states.get(name)) continue;
     const missing = (gateNeeds[name] ?? []).filter((need) => !states.get(need));
-    if (missing.length > 0) problems.push(toProblem(name, true, `needs ${missing.join(', ')} to be on as well`));
+    if (missing.length > 0) problems.push(problem(pathOf(name), true, `needs ${missing.join(', ')} to be on as well`));
   }
   return problems;
 }
@@ -115,6 +114,6 @@ function gateEntries(): [GateName, Gate][] {
   return Object.entries(gates) as [GateName, Gate][];
 }
 
-function toProblem(name: string, value: boolean, rule: string): FeatureProblem {
-  return { path: `featureGates.${name}`, value, rule };
+function pathOf(name: string): string {
+  return `featureGates.${name}`;
 }

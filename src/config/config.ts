@@ -1,0 +1,149 @@
+import { deepFreeze } from './deep-freeze.ts';
+import { type Features, resolveFeatures } from './features/features.ts';
+import { completeConfiguration } from './file/complete.ts';
+import { type DecodedConfiguration, decodeKubeletConfiguration } from './file/decode.ts';
+import { formatFileProblem } from './file/report.ts';
+import { renderHelp } from './flags/help.ts';
+import { type CommandLine, parseCommandLine } from './flags/parse.ts';
+import { flagTable } from './flags/table.ts';
+import { type Configurable, noRequest } from './flags/target.ts';
+import { createOrigins, formatProblem, type Origins } from './origins.ts';
+import { type Change, diffKubeletConfigurations } from './rules/diff.ts';
+import { decideListening, type ListenDecision } from './rules/listen.ts';
+import { checkNodeLabels } from './rules/node-labels.ts';
+import { applyOldSettings, settleSettings } from './rules/settings-layers.ts';
+import { validateConfig } from './rules/validate.ts';
+import type { MachineFacts } from './rules/validation-input.ts';
+import { renderConfigz as renderKubeletConfigz } from './schema/configz.ts';
+import { applyDefaults, flagEraDefaults } from './schema/defaults.ts';
+import type { KubeletConfiguration } from './schema/kubelet-configuration.ts';
+import { defaultSettings, type Settings } from './settings.ts';
+import { type FileReader, readSources } from './sources.ts';
+import { type BuildFacts, renderRawVersion, renderVersion } from './version.ts';
+
+/** Everything the kubelet was told, complete and deeply frozen. */
+export type Config = {
+  readonly kubelet: KubeletConfiguration;
+  /** What has no place in the configuration file. */
+  readonly settings: Settings;
+  readonly features: Features;
+  readonly listen: ListenDecision;
+  readonly origins: Origins;
+  /** The flags as the command line left them, as `/flagz` shows them. */
+  flagValues(): readonly { readonly name: string; readonly value: string }[];
+};
+
+export type ConfigOutcome =
+  | { readonly kind: 'print'; readonly text: string }
+  | {
+      readonly kind: 'refused';
+      readonly problems: readonly string[];
+      readonly warnings: readonly string[];
+      /** What to do about it; may be empty. */
+      readonly hint: string;
+    }
+  | { readonly kind: 'ready'; readonly config: Config; readonly warnings: readonly string[] };
+
+export type ConfigEnvironment = FileReader & {
+  /** Columns of the terminal that the help is wrapped to. */
+  readonly terminalWidth: number;
+  readonly build: BuildFacts;
+  /** Asked for only once the configuration is read. */
+  machine(): MachineFacts;
+  /** The place of dynamic configuration: over file and drop-ins, below flags. */
+  readonly overlay?: (fromFiles: KubeletConfiguration) => KubeletConfiguration;
+};
+
+/** From the words after the program's name to a complete configuration. Called again, with the same words, on SIGHUP. */
+export function readConfig(words: readonly string[], environment: ConfigEnvironment): ConfigOutcome {
+  const commandLine = parseCommandLine(words, flagTable);
+  const base: Configurable = {
+    kubelet: applyDefaults(flagEraDefaults),
+    settings: defaultSettings,
+    request: noRequest,
+  };
+  const asked = commandLine.apply(base);
+  if (asked.request.help) return { kind: 'print', text: renderHelp(flagTable, base, environment.terminalWidth) };
+  if (commandLine.problems.length > 0) {
+    const { problems, warnings } = commandLine;
+    return { kind: 'refused', problems, warnings, hint: "Run 'kubelet --help' for the list of flags." };
+  }
+  const { version } = asked.request;
+  const { reportedVersion } = asked.settings.node;
+  if (version === 'true') return { kind: 'print', text: renderVersion(reportedVersion) };
+  if (version === 'raw') return { kind: 'print', text: renderRawVersion(reportedVersion, environment.build) };
+  return layer(commandLine, asked, environment);
+}
+
+/** Defaults, file, drop-ins, dynamic configuration, flags; then everything that can be wrong with the result. */
+function layer(commandLine: CommandLine, asked: Configurable, environment: ConfigEnvironment): ConfigOutcome {
+  const read = readSources(asked.settings.sources, environment);
+  const decoded = decodeKubeletConfiguration(read.sources, asked.settings.sources);
+  const flagGates = gatesOfFlags(commandLine, asked);
+  const result = commandLine.apply({
+    ...asked,
+    kubelet: completeFiles(decoded, flagGates, environment),
+    settings: applyOldSettings(defaultSettings, decoded.old),
+  });
+  const { kubelet } = result;
+  const gates = resolveFeatures(kubelet.featureGates);
+  const settings = settleSettings(result.settings, kubelet, result.request.version);
+  const origins = createOrigins({ given: commandLine.given, flagGates, fileOriginOf: decoded.originOf });
+  const judged = validateConfig({ kubelet, settings, features: gates.features, machine: environment.machine() });
+  const listening = decideListening({
+    kubelet,
+    cadvisor: settings.cadvisor,
+    isAddressFlagGiven: commandLine.given.has('address'),
+  });
+  const warnings = [
+    ...commandLine.warnings,
+    ...decoded.warnings.map(formatFileProblem),
+    ...[...gates.warnings, ...judged.warnings].map((warning) => formatProblem(warning, origins)),
+  ];
+  const found = [...gates.problems, ...checkNodeLabels(settings.node.labels), ...judged.problems];
+  const problems = [
+    ...read.problems,
+    ...decoded.problems.map(formatFileProblem),
+    ...found.map((problem) => formatProblem(problem, origins)),
+  ];
+  if (problems.length > 0) return { kind: 'refused', problems, warnings, hint: '' };
+  const config: Config = {
+    kubelet,
+    settings,
+    features: gates.features,
+    listen: listening.decision,
+    origins,
+    flagValues: () => flagTable.map((flag) => ({ name: flag.name, value: flag.show(asked) })),
+  };
+  return { kind: 'ready', config: deepFreeze(config), warnings: [...warnings, ...listening.warnings] };
+}
+
+/** Some defaults hang on gates, so the gates of files and flags are settled before; an overlay may still change them. */
+function completeFiles(
+  decoded: DecodedConfiguration,
+  flagGates: Readonly<Record<string, boolean>>,
+  { overlay = (fromFiles) => fromFiles }: ConfigEnvironment,
+): KubeletConfiguration {
+  const { features } = resolveFeatures({ ...decoded.values.featureGates, ...flagGates });
+  return overlay(
+    completeConfiguration(decoded, {
+      KubeletCrashLoopBackOffMax: features.enabled('KubeletCrashLoopBackOffMax'),
+      KubeletEnsureSecretPulledImages: features.enabled('KubeletEnsureSecretPulledImages'),
+    }),
+  );
+}
+
+function gatesOfFlags(commandLine: CommandLine, on: Configurable): Readonly<Record<string, boolean>> {
+  const withoutGates = { ...on, kubelet: { ...on.kubelet, featureGates: {} } };
+  return commandLine.apply(withoutGates).kubelet.featureGates;
+}
+
+/** What a reload would change, field by field. */
+export function diffConfigs(before: Config, after: Config): readonly Change[] {
+  return diffKubeletConfigurations(before.kubelet, after.kubelet);
+}
+
+/** What `/configz` shows, in the reference's form. */
+export function renderConfigz(config: Config): unknown {
+  return renderKubeletConfigz(config.kubelet);
+}

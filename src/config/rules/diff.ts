@@ -1,0 +1,43 @@
+import type { KubeletConfiguration } from '../schema/kubelet-configuration.ts';
+
+export type Change = {
+  /** As in the configuration file: `logging.verbosity`. */
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  /** Whether the running kubelet takes it over, or only the next start. */
+  readonly live: boolean;
+};
+
+/** What a running kubelet can change in itself. */
+const livePaths: ReadonlySet<string> = new Set(['logging.verbosity', 'logging.vmodule']);
+
+/** Headers carry secrets, and changes are logged. */
+const secretPaths: ReadonlySet<string> = new Set(['staticPodURLHeader']);
+
+/** What differs between two configurations, field by field; lists count as one value. */
+export function diffKubeletConfigurations(before: KubeletConfiguration, after: KubeletConfiguration): Change[] {
+  return diffValues('', before, after);
+}
+
+function diffValues(path: string, before: unknown, after: unknown): Change[] {
+  if (secretPaths.has(path)) {
+    return isSame(before, after) ? [] : [toChange(path, '<masked>', '<masked>')];
+  }
+  if (!isRecord(before) || !isRecord(after)) return isSame(before, after) ? [] : [toChange(path, before, after)];
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].flatMap((key) => diffValues(path === '' ? key : `${path}.${key}`, before[key], after[key]));
+}
+
+function toChange(path: string, before: unknown, after: unknown): Change {
+  return { path, before, after, live: livePaths.has(path) };
+}
+
+/** Both sides come from the same schema, so fields stand in the same order; maps are compared key by key above. */
+function isSame(before: unknown, after: unknown): boolean {
+  return Object.is(before, after) || JSON.stringify(before) === JSON.stringify(after);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

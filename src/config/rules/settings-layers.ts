@@ -1,0 +1,45 @@
+import type { OldSettings } from '../file/old-fields.ts';
+import type { KubeletConfiguration } from '../schema/kubelet-configuration.ts';
+import { requiredKubeconfigPath, type Settings } from '../settings.ts';
+
+/** What the old fields of a configuration file say, where they say anything. */
+export function applyOldSettings(base: Settings, old: OldSettings): Settings {
+  return {
+    ...base,
+    api: {
+      ...base.api,
+      masterServiceNamespace: old.masterServiceNamespace ?? base.api.masterServiceNamespace,
+      authPath: old.authPath ?? base.api.authPath,
+      requireKubeconfig: old.requireKubeConfig ?? base.api.requireKubeconfig,
+    },
+    cloud: {
+      provider: old.cloudProvider ?? base.cloud.provider,
+      configFile: old.cloudConfigFile ?? base.cloud.configFile,
+    },
+    containers: {
+      ...base.containers,
+      deadMinimumAge: old.minimumGCAge ?? base.containers.deadMinimumAge,
+      deadPerContainer: old.maxPerPodContainerCount ?? base.containers.deadPerContainer,
+      deadTotal: old.maxContainerCount ?? base.containers.deadTotal,
+    },
+    network: {
+      plugin: old.networkPluginName ?? base.network.plugin,
+      // One folder held both the plugins and their configuration then.
+      cniConfDir: old.networkPluginDir ?? base.network.cniConfDir,
+      cniBinDir: old.networkPluginDir ?? base.network.cniBinDir,
+    },
+    cadvisor: { ...base.cadvisor, port: old.cAdvisorPort ?? base.cadvisor.port },
+  };
+}
+
+/** What follows from several settings together, so that nobody has to combine them again. */
+export function settleSettings(settings: Settings, kubelet: KubeletConfiguration, version: string): Settings {
+  const { api, containers, node } = settings;
+  const needsDefaultPath = api.requireKubeconfig && api.kubeconfig === '';
+  return {
+    ...settings,
+    api: { ...api, kubeconfig: needsDefaultPath ? requiredKubeconfigPath : api.kubeconfig },
+    containers: { ...containers, seccompDefault: containers.seccompDefault || kubelet.seccompDefault },
+    node: { ...node, reportedVersion: version.startsWith('v') ? version : node.reportedVersion },
+  };
+}
