@@ -13,6 +13,7 @@ import { cacheRoot } from '../../tools/machine/cache.ts';
 import type { Leftover } from '../../tools/machine/ledger.ts';
 import { createNode, type NodeWorld } from '../../tools/machine/node.ts';
 import type { Image } from '../../tools/machine/oci/image.ts';
+import { type Cluster, type ClusterOptions, startCluster } from './cluster/cluster.ts';
 import { keepLogs } from './kept-logs.ts';
 import { createSupplies, type RuntimeName } from './supplies.ts';
 import { createWorlds, LAB_PLACE } from './worlds.ts';
@@ -42,6 +43,8 @@ export interface Lab {
   node(options?: LabNodeOptions): Promise<LabNode>;
   /** The same world with the reference kubelet. */
   reference(options?: Omit<LabNodeOptions, 'kubelet'>): Promise<LabNode>;
+  /** A control plane in the node's world, and the node joined to it. */
+  cluster(options?: ClusterOptions): Promise<Cluster>;
   /** What worlds left behind that nobody owns any more. */
   leftovers(): Promise<readonly Leftover[]>;
 }
@@ -52,13 +55,16 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
   const supplies = createSupplies(env);
   const worlds = createWorlds();
 
+  const kubeletBinary = async (choice: LabNodeOptions['kubelet']) =>
+    choice === 'reference' ? await supplies.referenceKubelet() : OUR_KUBELET;
+
   const node = async (options: LabNodeOptions = {}): Promise<LabNode> => {
     await worlds.sweepOnce();
     const choice = options.kubelet ?? 'ours';
     const [runtime, images, binary] = await Promise.all([
       supplies.runtime(options.runtime ?? 'containerd-2.4'),
       supplies.images(),
-      choice === 'reference' ? supplies.referenceKubelet() : OUR_KUBELET,
+      kubeletBinary(choice),
     ]);
     const made = await createNode({
       place: LAB_PLACE,
@@ -87,6 +93,7 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
   return {
     node,
     reference: (options = {}) => node({ ...options, kubelet: 'reference' }),
+    cluster: (options) => startCluster({ node, ensure: supplies.ensure, kubeletBinary }, options),
     leftovers: () => worlds.leftovers(),
   };
 }

@@ -1,12 +1,18 @@
 /** The programs and images that worlds are furnished with: looked for once in a process. */
 import { dirname } from 'node:path';
 import { createSystemClock } from '../../src/base/clock.ts';
+import { cacheRoot } from '../../tools/machine/cache.ts';
+import { runCommand } from '../../tools/machine/command.ts';
 import type { RuntimeBinaries } from '../../tools/machine/containerd.ts';
 import { busyboxImage, pauseImage } from '../../tools/machine/images.ts';
 import { type Image, makeImage } from '../../tools/machine/oci/image.ts';
+import { ensurePackages } from '../../tools/machine/packages.ts';
 import { createBinaries } from './binaries/binaries.ts';
 import type { BinaryName } from './binaries/catalog.ts';
 import { createProgress } from './binaries/progress.ts';
+import { ensureGo } from './binaries/toolchain.ts';
+import type { Version } from './binaries/version.ts';
+import { testserverImage } from './images/testserver.ts';
 
 /** What people run today, and what Debian 12 has. */
 export type RuntimeName = 'containerd-2.4' | 'containerd-1.6';
@@ -15,20 +21,41 @@ export interface Supplies {
   runtime(name: RuntimeName): Promise<RuntimeBinaries>;
   images(): Promise<readonly Image[]>;
   referenceKubelet(): Promise<string>;
+  /** Any other program of the catalog, by its name. */
+  ensure<N extends BinaryName>(...names: readonly N[]): Promise<Record<N, string>>;
 }
 
 export function createSupplies(env: NodeJS.ProcessEnv): Supplies {
-  const binaries = createBinaries({ env, log: createProgress(process.stderr, createSystemClock()) });
+  const clock = createSystemClock();
+  const progress = createProgress(process.stderr, clock);
+  const binaries = createBinaries({ env, log: progress, clock });
+  const cacheFolder = cacheRoot(env);
   const never = new AbortController().signal;
+  const toolchain = () =>
+    ensureGo(
+      {
+        env,
+        cacheDir: cacheFolder,
+        run: runCommand,
+        progress,
+        clock,
+        installPackages: (names) => ensurePackages(names, progress.line),
+      },
+      TESTSERVER_GO,
+      never,
+    );
   const ensure = <N extends BinaryName>(...names: readonly N[]) => binaries.ensure(names, never);
 
   return {
     runtime: once((name: RuntimeName) => (name === 'containerd-1.6' ? debianRuntime(ensure) : builtRuntime(ensure))),
     images: once(async () => {
       await ensure('busybox', 'catatonit');
-      return [makeImage(await pauseImage()), makeImage(await busyboxImage())];
+      const testserver = testserverImage({ env, run: runCommand, cacheFolder, toolchain });
+      return (await Promise.all([pauseImage(), busyboxImage(), testserver])).map(makeImage);
     }),
+    registry: once(async () => (await ensure('docker-registry'))['docker-registry']),
     referenceKubelet: once(async () => (await ensure('kubelet-reference'))['kubelet-reference']),
+    ensure,
   };
 }
 

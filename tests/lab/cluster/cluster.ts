@@ -1,0 +1,135 @@
+/**
+ * A whole small cluster in one sealed world: a real control plane, and a node that is joined to it.
+ *
+ *   await using cluster = await lab.cluster({ kubelet: 'reference', test: t });
+ *   await cluster.kubectl('run', 'web', '--image=lab.local/busybox:1');
+ */
+import type { Captured, CaptureOptions } from '../../../tools/machine/capture.ts';
+import type { KubeletSettings } from '../../../tools/machine/kubelet.ts';
+import type { BinaryName } from '../binaries/catalog.ts';
+import type { LabNode, LabNodeOptions } from '../lab.ts';
+import type { Api } from './api.ts';
+import { COMPONENTS, type ComponentFlags } from './components.ts';
+import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import type { KeyPair } from './pki.ts';
+import { waitForObject } from './wait.ts';
+
+export interface ClusterOptions extends LabNodeOptions {
+  /** More flags for parts of the control plane. */
+  readonly controlPlaneFlags?: ComponentFlags;
+}
+
+export interface Cluster extends ControlPlane, AsyncDisposable {
+  readonly node: LabNode;
+  /** The client certificate with which the node is joined. */
+  readonly nodeCredentials: KeyPair;
+  /** What makes a kubelet join: for a test that starts one by itself (`kubelet: 'none'`). */
+  readonly kubeletSettings: Pick<KubeletSettings, 'config' | 'flags'>;
+  /** kubectl as the administrator, inside the world. Fails where kubectl does, with its words. */
+  kubectl(...args: readonly string[]): Promise<string>;
+  /** The same with everything that can be said about it; the exit code is part of the answer. */
+  runKubectl(args: readonly string[], options?: CaptureOptions): Promise<Captured>;
+  /** Resolves when the node is Ready and takes pods. */
+  waitUntilNodeReady(): Promise<void>;
+}
+
+export interface ClusterDeps {
+  node(options: LabNodeOptions): Promise<LabNode>;
+  kubeletBinary(choice: LabNodeOptions['kubelet']): Promise<string>;
+  ensure<N extends BinaryName>(...names: readonly N[]): Promise<Record<N, string>>;
+}
+
+export async function startCluster(deps: ClusterDeps, options: ClusterOptions = {}): Promise<Cluster> {
+  const choice = options.kubelet ?? 'ours';
+  const [binaries, kubeletBinary] = await Promise.all([
+    deps.ensure(...COMPONENTS, 'kubectl'),
+    deps.kubeletBinary(choice),
+  ]);
+  const node = await deps.node({ ...options, kubelet: 'none' });
+  try {
+    const plane = await startControlPlane({
+      world: node.world,
+      gate: node.gate,
+      binaries,
+      ...(options.controlPlaneFlags === undefined ? {} : { flags: options.controlPlaneFlags }),
+    });
+    const cluster = await furnish({ plane, node, kubectl: binaries.kubectl, options });
+    if (choice !== 'none') {
+      await node.kubelet.start({ binary: kubeletBinary, ...cluster.kubeletSettings });
+      await cluster.waitUntilNodeReady();
+    }
+    return cluster;
+  } catch (error) {
+    await node[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function furnish(given: {
+  plane: ControlPlane;
+  node: LabNode;
+  kubectl: string;
+  options: ClusterOptions;
+}): Promise<Cluster> {
+  const { plane, node, options } = given;
+  const nodeCredentials = await plane.pki.issueNode(node.nodeName);
+  const kubeconfig = await plane.kubeconfigFor(`node-${node.nodeName}`, nodeCredentials);
+  const runKubectl: Cluster['runKubectl'] = (args, captureOptions) =>
+    node.exec([given.kubectl, `--kubeconfig=${plane.adminKubeconfig}`, ...args], captureOptions);
+  return {
+    ...plane,
+    node,
+    nodeCredentials,
+    kubeletSettings: {
+      config: { ...securedConfig(plane), ...options.config },
+      flags: [`--kubeconfig=${kubeconfig}`, ...(options.flags ?? [])],
+    },
+    runKubectl,
+    kubectl: async (...args) => {
+      const { code, stdout, stderr } = await runKubectl(args);
+      if (code !== 0)
+        throw new Error(`kubectl ${args.join(' ')}: exit code ${code}: ${stderr.trim() || stdout.trim()}`);
+      return stdout;
+    },
+    waitUntilNodeReady: () => waitUntilNodeReady(plane.admin, node.nodeName),
+    [Symbol.asyncDispose]: async () => {
+      plane.close();
+      await node[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** As kubeadm sets a kubelet up: nobody gets in whom the cluster doesn't know. */
+function securedConfig({ pki }: ControlPlane): Readonly<Record<string, unknown>> {
+  return {
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: pki.ca.cert },
+    },
+    authorization: { mode: 'Webhook' },
+    readOnlyPort: 0,
+    clusterDomain: 'cluster.local',
+    // No DNS server runs in the lab: the address is only what pods find in their resolv.conf.
+    clusterDNS: ['10.96.0.10'],
+  };
+}
+
+interface NodeObject {
+  readonly spec?: { readonly taints?: readonly { readonly key: string }[] };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+/** The controller manager takes the not-ready taint away a moment after the node has become Ready. */
+async function waitUntilNodeReady(api: Api, name: string): Promise<void> {
+  await waitForObject(
+    api,
+    { collection: '/api/v1/nodes', name, what: 'Ready and without the not-ready taint' },
+    (object) => {
+      const { spec, status } = object as NodeObject;
+      const ready =
+        status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
+      return ready && !(spec?.taints ?? []).some(({ key }) => key === 'node.kubernetes.io/not-ready');
+    },
+  );
+}
