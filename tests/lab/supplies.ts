@@ -25,6 +25,9 @@ export interface Supplies {
   ensure<N extends BinaryName>(...names: readonly N[]): Promise<Record<N, string>>;
 }
 
+/** HTTP/2 without TLS is in the standard library from here on. */
+const TESTSERVER_GO: Version = [1, 24, 0];
+
 export function createSupplies(env: NodeJS.ProcessEnv): Supplies {
   const clock = createSystemClock();
   const progress = createProgress(process.stderr, clock);
@@ -53,7 +56,6 @@ export function createSupplies(env: NodeJS.ProcessEnv): Supplies {
       const testserver = testserverImage({ env, run: runCommand, cacheFolder, toolchain });
       return (await Promise.all([pauseImage(), busyboxImage(), testserver])).map(makeImage);
     }),
-    registry: once(async () => (await ensure('docker-registry'))['docker-registry']),
     referenceKubelet: once(async () => (await ensure('kubelet-reference'))['kubelet-reference']),
     ensure,
   };

@@ -1,0 +1,3 @@
+module kubelet-ts/testserver
+
+go 1.24
