@@ -161,7 +161,10 @@ test('an abort ends the build; what it left is removed by the next one', async (
     false,
   );
   const [folder] = (await readdir(join(cacheDir, 'bin'))).filter((name) => !name.endsWith('.lock'));
-  await writeFile(join(cacheDir, 'bin', folder ?? '', '.building-1-hello'), 'half');
+  assert.deepEqual(await readdir(join(cacheDir, 'bin', folder ?? '')), []);
+  // One that was killed could not tidy up.
+  await mkdir(join(cacheDir, 'bin', folder ?? '', '.building-1-hello'));
+  await writeFile(join(cacheDir, 'bin', folder ?? '', '.building-1-hello', 'hello'), 'half');
   const { hello } = await binaries.ensure(['hello'], signal);
   assert.deepEqual(await readdir(dirname(hello)), ['hello']);
 });

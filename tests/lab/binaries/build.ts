@@ -58,36 +58,41 @@ async function missingOf(order: BuildOrder): Promise<readonly GoBinary[]> {
 
 async function removeUnfinished(folder: string): Promise<void> {
   const left = (await readdir(folder)).filter((name) => name.startsWith(UNFINISHED));
-  await Promise.all(left.map((name) => rm(join(folder, name), { force: true })));
+  await Promise.all(left.map((name) => rm(join(folder, name), { recursive: true, force: true })));
 }
 
 async function buildOne(deps: BuildDeps, order: BuildOrder, binary: GoBinary, signal: AbortSignal): Promise<void> {
   const what = `${binary.file} ${order.version}`;
   const output = join(order.folder, binary.file);
-  const unfinished = join(order.folder, `${UNFINISHED}${process.pid}-${binary.file}`);
+  const workshop = join(order.folder, `${UNFINISHED}${process.pid}-${binary.file}`);
+  const unfinished = join(workshop, binary.file);
   const started = deps.clock.mono();
   const elapsed = () => formatElapsed(deps.clock.mono() - started);
   const work = createWorkCount();
-  let outcome: Awaited<ReturnType<RunCommand>>;
-  {
+  await mkdir(workshop);
+  try {
     using _ticks = ticking(deps.progress, deps.clock, () => `building ${what}: ${elapsed()}${work.describe()}`);
-    outcome = await deps.run({
+    const outcome = await deps.run({
       argv: [order.toolchain.go, ...buildArguments(binary, order.version, unfinished)],
-      env: buildEnvironment(deps.env, order.module, deps.machine),
+      // An interrupted Go leaves its working files behind: here they go with the workshop.
+      env: { ...buildEnvironment(deps.env, order.module, deps.machine), GOTMPDIR: workshop },
       cwd: order.module.folder,
       signal,
       onLine: work.see,
     });
+    if (outcome.code !== 0) throw notBuilt(what, order, outcome.code, work.complaints(outcome.lastLines));
+    await rename(unfinished, output);
+  } finally {
+    await rm(workshop, { recursive: true, force: true });
   }
-  if (outcome.code !== 0) {
-    await rm(unfinished, { force: true });
-    throw new BinariesUnavailable(
-      'build',
-      `${what} could not be built in ${order.module.folder} by ${order.toolchain.version} (ended with ${outcome.code}):\n  ${work.complaints(outcome.lastLines).join('\n  ')}`,
-    );
-  }
-  await rename(unfinished, output);
   deps.progress.line(`built ${what} in ${elapsed()}${work.describe()}: ${output}`);
+}
+
+function notBuilt(what: string, order: BuildOrder, code: number, complaints: readonly string[]): BinariesUnavailable {
+  return new BinariesUnavailable(
+    'build',
+    `${what} could not be built in ${order.module.folder} by ${order.toolchain.version} (ended with ${code}):\n  ${complaints.join('\n  ')}`,
+  );
 }
 
 /** Go's `-v` output: one line for each module fetched, one for each package compiled, and between them what is wrong. */

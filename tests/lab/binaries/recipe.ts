@@ -62,7 +62,7 @@ export function buildArguments(binary: GoBinary, version: string, output: string
 /** Where modules come from and where Go keeps its caches is the machine's business; everything else of Go's settings is ours. */
 const KEPT_GO_SETTINGS = new Set([
   ...['GOPROXY', 'GONOPROXY', 'GOSUMDB', 'GONOSUMDB', 'GOPRIVATE', 'GOINSECURE', 'GOAUTH', 'GOVCS', 'GOENV'],
-  ...['GOPATH', 'GOCACHE', 'GOMODCACHE', 'GOTMPDIR', 'GOCACHEPROG', 'GOMAXPROCS', 'GOMEMLIMIT', 'GOGC'],
+  ...['GOPATH', 'GOCACHE', 'GOMODCACHE', 'GOCACHEPROG', 'GOMAXPROCS', 'GOMEMLIMIT', 'GOGC'],
 ]);
 
 /** Set, never left empty: an empty variable lets `go env -w` of the machine's user speak instead. */
