@@ -2,7 +2,8 @@
 export function nearestName(wanted: string, known: Iterable<string>): string | undefined {
   const limit = Math.max(2, Math.floor(wanted.length / 3));
   let best: string | undefined;
-  let bestDistance = limit + 1;
+  // Fewer edits than letters: otherwise any short name would do.
+  let bestDistance = Math.min(limit + 1, wanted.length);
   for (const name of known) {
     if (Math.abs(name.length - wanted.length) >= bestDistance) continue;
     const distance = editDistance(wanted.toLowerCase(), name.toLowerCase(), bestDistance);
