@@ -2,14 +2,15 @@
 import { join } from 'node:path';
 import { destroyTree, readHierarchies } from '../../tools/machine/cgroup-trees.ts';
 import { removeWorldFolder, sweep } from '../../tools/machine/ledger.ts';
-import { LAB_PLACE } from './worlds.ts';
+import { labPlace } from './worlds.ts';
 
+const place = labPlace(process.env);
 const ids = process.argv.slice(2);
 const hierarchies = await readHierarchies();
 for (const id of ids) {
-  await destroyTree(hierarchies, LAB_PLACE.cgroupOf(id));
-  await removeWorldFolder(join(LAB_PLACE.root, id));
+  await destroyTree(hierarchies, place.cgroupOf(id));
+  await removeWorldFolder(join(place.root, id));
 }
 if (ids.length === 0) {
-  for (const { what, name } of await sweep(LAB_PLACE)) console.log(`took away ${what} ${name}`);
+  for (const { what, name } of await sweep(place)) console.log(`took away ${what} ${name}`);
 }

@@ -6,7 +6,6 @@
  *     await writeFile(join(node.manifestsFolder, 'web.yaml'), manifest);
  *   });
  */
-import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { TestContext } from 'node:test';
 import { cacheRoot } from '../../tools/machine/cache.ts';
@@ -15,8 +14,9 @@ import { createNode, type NodeWorld } from '../../tools/machine/node.ts';
 import type { Image } from '../../tools/machine/oci/image.ts';
 import { type Cluster, type ClusterOptions, startCluster } from './cluster/cluster.ts';
 import { keepLogs } from './kept-logs.ts';
+import { type Registry, type RegistryOptions, startRegistry } from './registry.ts';
 import { createSupplies, type RuntimeName } from './supplies.ts';
-import { createWorlds, LAB_PLACE } from './worlds.ts';
+import { createWorlds, labPlace } from './worlds.ts';
 
 export interface LabNodeOptions {
   /** The running test: if it fails, the logs of every part are kept and their place is printed. */
@@ -45,6 +45,8 @@ export interface Lab {
   reference(options?: Omit<LabNodeOptions, 'kubelet'>): Promise<LabNode>;
   /** A control plane in the node's world, and the node joined to it. */
   cluster(options?: ClusterOptions): Promise<Cluster>;
+  /** A real registry on the node's loopback: `localhost:5000/…`. It goes with the node. */
+  registry(node: LabNode, options?: RegistryOptions): Promise<Registry>;
   /** What worlds left behind that nobody owns any more. */
   leftovers(): Promise<readonly Leftover[]>;
 }
@@ -52,8 +54,9 @@ export interface Lab {
 const OUR_KUBELET = resolve(import.meta.dirname, '..', '..', 'dist', 'kubelet');
 
 export function createLab(env: NodeJS.ProcessEnv): Lab {
+  const place = labPlace(env);
   const supplies = createSupplies(env);
-  const worlds = createWorlds();
+  const worlds = createWorlds(place);
 
   const kubeletBinary = async (choice: LabNodeOptions['kubelet']) =>
     choice === 'reference' ? await supplies.referenceKubelet() : OUR_KUBELET;
@@ -66,21 +69,22 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
       supplies.images(),
       kubeletBinary(choice),
     ]);
-    const made = await createNode({
-      place: LAB_PLACE,
-      id: randomBytes(4).toString('hex'),
-      runtime,
-      images: [...images, ...(options.images ?? [])],
-      cacheFolder: cacheRoot(env),
-      nodeName: options.nodeName ?? 'node',
-      kubelet: {
-        binary,
-        ...(options.config === undefined ? {} : { config: options.config }),
-        ...(options.flags === undefined ? {} : { flags: options.flags }),
-      },
-      ...(options.containerdConfig === undefined ? {} : { extraContainerdConfig: options.containerdConfig }),
-    });
-    const labNode = worlds.adopt(made, (world) => keepLogs(world, options.test, env));
+    const create = (id: string) =>
+      createNode({
+        place,
+        id,
+        runtime,
+        images: [...images, ...(options.images ?? [])],
+        cacheFolder: cacheRoot(env),
+        nodeName: options.nodeName ?? 'node',
+        kubelet: {
+          binary,
+          ...(options.config === undefined ? {} : { config: options.config }),
+          ...(options.flags === undefined ? {} : { flags: options.flags }),
+        },
+        ...(options.containerdConfig === undefined ? {} : { extraContainerdConfig: options.containerdConfig }),
+      });
+    const labNode = await worlds.make(create, (made) => keepLogs(made, options.test, env));
     try {
       if (choice !== 'none') await labNode.kubelet.start();
     } catch (error) {
@@ -94,6 +98,8 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
     node,
     reference: (options = {}) => node({ ...options, kubelet: 'reference' }),
     cluster: (options) => startCluster({ node, ensure: supplies.ensure, kubeletBinary }, options),
+    registry: async (made, options = {}) =>
+      await startRegistry(made, (await supplies.ensure('docker-registry'))['docker-registry'], options),
     leftovers: () => worlds.leftovers(),
   };
 }

@@ -1,22 +1,27 @@
 /** The worlds of this process: made after what dead processes left was swept away, and taken down however the process ends. */
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { createPlace, findLeftovers, type Leftover, sweep } from '../../tools/machine/ledger.ts';
+import { createPlace, findLeftovers, type Leftover, sweep, type WorldPlace } from '../../tools/machine/ledger.ts';
 import type { NodeWorld } from '../../tools/machine/node.ts';
 import type { LabNode } from './lab.ts';
 
-export const LAB_PLACE = createPlace('/var/opt/kubelet-ts/lab', 'kubelet-ts-lab-');
+/** A run that must not meet the worlds of another one (the lab's own tests) names a place of its own in KUBELET_TS_LAB. */
+export function labPlace(env: NodeJS.ProcessEnv): WorldPlace {
+  const name = env['KUBELET_TS_LAB'] || 'lab';
+  return createPlace(`/var/opt/kubelet-ts/${name}`, `kubelet-ts-${name}-`);
+}
 
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Worlds {
   sweepOnce(): Promise<void>;
-  /** Takes charge of a node's end. `beforeEnd` runs while its folder is still there. */
-  adopt(made: NodeWorld, beforeEnd: (made: NodeWorld) => Promise<void>): LabNode;
+  /** Makes a world and takes charge of its end. `beforeEnd` runs while its folder is still there. */
+  make(create: (id: string) => Promise<NodeWorld>, beforeEnd: (made: NodeWorld) => Promise<void>): Promise<LabNode>;
   leftovers(): Promise<Leftover[]>;
 }
 
-export function createWorlds(): Worlds {
+export function createWorlds(place: WorldPlace): Worlds {
   const living = new Set<string>();
   let swept: Promise<unknown> | undefined;
 
@@ -40,23 +45,36 @@ export function createWorlds(): Worlds {
     for (const signal of INTERRUPTS) process.off(signal, onInterrupt);
   };
 
+  // A world is known from before it is made: an interrupt half-way must not leave it behind.
+  const enter = (id: string) => {
+    if (living.size === 0) watch();
+    living.add(id);
+  };
+  const leave = (id: string) => {
+    living.delete(id);
+    if (living.size === 0) unwatch();
+  };
+
   return {
     sweepOnce: async () => {
-      swept ??= sweep(LAB_PLACE);
+      swept ??= sweep(place);
       await swept;
     },
-    leftovers: () => findLeftovers(LAB_PLACE),
-    adopt: (made, beforeEnd) => {
-      if (living.size === 0) watch();
-      living.add(made.id);
+    leftovers: () => findLeftovers(place),
+    make: async (create, beforeEnd) => {
+      const id = randomBytes(4).toString('hex');
+      enter(id);
+      const made = await create(id).catch((error: unknown) => {
+        leave(id);
+        throw error;
+      });
       let end: Promise<void> | undefined;
       const finish = async () => {
         try {
           await beforeEnd(made);
         } finally {
           await made.destroy();
-          living.delete(made.id);
-          if (living.size === 0) unwatch();
+          leave(id);
         }
       };
       return {
