@@ -4,6 +4,7 @@
  *   await using cluster = await lab.cluster({ kubelet: 'reference', test: t });
  *   await cluster.kubectl('run', 'web', '--image=lab.local/busybox:1');
  */
+import { join } from 'node:path';
 import type { Captured, CaptureOptions } from '../../../tools/machine/capture.ts';
 import type { KubeletSettings } from '../../../tools/machine/kubelet.ts';
 import type { BinaryName } from '../binaries/catalog.ts';
@@ -15,13 +16,15 @@ import type { KeyPair } from './pki.ts';
 import { waitForObject } from './wait.ts';
 
 export interface ClusterOptions extends LabNodeOptions {
+  /** How the kubelet gets in: with a client certificate made beforehand (default), or with a bootstrap token. */
+  readonly join?: 'certificate' | 'token';
   /** More flags for parts of the control plane. */
   readonly controlPlaneFlags?: ComponentFlags;
 }
 
 export interface Cluster extends ControlPlane, AsyncDisposable {
   readonly node: LabNode;
-  /** The client certificate with which the node is joined. */
+  /** A client certificate of the node, also where it joined with a token. */
   readonly nodeCredentials: KeyPair;
   /** What makes a kubelet join: for a test that starts one by itself (`kubelet: 'none'`). */
   readonly kubeletSettings: Pick<KubeletSettings, 'config' | 'flags'>;
@@ -73,7 +76,10 @@ async function furnish(given: {
 }): Promise<Cluster> {
   const { plane, node, options } = given;
   const nodeCredentials = await plane.pki.issueNode(node.nodeName);
-  const kubeconfig = await plane.kubeconfigFor(`node-${node.nodeName}`, nodeCredentials);
+  const joinFlags =
+    options.join === 'token'
+      ? await tokenFlags(plane, node)
+      : [`--kubeconfig=${await plane.kubeconfigFor(`node-${node.nodeName}`, nodeCredentials)}`];
   const runKubectl: Cluster['runKubectl'] = (args, captureOptions) =>
     node.exec([given.kubectl, `--kubeconfig=${plane.adminKubeconfig}`, ...args], captureOptions);
   return {
@@ -82,7 +88,7 @@ async function furnish(given: {
     nodeCredentials,
     kubeletSettings: {
       config: { ...securedConfig(plane), ...options.config },
-      flags: [`--kubeconfig=${kubeconfig}`, ...(options.flags ?? [])],
+      flags: [...joinFlags, ...(options.flags ?? [])],
     },
     runKubectl,
     kubectl: async (...args) => {
@@ -97,6 +103,12 @@ async function furnish(given: {
       await node[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The kubelet writes the second file itself, when the certificate that it asked for is signed. */
+async function tokenFlags(plane: ControlPlane, node: LabNode): Promise<readonly string[]> {
+  const bootstrap = await plane.kubeconfigFor('bootstrap', { token: plane.bootstrapToken.token });
+  return [`--bootstrap-kubeconfig=${bootstrap}`, `--kubeconfig=${join(node.kubeletFolder, 'kubeconfig')}`];
 }
 
 /** As kubeadm sets a kubelet up: nobody gets in whom the cluster doesn't know. */

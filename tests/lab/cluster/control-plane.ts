@@ -1,5 +1,6 @@
 /** The control plane of Kubernetes inside a world: four real programs, their keys, and a way to talk to them. */
-import { mkdir } from 'node:fs/promises';
+import { X509Certificate } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Gate } from '../../../tools/machine/gate.ts';
 import { NODE_ADDRESS, type World } from '../../../tools/machine/world.ts';
@@ -17,6 +18,7 @@ import {
 } from './components.ts';
 import { type Credentials, writeKubeconfig } from './kubeconfig.ts';
 import { type ClusterPki, createClusterPki } from './pki.ts';
+import { waitUntilServed } from './serving-certificate.ts';
 import { waitForObject } from './wait.ts';
 
 export interface ControlPlaneOptions {
@@ -40,6 +42,8 @@ export interface ControlPlane {
   apiAs(credentials: Credentials): Promise<Api>;
   /** A kubeconfig file for use inside the world; gives its path. */
   kubeconfigFor(name: string, credentials: Credentials): Promise<string>;
+  /** Gives the API server a new pair under the same names, while it runs, and waits until it shows it. */
+  renewServingCertificate(): Promise<void>;
   /** Lets go of the connections of this process. The programs end with their world. */
   close(): void;
 }
@@ -81,6 +85,11 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     adminKubeconfig: await kubeconfigFor('admin', pki.admin),
     apiAs,
     kubeconfigFor,
+    renewServingCertificate: async () => {
+      const { cert } = await pki.issueApiServer();
+      const endpoint = { address: NODE_ADDRESS, port: API_PORT };
+      await waitUntilServed(gate, endpoint, new X509Certificate(await readFile(cert)));
+    },
     close: () => {
       for (const api of apis) api.close();
     },

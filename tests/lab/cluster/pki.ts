@@ -44,6 +44,8 @@ export interface ClusterPki {
   readonly controllerManager: KeyPair;
   readonly scheduler: KeyPair;
   readonly serviceAccount: { readonly privateKey: string; readonly publicKey: string };
+  /** Replaces the files of `apiServer`. */
+  issueApiServer(): Promise<KeyPair>;
   /** The client certificate of a node: O=system:nodes, CN=system:node:NAME. */
   issueNode(nodeName: string): Promise<KeyPair>;
 }
@@ -74,8 +76,10 @@ export async function createClusterPki(options: ClusterPkiOptions): Promise<Clus
   ]);
   const client = (file: string, commonName: string, ...organizations: string[]) =>
     ca.issue({ file, usage: 'client', commonName, organizations });
+  const issueApiServer = () =>
+    ca.issue({ file: 'apiserver', usage: 'server', commonName: 'kube-apiserver', names: options.serverNames });
   const [apiServer, kubeletClient, admin, controllerManager, scheduler, frontProxyClient] = await Promise.all([
-    ca.issue({ file: 'apiserver', usage: 'server', commonName: 'kube-apiserver', names: options.serverNames }),
+    issueApiServer(),
     client('apiserver-kubelet-client', 'kube-apiserver-kubelet-client', 'system:masters'),
     client('admin', 'kubernetes-admin', 'system:masters'),
     client('controller-manager', 'system:kube-controller-manager'),
@@ -93,6 +97,7 @@ export async function createClusterPki(options: ClusterPkiOptions): Promise<Clus
     controllerManager,
     scheduler,
     serviceAccount,
+    issueApiServer,
     issueNode: (nodeName) => client(`node-${nodeName}`, `system:node:${nodeName}`, 'system:nodes'),
   };
 }
