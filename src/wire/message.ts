@@ -96,7 +96,8 @@ export type FieldRow = readonly [
 ];
 
 export function message<T>(name: string, zero: () => T, rows: readonly FieldRow[]): MessageType<T> {
-  const fields = rows.map(compileField);
+  // In the order of their numbers, which is the order that other encoders write.
+  const fields = rows.map(compileField).sort((a, b) => a.number - b.number);
   const byNumber: (Field | undefined)[] = [];
   for (const field of fields) byNumber[field.number] = field;
   return { name, zero, fields, byNumber };

@@ -15,6 +15,7 @@ import {
   type VersionResponse,
 } from '../../wire/gen/cri-runtime-v1.ts';
 import { type CallReport, createGrpcClient, type GrpcClient } from '../../wire/grpc-client.ts';
+import { type ContainerdEvent, createContainerdEvents } from '../containerd-events.ts';
 import { type CriContainers, createContainerCalls } from './containers.ts';
 import { type CriImages, createImageCalls } from './images.ts';
 import { type CriSandboxes, createSandboxCalls } from './sandboxes.ts';
@@ -35,6 +36,8 @@ export interface CriRuntime {
    * stall the runtime. Rejects with `unsupported` where the runtime has no such events (containerd 1.6).
    */
   watchEvents(onEvent: (event: ContainerEventResponse) => void, signal: AbortSignal): Promise<void>;
+  /** The same from containerd's own event service, over the same connection: `containerd-events.ts`. */
+  watchContainerdEvents(onEvent: (event: ContainerdEvent) => void, signal: AbortSignal): Promise<void>;
 }
 
 export interface CriClient extends CriRuntime {
@@ -96,5 +99,6 @@ function createRuntimeCalls(grpc: GrpcClient, timeouts: CriTimeouts): CriRuntime
       await grpc.unary(RuntimeService.updateRuntimeConfig, request, { signal, deadline });
     },
     watchEvents: (onMessage, signal) => grpc.serverStream(RuntimeService.getContainerEvents, {}, { signal, onMessage }),
+    watchContainerdEvents: createContainerdEvents(grpc).watch,
   };
 }
