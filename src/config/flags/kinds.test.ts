@@ -203,6 +203,7 @@ check(
   taints,
   [
     ['', []],
+    ['a:NoSchedule-,b-', []],
     [
       'a=b:NoSchedule,c:NoExecute',
       [
@@ -211,7 +212,18 @@ check(
       ],
     ],
   ],
-  ['a', 'a=b', 'a=b:Moon', 'a b:NoSchedule', 'a=b=c:NoSchedule', 'a:NoSchedule,a=x:NoSchedule', 'a:b:NoSchedule', ','],
+  [
+    'a',
+    'a=b',
+    'a=b:Moon',
+    'a b:NoSchedule',
+    'a=b=c:NoSchedule',
+    'a:NoSchedule,a=x:NoSchedule',
+    'a:b:NoSchedule',
+    ',',
+    'a:Moon-',
+    '-',
+  ],
 );
 check(
   'reserved memory',

@@ -20,6 +20,8 @@ export const taints: Kind<Taints> = {
   parse: (text) => {
     const found: Taint[] = [];
     for (const entry of text === '' ? [] : text.split(',')) {
+      // The form that takes a taint off a node: the reference reads it here too, and does nothing with it.
+      if (isRemoval(entry)) continue;
       const taint = parseTaint(entry);
       if (typeof taint === 'string') return bad(`${taintForm}; in ${JSON.stringify(entry)} ${taint}`);
       if (found.some((other) => other.key === taint.key && other.effect === taint.effect)) {
@@ -31,6 +33,11 @@ export const taints: Kind<Taints> = {
   },
   format: (list) => list.map((taint) => `${taint.key}=${taint.value}:${taint.effect}`).join(','),
 };
+
+function isRemoval(text: string): boolean {
+  const [key = '', effect = effects[0] ?? '', ...more] = text.replace(/-$/, '').split(':');
+  return text.endsWith('-') && labelKeyFault(key) === undefined && effects.includes(effect) && more.length === 0;
+}
 
 function parseTaint(text: string): Taint | string {
   const match = /^([^:=]*)(?:=([^:=]*))?:([^:]*)$/.exec(text);
