@@ -95,7 +95,8 @@ function readEntries(text: string, report: FileReport): readonly Entry[] {
     report.refuse(read.problem.place, '', read.problem.text);
     return [];
   }
-  const { tree } = read;
+  const { tree, second } = read;
+  if (second !== undefined) report.doubt(second, '', 'a second YAML document begins here and is not read');
   if (tree.kind !== 'map') {
     report.refuse(tree.place, '', `must be a ${KUBELET_CONFIGURATION_KIND}; found ${describe(tree)}`);
     return [];

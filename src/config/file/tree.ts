@@ -26,7 +26,10 @@ export interface SyntaxProblem {
   readonly text: string;
 }
 
-export type ReadTree = { readonly tree: Tree } | { readonly problem: SyntaxProblem };
+/** Of several documents the first is read, as in the reference; `second` says where the next one begins. */
+export type ReadTree =
+  | { readonly tree: Tree; readonly second: Place | undefined }
+  | { readonly problem: SyntaxProblem };
 
 /** Carries a problem out of the depth of the tree; never leaves this file. */
 class Unreadable extends Error {
@@ -58,11 +61,9 @@ export function readTree(text: string): ReadTree {
   if (error !== undefined) return refuse(placeOf(error.pos[0]), `not valid YAML or JSON: ${error.message}`);
   const [first, second] = documents.filter((document) => !isNothing(document.contents));
   if (first === undefined) return refuse({ line: 1, column: 1 }, 'the file is empty');
-  if (second !== undefined) {
-    return refuse(placeOf(second.range[0]), 'a second YAML document begins here; the file must hold exactly one');
-  }
   try {
-    return { tree: new TreeBuilder(placeOf).build(first.contents) };
+    const tree = new TreeBuilder(placeOf).build(first.contents);
+    return { tree, second: second === undefined ? undefined : placeOf(second.range[0]) };
   } catch (error) {
     if (error instanceof Unreadable) return { problem: error.problem };
     throw error;

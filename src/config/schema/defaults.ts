@@ -67,7 +67,8 @@ export function applyFileDefaults(
   return { ...complete, evictionHard: { ...defaultEvictionHard, ...partial.evictionHard } };
 }
 
-function completeStruct<Fields extends FieldTable>(
+/** Every field that is not set gets its default, or the zero of its kind. */
+export function completeStruct<Fields extends FieldTable>(
   type: StructKind<Fields>,
   partial: PartialValue<StructKind<Fields>>,
 ): Value<StructKind<Fields>> {
