@@ -30,6 +30,8 @@ export interface Connection {
   link(signal: AbortSignal): Promise<Link>;
   /** A call got no answer in time: pings the peer, and gives the session up if that is not answered either. */
   suspect(link: Link): void;
+  /** The peer takes no new calls on this one: the next call gets another. What is under way goes on. */
+  retire(link: Link): void;
   close(): Promise<void>;
 }
 
@@ -63,25 +65,27 @@ export function createConnection({ path, clock }: { readonly path: string; reado
     return link;
   };
 
+  const retire = (link: Link) => {
+    if (current === link) current = undefined;
+  };
+
   const watch = (link: OpenLink) => {
     let answered = false;
-    const retire = () => {
-      if (current === link) current = undefined;
-    };
+    const drop = () => retire(link);
     open.add(link);
     current = link;
     link.session.once('remoteSettings', () => {
       answered = true;
       failures = 0;
     });
-    link.session.once('goaway', retire);
+    link.session.once('goaway', drop);
     link.session.once('close', () => {
       open.delete(link);
-      retire();
+      drop();
       if (!answered) noteFailure();
     });
     // The streams of the session report what happened; without a listener the error would end the process.
-    link.session.on('error', retire);
+    link.session.on('error', drop);
   };
 
   return {
@@ -94,6 +98,7 @@ export function createConnection({ path, clock }: { readonly path: string; reado
       });
       return abortable(attempt, signal);
     },
+    retire,
     suspect: (link) => pingOrDestroy(link as OpenLink, clock, path),
     close: async () => {
       closing.abort(new CodedError('unavailable', `${path}: the client was closed`));

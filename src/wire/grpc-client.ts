@@ -130,6 +130,12 @@ async function exchange(connection: Connection, wanted: Exchange): Promise<void>
   try {
     await runStream(link, wanted);
   } catch (error) {
+    if (wasRefused(error)) {
+      // The peer promises that it has not looked at the call: it was about to go, or is new.
+      connection.retire(link);
+      await runStream(await connection.link(wanted.signal), wanted);
+      return;
+    }
     // Not one byte came in all that time: is the peer only slow with this call, or is nobody there any more?
     if (wanted.signal.aborted && codeOf(error) === 'deadline' && link.received() === received) connection.suspect(link);
     throw error;
@@ -172,18 +178,23 @@ function runStream(link: Link, { path, headers, body, signal, reader }: Exchange
       status = trailers;
     });
     stream.on('data', (chunk: Buffer) => attempt(() => reader.push(chunk)));
-    stream.on('error', (cause) => settle(lost(path, cause)));
+    stream.on('error', (cause) => settle(lost(path, cause, stream.rstCode)));
     stream.on('close', () => {
-      if (status === undefined) settle(lost(path, undefined));
+      if (status === undefined) settle(lost(path, undefined, stream.rstCode));
       else attempt(() => settle(finish(path, status, reader)));
     });
     stream.end(body);
   });
 }
 
-function lost(path: string, cause: unknown): CodedError {
+function lost(path: string, cause: unknown, resetCode: number | undefined): CodedError {
   if (cause instanceof CodedError) return new CodedError(cause.code, `${path}: the connection was given up`, { cause });
-  return new CodedError('unavailable', `${path}: the connection was lost before an answer`, { cause });
+  const data = { path, resetCode };
+  return new CodedError('unavailable', `${path}: the connection was lost before an answer`, { cause, data });
+}
+
+function wasRefused(error: unknown): boolean {
+  return error instanceof CodedError && error.data['resetCode'] === constants.NGHTTP2_REFUSED_STREAM;
 }
 
 function checkResponse(path: string, headers: IncomingHttpHeaders): void {

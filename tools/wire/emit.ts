@@ -67,7 +67,7 @@ function createScope(file: SchemaFile, all: readonly SchemaFile[]): Scope {
       const prefix = `${candidate.package}.`;
       const local = type.startsWith(prefix) ? type.slice(prefix.length) : candidate === file ? type : undefined;
       if (local === undefined) continue;
-      for (const name of [`${from}.${local}`, local]) {
+      for (const name of candidates(local, from)) {
         if (candidate.messages.some((message) => message.name === name))
           return { file: candidate, what: 'message', name: flat(name) };
         if (candidate.enums.some((item) => item.name === name))
@@ -92,6 +92,12 @@ function createScope(file: SchemaFile, all: readonly SchemaFile[]): Scope {
         .sort()
         .map(([path, names]) => `import { ${[...names].sort().join(', ')} } from './${generatedName(path)}';`),
   };
+}
+
+/** `C` used in `A.B` may be `A.B.C`, `A.C` or `C`: the innermost counts. */
+function candidates(name: string, from: string): readonly string[] {
+  const outer = from.split('.');
+  return [...outer.map((_, index) => [...outer.slice(0, outer.length - index), name].join('.')), name];
 }
 
 function flat(name: string): string {
