@@ -13,8 +13,8 @@ function setUp(settings: Partial<LogSettings> = {}) {
       clock,
       pid: 7,
       findCaller: createCallerFinder(undefined),
-      info: { write: (text) => void lines.info.push(text), flush: () => void lines.info.push('(flush)') },
-      error: { write: (text) => void lines.error.push(text), flush: () => void lines.error.push('(flush)') },
+      info: { write: (text) => void lines.info.push(text) },
+      error: { write: (text) => void lines.error.push(text) },
     },
   );
   return { log, logger: log.logger, lines, clock };
@@ -74,7 +74,7 @@ describe('log', () => {
   it('writes the values of the logger and of the call; the call wins', () => {
     const { logger, lines } = setUp();
     logger.with({ pod: 'a/b', attempt: 1 }).info('one', { attempt: 2 });
-    assert.ok(lines.error[0]?.endsWith('"one" pod="a/b" attempt=2\n'), lines.error[0]);
+    assert.match(lines.error[0] ?? '', /"one" pod="a\/b" attempt=2\n$/);
   });
 
   it('writes the level of the line in JSON', () => {
@@ -105,7 +105,6 @@ describe('log', () => {
     logger.info('last');
     log.flush();
     assert.match(lines.info[3] ?? '', /"last"/);
-    assert.deepEqual([lines.info.at(-1), lines.error.at(-1)], ['(flush)', '(flush)']);
   });
 
   it('follows the wall clock when somebody sets it', async () => {

@@ -18,10 +18,9 @@ export interface LogSettings extends LogLevels {
   readonly infoBufferSize: number;
 }
 
-/** Takes whole lines. `write` must not throw; `flush` returns when everything written is out, or can't be brought out. */
+/** Takes whole lines. Must neither throw nor wait. */
 export interface LogStream {
   write(lines: string): void;
-  flush(): void;
 }
 
 export interface LogDeps {
@@ -36,7 +35,7 @@ export interface Log {
   readonly logger: Logger;
   /** Changes verbosity and module patterns of every logger at once; format and streams stay. */
   setLevels(levels: LogLevels): void;
-  /** Brings out what is buffered. Called at every flush interval and at exit. */
+  /** Gives the streams what is buffered. Called at every flush interval and at exit. */
   flush(): void;
 }
 
@@ -50,7 +49,9 @@ export function createLog(settings: LogSettings, deps: LogDeps): Log {
   let generation = 0;
   const format = settings.format === 'json' ? jsonLine : textLine;
   const wallTime = createPreciseTime(deps.clock);
-  const info = settings.splitStream ? bufferStream(deps.info, settings.infoBufferSize) : deps.error;
+  const buffer =
+    settings.splitStream && settings.infoBufferSize > 0 ? bufferStream(deps.info, settings.infoBufferSize) : undefined;
+  const info = buffer ?? (settings.splitStream ? deps.info : deps.error);
 
   const write = (entry: LogEntry) => (entry.severity === 'I' ? info : deps.error).write(format(entry));
 
@@ -96,16 +97,12 @@ export function createLog(settings: LogSettings, deps: LogDeps): Log {
       levels = next;
       generation += 1;
     },
-    flush: () => {
-      info.flush();
-      deps.error.flush();
-    },
+    flush: () => buffer?.drain(),
   };
 }
 
 /** Holds lines back until `size` bytes would be exceeded or somebody flushes; a line is never cut. */
-function bufferStream(stream: LogStream, size: number): LogStream {
-  if (size <= 0) return stream;
+function bufferStream(stream: LogStream, size: number): LogStream & { drain(): void } {
   let waiting: string[] = [];
   let bytes = 0;
   const drain = () => {
@@ -116,6 +113,7 @@ function bufferStream(stream: LogStream, size: number): LogStream {
     stream.write(lines);
   };
   return {
+    drain,
     write: (lines) => {
       const length = Buffer.byteLength(lines);
       if (bytes + length > size) drain();
@@ -125,10 +123,6 @@ function bufferStream(stream: LogStream, size: number): LogStream {
       }
       waiting.push(lines);
       bytes += length;
-    },
-    flush: () => {
-      drain();
-      stream.flush();
     },
   };
 }

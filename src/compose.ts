@@ -1,0 +1,140 @@
+/**
+ * The composition root: builds every part of a kubelet from its configuration and the doors to the machine, top to bottom, and is
+ * the only file that knows them all. Two kubelets can live in one process: everything they share is passed in.
+ */
+import type { Clock } from './base/clock.ts';
+import { CodedError } from './base/errors.ts';
+import { createLifecycle, type Part, type StopReport } from './base/lifecycle.ts';
+import type { Logger } from './base/logger.ts';
+import { type Config, renderConfigz } from './config/config.ts';
+import type { Host } from './host/host.ts';
+import type { FileLock } from './host/lock-file.ts';
+import { CONTAINER_LOGS_DIRECTORY, DEVICE_PLUGINS_DIRECTORY, ensureDataDirectories } from './node/data-directories.ts';
+import { refuseMachine } from './node/rules/machine.ts';
+import { createHealthChecks, type HealthChecks } from './server/health/checks.ts';
+import { createHealthServer } from './server/health/health.ts';
+import { createEventLoopLag } from './telemetry/event-loop-lag.ts';
+
+export interface KubeletDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly host: Host;
+  /** What is wrong with the log's output, if anything: lines that nobody takes. */
+  readonly logProblem?: () => string | undefined;
+  /** Fixed places of the node, for embedders that have no whole machine to themselves. */
+  readonly places?: { readonly devicePlugins: string; readonly containerLogs: string };
+}
+
+/** Why a running kubelet must end. */
+export type Ending =
+  | { readonly kind: 'handover'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+export interface Kubelet {
+  /** Resolves when every part is up. Rejects with the error of the part that can't start. */
+  start(): Promise<void>;
+  /** Stops every part in reverse order within the deadline. Running containers are never touched. */
+  stop(): Promise<StopReport>;
+  /** Resolves when the kubelet has found that it must end by itself; the first reason wins. Whoever waits then calls `stop`. */
+  readonly ending: Promise<Ending>;
+  /** Later parts and embedders add their own checks here. */
+  readonly health: HealthChecks;
+  /** What `/configz` shows from now on: the configuration as it is after a reload. */
+  show(config: Config): void;
+}
+
+/** One second is promised for the whole process; the rest of it belongs to the log and the exit. */
+const STOP_WITHIN_MS = 800;
+
+export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
+  const { clock, log } = deps;
+  const ending = Promise.withResolvers<Ending>();
+  const health = createHealthChecks();
+  let shown = config;
+
+  health.add({ name: 'ping', check: () => undefined });
+  health.add({ name: 'log', check: () => deps.logProblem?.() });
+  health.add({ name: 'syncloop', check: () => startingReason(lifecycle.starting()) });
+
+  const parts: readonly Part[] = [
+    createMachinePart(config, deps),
+    createLockPart(config, deps, ending.resolve),
+    createDirectoriesPart(config, deps),
+    createEventLoopLag(),
+    createHealthServer(
+      { address: config.kubelet.healthzBindAddress, port: config.kubelet.healthzPort },
+      {
+        clock,
+        log: log.named('server/health'),
+        checks: health,
+        pages: new Map([['/configz', () => renderConfigz(shown)]]),
+      },
+    ),
+  ];
+  const lifecycle = createLifecycle(parts, { clock, stopWithinMs: STOP_WITHIN_MS });
+  return {
+    start: lifecycle.start,
+    stop: () => lifecycle.stop(new CodedError('unavailable', 'the kubelet is stopping')),
+    ending: ending.promise,
+    health,
+    show: (next) => {
+      shown = next;
+    },
+  };
+}
+
+const startingReason = (part: string | undefined): string | undefined =>
+  part === undefined ? undefined : `the kubelet is starting: ${part}`;
+
+/** May a kubelet run here, and with the limits that it wants? */
+function createMachinePart({ kubelet }: Config, { host, log }: KubeletDeps): Part {
+  return {
+    name: 'machine',
+    start: () => {
+      const refusal = refuseMachine(kubelet, { cgroupVersion: host.cgroupVersion(), swapAreas: host.swapAreas() });
+      if (refusal !== undefined) throw new CodedError('unsupported', refusal);
+      const files = host.raiseOpenFiles(BigInt(kubelet.maxOpenFiles));
+      if (files.shortfall !== undefined) {
+        log.warn('Fewer files may be open than maxOpenFiles asks for', {
+          wish: kubelet.maxOpenFiles,
+          limit: files.limit,
+          reason: files.shortfall,
+        });
+      }
+      const refused = host.setOwnOomScore(kubelet.oomScoreAdj);
+      if (refused !== undefined)
+        log.warn('Failed to set own oomScoreAdj', { oomScoreAdj: kubelet.oomScoreAdj, err: refused });
+    },
+  };
+}
+
+function createLockPart({ settings }: Config, { host, log, clock }: KubeletDeps, end: (ending: Ending) => void): Part {
+  const { file, exitOnContention } = settings.lock;
+  let lock: FileLock | undefined;
+  return {
+    name: 'lock file',
+    start: async (signal) => {
+      if (file === '') return;
+      log.info('Acquiring file lock', { path: file });
+      const waiting = () => log.info('Another process holds the lock file: waiting for it', { path: file });
+      lock = await host.acquireFileLock(file, clock, signal, waiting);
+      if (!exitOnContention) return;
+      log.info('Watching for inotify events', { path: file });
+      lock.onContention((reason) => end({ kind: 'handover', reason: `lock file ${file} was ${reason}` }));
+    },
+    stop: () => lock?.release(),
+  };
+}
+
+function createDirectoriesPart(config: Config, { places }: KubeletDeps): Part {
+  return {
+    name: 'data directories',
+    start: () =>
+      ensureDataDirectories({
+        root: config.settings.directories.root,
+        podLogs: config.kubelet.podLogsDir,
+        devicePlugins: places?.devicePlugins ?? DEVICE_PLUGINS_DIRECTORY,
+        containerLogs: places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY,
+      }),
+  };
+}

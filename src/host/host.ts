@@ -1,0 +1,35 @@
+/** The doors to this Linux machine that a whole kubelet shares: opened once, passed to the parts that need them. */
+import type { Clock } from '../base/clock.ts';
+import { createReadiness } from './event-loop.ts';
+import { createInotify, type Inotify } from './inotify.ts';
+import { acquireFileLock, type FileLock } from './lock-file.ts';
+import { cgroupVersion, setOwnOomScore, swapAreas } from './machine.ts';
+import { type OpenFilesOutcome, raiseOpenFiles } from './open-files.ts';
+import { createOutput, type Output, type OutputDeps } from './output.ts';
+import { createSyscalls } from './syscalls.ts';
+
+export interface Host {
+  readonly inotify: Inotify;
+  cgroupVersion(): 1 | 2;
+  swapAreas(): readonly string[];
+  raiseOpenFiles(wish: bigint): OpenFilesOutcome;
+  setOwnOomScore(score: number): string | undefined;
+  acquireFileLock(path: string, clock: Clock, signal: AbortSignal, onWait: () => void): Promise<FileLock>;
+  openOutput(fd: number, deps: Pick<OutputDeps, 'clock' | 'onLoss'>): Output;
+}
+
+export function createHost(): Host {
+  const syscalls = createSyscalls();
+  const readiness = createReadiness();
+  const inotify = createInotify(syscalls, readiness);
+  return {
+    inotify,
+    cgroupVersion: () => cgroupVersion(),
+    swapAreas: () => swapAreas(),
+    raiseOpenFiles: (wish) => raiseOpenFiles(syscalls, wish),
+    setOwnOomScore: (score) => setOwnOomScore(score),
+    acquireFileLock: (path, clock, signal, onWait) =>
+      acquireFileLock(path, { syscalls, inotify, clock }, signal, onWait),
+    openOutput: (fd, deps) => createOutput(fd, { syscalls, readiness, ...deps }),
+  };
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { createSystemClock } from '../base/clock.ts';
+import { createHost } from './host.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'lock-'));
+const host = createHost();
+const clock = createSystemClock();
+const never = new AbortController().signal;
+const noWait = () => assert.fail('the lock was free');
+
+/** A real other process that holds the lock until it is killed. */
+async function holdElsewhere(path: string): Promise<ChildProcess> {
+  const child = spawn('flock', ['--exclusive', '--no-fork', path, 'sh', '-c', 'echo held; exec sleep 60']);
+  await once(child.stdout, 'data');
+  return child;
+}
+
+async function tryElsewhere(path: string): Promise<boolean> {
+  const child = spawn('flock', ['--exclusive', '--nonblock', path, 'true']);
+  const [code] = await once(child, 'exit');
+  return code === 0;
+}
+
+describe('lock file', { timeout: 10_000 }, () => {
+  let alive: NodeJS.Timeout;
+  before(() => {
+    alive = setInterval(() => undefined, 1000);
+  });
+  after(() => {
+    clearInterval(alive);
+    host.inotify.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  it('is made with a private mode and locked so that flock(1) sees it, until it is released', async () => {
+    const path = join(directory, 'one');
+    const lock = await host.acquireFileLock(path, clock, never, noWait);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.equal(await tryElsewhere(path), false);
+    lock.release();
+    assert.equal(await tryElsewhere(path), true);
+  });
+
+  it('waits for another process and goes on as soon as that ends', async () => {
+    const path = join(directory, 'two');
+    const holder = await holdElsewhere(path);
+    let waits = 0;
+    const acquired = host.acquireFileLock(path, clock, never, () => {
+      waits += 1;
+      holder.kill('SIGKILL');
+    });
+    await once(holder, 'exit');
+    const gone = performance.now();
+    (await acquired).release();
+    assert.equal(waits, 1);
+    // The safety net alone would take a second.
+    assert.ok(performance.now() - gone < 500, `took ${performance.now() - gone} ms`);
+  });
+
+  it('stops waiting when it is told to, and leaves the lock alone', async () => {
+    const path = join(directory, 'three');
+    const holder = await holdElsewhere(path);
+    const stopping = new AbortController();
+    const acquired = host.acquireFileLock(path, clock, stopping.signal, () => undefined);
+    stopping.abort(new Error('told to stop'));
+    await assert.rejects(acquired, /told to stop/);
+    assert.equal(await tryElsewhere(path), false);
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+  });
+
+  for (const [what, act, told] of [
+    ['opened', (path: string) => void readFileSync(path), 'opened by another process'],
+    ['deleted', (path: string) => rmSync(path), 'deleted'],
+  ] as const) {
+    it(`tells once when the file is ${what}`, async () => {
+      const path = join(directory, what);
+      const lock = await host.acquireFileLock(path, clock, never, noWait);
+      const heard: string[] = [];
+      const first = new Promise<void>((resolve) => {
+        lock.onContention((reason) => {
+          heard.push(reason);
+          resolve();
+        });
+      });
+      act(path);
+      await first;
+      if (what === 'opened') readFileSync(path);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.deepEqual(heard, [told]);
+      lock.release();
+    });
+  }
+
+  it('names the flag and the path where the file cannot be made', async () => {
+    await assert.rejects(
+      host.acquireFileLock('/nowhere/lock', clock, never, noWait),
+      /unable to acquire file lock on "\/nowhere\/lock" \(--lock-file\): .*ENOENT/,
+    );
+  });
+});

@@ -1,0 +1,112 @@
+/**
+ * System calls that Node lacks, through `node:ffi`. The only file that knows C signatures: the rest of `host/` sees typed functions
+ * that throw coded errors. None of these may block, because they run on the main thread.
+ */
+import { dlopen, getInt32 } from 'node:ffi';
+import { constants } from 'node:os';
+import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
+import { CodedError, type ErrorCode } from '../base/errors.ts';
+
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+const LOCK_UN = 8;
+const RLIMIT_NOFILE = 7;
+const MSG_NOSIGNAL = 0x4000;
+const MSG_DONTWAIT = 0x40;
+const POLLOUT = 4;
+/** O_NONBLOCK | O_CLOEXEC, the same on every Linux that Node runs on. */
+const NONBLOCK_CLOEXEC = 0o4000 | 0o2000000;
+
+export interface ResourceLimit {
+  readonly soft: bigint;
+  readonly hard: bigint;
+}
+
+export interface Syscalls {
+  /** Takes the exclusive lock of an open file; false where somebody else holds it. */
+  tryLock(fd: number): boolean;
+  unlock(fd: number): void;
+  openFilesLimit(): ResourceLimit;
+  setOpenFilesLimit(limit: ResourceLimit): void;
+  /** A new descriptor that does not block and is closed in children. */
+  inotifyOpen(): number;
+  /** The watch descriptor. */
+  inotifyAdd(fd: number, path: string, mask: number): number;
+  inotifyRemove(fd: number, watch: number): void;
+  /** Bytes taken by a socket without waiting; 0 where it takes none now. */
+  sendNow(fd: number, bytes: Uint8Array): number;
+  /** Whether the descriptor takes bytes within `ms`. Blocks for that long: only for the last moments of a process. */
+  waitWritable(fd: number, ms: number): boolean;
+}
+
+const SIGNATURES = {
+  flock: { arguments: ['i32', 'i32'], return: 'i32' },
+  getrlimit: { arguments: ['i32', 'buffer'], return: 'i32' },
+  setrlimit: { arguments: ['i32', 'buffer'], return: 'i32' },
+  inotify_init1: { arguments: ['i32'], return: 'i32' },
+  inotify_add_watch: { arguments: ['i32', 'string', 'u32'], return: 'i32' },
+  inotify_rm_watch: { arguments: ['i32', 'i32'], return: 'i32' },
+  send: { arguments: ['i32', 'buffer', 'u64', 'i32'], return: 'i64' },
+  poll: { arguments: ['buffer', 'u64', 'i32'], return: 'i32' },
+  __errno_location: { arguments: [], return: 'pointer' },
+} as const;
+
+export function createSyscalls(): Syscalls {
+  const { functions: libc } = dlopen('libc.so.6', SIGNATURES);
+  const errno = () => getInt32(libc.__errno_location());
+  const check = (result: number, call: string, about: string): number => {
+    if (result < 0) throw systemError(errno(), call, about);
+    return result;
+  };
+  return {
+    tryLock: (fd) => {
+      if (libc.flock(fd, LOCK_EX | LOCK_NB) === 0) return true;
+      const code = errno();
+      if (code === constants.errno.EWOULDBLOCK || code === constants.errno.EINTR) return false;
+      throw systemError(code, 'flock', `descriptor ${fd}`);
+    },
+    unlock: (fd) => void check(libc.flock(fd, LOCK_UN), 'flock', `descriptor ${fd}`),
+    openFilesLimit: () => {
+      const limit = new BigUint64Array(2);
+      check(libc.getrlimit(RLIMIT_NOFILE, limit), 'getrlimit', 'open files');
+      return { soft: limit[0] ?? 0n, hard: limit[1] ?? 0n };
+    },
+    setOpenFilesLimit: ({ soft, hard }) =>
+      void check(libc.setrlimit(RLIMIT_NOFILE, new BigUint64Array([soft, hard])), 'setrlimit', 'open files'),
+    inotifyOpen: () => check(libc.inotify_init1(NONBLOCK_CLOEXEC), 'inotify_init1', 'inotify'),
+    inotifyAdd: (fd, path, mask) => check(libc.inotify_add_watch(fd, path, mask), 'inotify_add_watch', path),
+    inotifyRemove: (fd, watch) => void check(libc.inotify_rm_watch(fd, watch), 'inotify_rm_watch', `watch ${watch}`),
+    sendNow: (fd, bytes) => {
+      const sent = Number(libc.send(fd, bytes, BigInt(bytes.byteLength), MSG_DONTWAIT | MSG_NOSIGNAL));
+      if (sent >= 0) return sent;
+      const code = errno();
+      if (code === constants.errno.EAGAIN || code === constants.errno.EINTR) return 0;
+      throw systemError(code, 'send', `descriptor ${fd}`);
+    },
+    waitWritable: (fd, ms) => {
+      const request = Buffer.alloc(8);
+      request.writeInt32LE(fd, 0);
+      request.writeInt16LE(POLLOUT, 4);
+      return libc.poll(request, 1n, ms) > 0;
+    },
+  };
+}
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  ENOENT: 'notFound',
+  EEXIST: 'exists',
+  EACCES: 'denied',
+  EPERM: 'denied',
+  ENOSPC: 'exhausted',
+  EMFILE: 'exhausted',
+  ENFILE: 'exhausted',
+  ENOMEM: 'exhausted',
+  EINVAL: 'invalid',
+  ENOTDIR: 'invalid',
+};
+
+export function systemError(errno: number, call: string, about: string): CodedError {
+  const name = getSystemErrorName(-errno);
+  const message = `${call} ${about}: ${getSystemErrorMessage(-errno)} (${name})`;
+  return new CodedError(CODES[name] ?? 'internal', message, { data: { errno, name, call } });
+}

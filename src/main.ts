@@ -1,0 +1,150 @@
+/** The command: reads argv, signals and the streams of the process, and decides its exit code. Nothing else reads `process`. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { createSystemClock } from './base/clock.ts';
+import { describeError } from './base/errors.ts';
+import type { Logger } from './base/logger.ts';
+import { createKubelet, type Kubelet } from './compose.ts';
+import { type Config, type ConfigOutcome, readConfig } from './config/config.ts';
+import { createHost } from './host/host.ts';
+import { cgroupVersion, memoryBytes, numaNodes, onlineCpus } from './host/machine.ts';
+import { createReload } from './reload.ts';
+import { createCallerFinder } from './telemetry/caller.ts';
+import { createLog, type Log } from './telemetry/log.ts';
+import { logSettings } from './telemetry/log-settings.ts';
+
+/** Written by `tools/build.ts` at the top of the bundle; absent when the sources run as they are. */
+declare const CALLER_TABLE: string | undefined;
+
+/** Lines that nobody takes for so long make the kubelet unhealthy. */
+const LOG_STALLED_MS = 120_000;
+/** The longest timer there is. */
+const FOREVER_MS = 2 ** 31 - 1;
+
+const outcome = read();
+if (outcome.kind === 'print') process.stdout.write(outcome.text);
+else if (outcome.kind === 'refused') refuse(outcome);
+else await run(outcome.config, outcome.warnings);
+
+function read(): ConfigOutcome {
+  return readConfig(process.argv.slice(2), {
+    readTextFile: (path) => readFileSync(path, 'utf8'),
+    listDir: (path) =>
+      readdirSync(path, { withFileTypes: true }).map((entry) => ({
+        name: entry.name,
+        isDirectory: entry.isDirectory(),
+      })),
+    workingDirectory: process.cwd(),
+    terminalWidth: process.stdout.columns ?? 80,
+    build: { nodeVersion: process.version, platform: `${process.platform}/${process.arch}` },
+    machine: () => ({
+      onlineCpus: onlineCpus(),
+      numaNodes: numaNodes(),
+      memoryBytes: memoryBytes(),
+      cgroupVersion: cgroupVersion(),
+    }),
+  });
+}
+
+function refuse({ problems, warnings, hint }: Extract<ConfigOutcome, { kind: 'refused' }>): void {
+  const lines = [
+    ...warnings.map((warning) => `Warning: ${warning}`),
+    ...problems.map((problem) => `Error: ${problem}`),
+    hint,
+  ];
+  process.stderr.write(`${lines.filter((line) => line !== '').join('\n')}\n`);
+  process.exitCode = 1;
+}
+
+async function run(config: Config, warnings: readonly string[]): Promise<void> {
+  const clock = createSystemClock();
+  const host = createHost();
+  const onLoss = (lines: number) => log.logger.warn('Log lines were dropped because nobody took them', { lines });
+  const error = host.openOutput(2, { clock, onLoss });
+  const settings = logSettings(config.kubelet.logging);
+  const info = settings.splitStream ? host.openOutput(1, { clock, onLoss }) : error;
+  const findCaller = createCallerFinder(typeof CALLER_TABLE === 'undefined' ? undefined : CALLER_TABLE);
+  const log = createLog(settings, { clock, pid: process.pid, findCaller, info, error });
+  for (const warning of warnings) log.logger.warn(warning);
+  const logProblem = () => {
+    const stalled = Math.max(error.stalledMs(), info.stalledMs());
+    return stalled > LOG_STALLED_MS ? `nobody has taken log lines for ${Math.round(stalled / 1000)} s` : undefined;
+  };
+  const kubelet = createKubelet(config, { clock, host, log: log.logger, logProblem });
+  const exit = (code: number): never => {
+    log.flush();
+    error.flush();
+    info.flush();
+    process.exit(code);
+  };
+  exit(await live(config, kubelet, log, exit));
+}
+
+/** From start to stop; the exit code. */
+async function live(config: Config, kubelet: Kubelet, log: Log, exit: (code: number) => never): Promise<number> {
+  // Sockets may come and go: a kubelet waits for work until it is told to end.
+  setInterval(() => undefined, FOREVER_MS);
+  setInterval(log.flush, Math.max(config.kubelet.logging.flushFrequency, 1)).unref();
+  const apply = (next: Config) => {
+    log.setLevels(logSettings(next.kubelet.logging));
+    kubelet.show(next);
+  };
+  process.on('SIGHUP', createReload(config, { log: log.logger, read, apply }));
+  try {
+    const ended = await Promise.race([
+      stopSignal(log.logger, exit),
+      unexpectedError(log.logger),
+      startAndWait(kubelet),
+    ]);
+    log.logger.info('Kubelet is stopping', { reason: ended.reason });
+    await stop(kubelet, log.logger);
+    return ended.code;
+  } catch (err) {
+    log.logger.error('Kubelet failed to start', { err });
+    return 1;
+  }
+}
+
+interface Ended {
+  readonly reason: string;
+  readonly code: number;
+}
+
+async function startAndWait(kubelet: Kubelet): Promise<Ended> {
+  await kubelet.start();
+  const ending = await kubelet.ending;
+  if (ending.kind === 'handover') return { reason: ending.reason, code: 0 };
+  return { reason: describeError(ending.error), code: 1 };
+}
+
+async function stop(kubelet: Kubelet, log: Logger): Promise<void> {
+  const { failed, unfinished } = await kubelet.stop();
+  for (const { part, error } of failed) log.error('A part failed to stop', { part, err: error });
+  if (unfinished.length > 0) log.warn('Parts had not stopped when time was up', { parts: unfinished });
+}
+
+/** SIGTERM and SIGINT ask for an orderly end; who asks twice gets it at once. */
+function stopSignal(log: Logger, exit: (code: number) => never): Promise<Ended> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (asked) {
+        log.warn('Second signal: exiting at once', { signal });
+        exit(1);
+      }
+      asked = true;
+      resolve({ reason: signal, code: 0 });
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+}
+
+/** An error that nobody caught leaves the kubelet in an unknown state: it is told in full, and the process ends in order. */
+function unexpectedError(log: Logger): Promise<Ended> {
+  return new Promise((resolve) => {
+    process.on('uncaughtException', (error) => {
+      log.error('Unexpected error', { err: error, stack: error instanceof Error ? error.stack : undefined });
+      resolve({ reason: 'an unexpected error', code: 1 });
+    });
+  });
+}

@@ -1,0 +1,44 @@
+/** SIGHUP: the configuration is read again, what can change in a running kubelet changes, and the rest is told. */
+import type { Logger } from './base/logger.ts';
+import { type Config, type ConfigOutcome, diffConfigs } from './config/config.ts';
+
+export interface ReloadDeps {
+  readonly log: Logger;
+  /** Reads everything again, as at the start. */
+  readonly read: () => ConfigOutcome;
+  /** Takes over what is live in the configuration. */
+  readonly apply: (config: Config) => void;
+}
+
+export function createReload(atStart: Config, { log, read, apply }: ReloadDeps): () => void {
+  let running = atStart;
+  return () => {
+    const outcome = read();
+    if (outcome.kind === 'print') return;
+    for (const warning of outcome.warnings) log.warn(warning);
+    if (outcome.kind === 'refused') {
+      log.error('Configuration refused: keeping the one in use', { problems: outcome.problems.join('\n') });
+      return;
+    }
+    const changes = diffConfigs(running, outcome.config);
+    for (const { path, before, after, live } of changes) {
+      log.info('Configuration changed', {
+        field: path,
+        before,
+        after,
+        takesEffect: live ? 'now' : 'at the next start',
+      });
+    }
+    running = withLiveFields(running, outcome.config);
+    apply(running);
+    const waiting = changes.filter(({ live }) => !live).length;
+    log.info('Configuration read again', { changes: changes.length, needRestart: waiting });
+  };
+}
+
+/** The configuration in use, with what a running kubelet takes from a new one (`live` in the list of changes). */
+function withLiveFields(running: Config, fresh: Config): Config {
+  const { verbosity, vmodule } = fresh.kubelet.logging;
+  const logging = { ...running.kubelet.logging, verbosity, vmodule };
+  return { ...running, kubelet: { ...running.kubelet, logging } };
+}

@@ -1,0 +1,51 @@
+/** Every part adds its own check; the health page asks them all. */
+import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import { withDeadline } from '../../base/signal.ts';
+
+export interface HealthCheck {
+  /** Part of the address `/healthz/NAME`. */
+  readonly name: string;
+  /** Undefined when all is well, else the reason why not. The signal aborts when nobody waits for the answer any more. */
+  check(signal: AbortSignal): Promise<string | undefined> | string | undefined;
+}
+
+export interface HealthChecks {
+  /** Adds a check, behind those that are there. Returns what takes it away again. */
+  add(check: HealthCheck): () => void;
+  list(): readonly HealthCheck[];
+}
+
+export function createHealthChecks(): HealthChecks {
+  const checks = new Set<HealthCheck>();
+  return {
+    add: (check) => {
+      for (const other of checks)
+        if (other.name === check.name) throw new Error(`health check ${check.name} is there already`);
+      checks.add(check);
+      return () => void checks.delete(check);
+    },
+    list: () => [...checks],
+  };
+}
+
+export interface CheckResult {
+  readonly name: string;
+  /** Undefined: healthy. */
+  readonly reason: string | undefined;
+}
+
+/** A check that hangs is a failed one after this long; whoever asks has a time-out of their own, often one second. */
+const LONGEST_CHECK_MS = 800;
+
+export async function runCheck(check: HealthCheck, clock: Clock, signal: AbortSignal): Promise<CheckResult> {
+  using deadline = withDeadline(clock, LONGEST_CHECK_MS, `health check ${check.name}`, signal);
+  const expired = new Promise<never>((_resolve, reject) => {
+    deadline.signal.addEventListener('abort', () => reject(deadline.signal.reason), { once: true });
+  });
+  try {
+    return { name: check.name, reason: await Promise.race([check.check(deadline.signal), expired]) };
+  } catch (error) {
+    return { name: check.name, reason: describeError(error) };
+  }
+}

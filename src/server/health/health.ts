@@ -1,0 +1,139 @@
+/** The health port (10248): `/healthz`, a page for each check, and pages that other parts lend it. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Part } from '../../base/lifecycle.ts';
+import type { Logger } from '../../base/logger.ts';
+import { linkSignal } from '../../base/signal.ts';
+import { type HealthCheck, type HealthChecks, runCheck } from './checks.ts';
+import { checkPage, healthPage, type PageAnswer } from './page.ts';
+
+export interface HealthConfig {
+  readonly address: string;
+  /** 0: no server. */
+  readonly port: number;
+}
+
+export interface HealthDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly checks: HealthChecks;
+  /** Further pages by path, each giving the value to show as JSON. */
+  readonly pages: ReadonlyMap<string, () => unknown>;
+}
+
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5000;
+
+export function createHealthServer(config: HealthConfig, deps: HealthDeps): Part {
+  let server: Server | undefined;
+  let retrying: Promise<void> = Promise.resolve();
+  return {
+    name: 'health server',
+    start: async (signal) => {
+      if (config.port === 0) return;
+      const failure = await open(signal);
+      // The port may still be held by the kubelet that this one replaces: not a reason to stop, but to say so and try again.
+      if (failure !== undefined) retrying = retry(failure, signal);
+    },
+    stop: async () => {
+      await retrying;
+      await close(server);
+    },
+  };
+
+  async function open(signal: AbortSignal): Promise<unknown> {
+    const attempt = createServer((request, response) => void answer(request, response, deps, signal));
+    const failure = await listen(attempt, config);
+    if (failure !== undefined) return failure;
+    server = attempt;
+    deps.log.v(2)?.info('Serving health checks', { address: `${config.address}:${config.port}` });
+    return undefined;
+  }
+
+  async function retry(first: unknown, signal: AbortSignal): Promise<void> {
+    let failure = first;
+    for (
+      let wait = FIRST_RETRY_MS;
+      failure !== undefined && !signal.aborted;
+      wait = Math.min(wait * 2, LONGEST_RETRY_MS)
+    ) {
+      deps.log.error('Failed to start healthz server', { err: failure, retryInMs: wait });
+      await deps.clock.sleep(wait, signal).catch(() => undefined);
+      if (!signal.aborted) failure = await open(signal);
+    }
+  }
+}
+
+function listen(server: Server, { address, port }: HealthConfig): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    server.once('error', resolve);
+    server.listen({ host: address, port }, () => {
+      server.removeListener('error', resolve);
+      resolve(undefined);
+    });
+  });
+}
+
+function close(server: Server | undefined): Promise<void> {
+  if (server === undefined) return Promise.resolve();
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  deps: HealthDeps,
+  stopping: AbortSignal,
+): Promise<void> {
+  using asked = linkSignal(stopping);
+  response.once('close', () => asked.abort(new Error('nobody waits for the answer')));
+  try {
+    send(request, response, await route(request, deps, asked.signal));
+  } catch (error) {
+    deps.log.error('Failed to answer a request of the health port', { err: error, path: request.url });
+    send(request, response, { status: 500, body: `internal server error: ${describeError(error)}\n` });
+  }
+}
+
+async function route(request: IncomingMessage, deps: HealthDeps, signal: AbortSignal): Promise<TypedAnswer> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://health');
+  const page = deps.pages.get(pathname);
+  const check = deps.checks.list().find(({ name }) => pathname === `/healthz/${name}`);
+  if (pathname !== '/healthz' && page === undefined && check === undefined) {
+    return { status: 404, body: '404 page not found\n' };
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'Method Not Allowed\n' };
+  if (page !== undefined) return { status: 200, body: JSON.stringify(page()), type: 'application/json' };
+  if (check !== undefined) return checkPage(await runCheck(check, deps.clock, signal));
+  return answerHealth(deps, searchParams, signal);
+}
+
+type TypedAnswer = PageAnswer & { readonly type?: string };
+
+async function answerHealth(deps: HealthDeps, query: URLSearchParams, signal: AbortSignal): Promise<PageAnswer> {
+  const excluded = query.getAll('exclude');
+  const outcomeOf = (check: HealthCheck) =>
+    excluded.includes(check.name) ? { name: check.name, excluded: true as const } : runCheck(check, deps.clock, signal);
+  const outcomes = await Promise.all(deps.checks.list().map(outcomeOf));
+  for (const outcome of outcomes) {
+    if ('reason' in outcome && outcome.reason !== undefined) {
+      deps.log.v(2)?.info('Health check failed', { check: outcome.name, reason: outcome.reason });
+    }
+  }
+  return healthPage(outcomes, { verbose: query.has('verbose'), excluded });
+}
+
+function send(request: IncomingMessage, response: ServerResponse, answered: TypedAnswer): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(answered.status, {
+    'Content-Type': answered.type ?? 'text/plain; charset=utf-8',
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Length': Buffer.byteLength(answered.body),
+    ...(answered.status === 405 ? { Allow: 'GET, HEAD' } : {}),
+  });
+  response.end(request.method === 'HEAD' ? undefined : answered.body);
+}

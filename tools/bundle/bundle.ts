@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { callerTable } from './caller-table.ts';
+
+export interface Bundle {
+  readonly code: string;
+  readonly map: string;
+}
+
+/** First line of the bundle; replaced by the real table, which is one line too, so that the source map stays true. */
+const PLACE_FOR_TABLE = 'const CALLER_TABLE = undefined;';
+
+/** The whole kubelet in one ES module, readable (only the syntax is shortened), with names kept for stack traces. */
+export async function bundleKubelet(root: string): Promise<Bundle> {
+  const result = await build({
+    entryPoints: [join(root, 'src/main.ts')],
+    absWorkingDir: root,
+    outfile: join(root, 'dist/kubelet.mjs'),
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    target: 'node26',
+    minifySyntax: true,
+    keepNames: false,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    // The package's ES modules: its Node entry is CommonJS, which can't be thinned out and needs `require`.
+    alias: { yaml: join(root, 'node_modules/yaml/browser/dist/index.js') },
+    banner: { js: PLACE_FOR_TABLE },
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  const textOf = (ending: string): string => {
+    const file = result.outputFiles.find(({ path }) => path.endsWith(ending));
+    if (file === undefined) throw new Error(`esbuild made no ${ending}`);
+    return file.text;
+  };
+  const code = textOf('.mjs');
+  const map = textOf('.map');
+  const table = `const CALLER_TABLE = ${JSON.stringify(callerTable(code, map))};`;
+  return { code: code.replace(PLACE_FOR_TABLE, () => table), map };
+}
