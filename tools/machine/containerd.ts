@@ -36,6 +36,8 @@ export interface Containerd {
   readonly configFile: string;
   /** containerd's state on disk. */
   readonly root: string;
+  /** Read at every pull: `<registry>/hosts.toml` in it says where the images of that registry come from. */
+  readonly registriesFolder: string;
   isRunning(): boolean;
   start(): Promise<void>;
   /** Ends containerd alone: containers and their shims live on, as they do on a real node. */
@@ -149,6 +151,7 @@ class WorldContainerd implements Containerd {
   readonly endpoint: string;
   readonly configFile: string;
   readonly root: string;
+  readonly registriesFolder: string;
   readonly #world: World;
   #part: Part | undefined;
 
@@ -158,6 +161,7 @@ class WorldContainerd implements Containerd {
     this.endpoint = `unix://${made.paths.socket}`;
     this.configFile = made.configFile;
     this.root = made.paths.root;
+    this.registriesFolder = made.paths.registries;
     this.#world = made.world;
   }
 
