@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { renderKubeletConfiguration } from '../schema/configz.ts';
 import { kubeletConfiguration } from '../schema/kubelet-configuration.ts';
 import { completeConfiguration } from './complete.ts';
 import { type ConfigSource, decodeKubeletConfiguration } from './decode.ts';
@@ -105,6 +106,14 @@ test('a bad quantity is refused where the API wants one', () => {
   assert.match(problem.text, /"1x" is not a quantity/);
 });
 
+test('nothing is left of a refused item: its list goes, its map stays', () => {
+  const { problems, values } = decodeBody(
+    'clusterDNS: [a, 5]\nevictionHard: {a: b, c: 5}\nstaticPodURLHeader: {a: [5]}',
+  );
+  assert.equal(problems.length, 3);
+  assert.deepEqual(values, { evictionHard: { a: 'b' }, staticPodURLHeader: {} });
+});
+
 test('every problem is told at once', () => {
   const { problems } = decodeBody('maxPods: x\nenableServer: x\nlogging: {verbosity: x}\nclusterDNS: 5\n');
   const paths = problems.map(({ path }) => path);
@@ -192,6 +201,9 @@ test('values know where they came from', () => {
   assert.equal(decoded.originOf('evictionHard.imagefs.available'), '1.conf:5');
   assert.equal(decoded.originOf('port'), '2.conf:4');
   assert.equal(decoded.originOf('logging.verbosity'), undefined);
+  const removed = decodeLayers('logging: {verbosity: 3}', 'logging: null', 'logging: {format: json}');
+  assert.equal(removed.originOf('logging.verbosity'), '2.conf:3');
+  assert.equal(removed.originOf('logging.format'), '2.conf:3');
 });
 
 test('drop-ins go over the file, one after the other', () => {
@@ -276,7 +288,9 @@ test('no text makes it throw, and every complaint has a place', () => {
     fc.property(fc.oneof(fc.string(), yamlLike, known), fc.constantFrom('file', 'dropin'), (text, kind) => {
       const decoded = decodeKubeletConfiguration([{ path: 'k', text, kind }], { strict: false });
       for (const { origin } of [...decoded.problems, ...decoded.warnings]) assert.match(origin, /^k:\d+:\d+$/);
-      completeConfiguration(decoded);
+      // Only what the table calls optional may be absent: whoever reads the result trusts its type.
+      const config = completeConfiguration(decoded);
+      assert.deepEqual(decodeText(JSON.stringify(renderKubeletConfiguration(config))).problems, []);
     }),
     { numRuns: 500 },
   );

@@ -55,11 +55,16 @@ export function decodeKubeletConfiguration(
     file: fileValues,
     dropins,
     values: dropins.reduce<PartialKubeletConfiguration>(mergePatch, fileValues ?? {}),
-    old: Object.assign({}, ...read.map(({ old }) => old)),
+    old: mergeOld(read.map(({ old }) => old)),
     problems: read.flatMap(({ report }) => report.problems),
     warnings: read.flatMap(({ report }) => report.warnings),
-    originOf: createOriginLookup(read.map(({ report }) => report.origins)),
+    originOf: createOriginLookup(read.map(({ report }) => report)),
   };
+}
+
+function mergeOld(layers: readonly OldSettings[]): OldSettings {
+  // The last file that sets a field counts.
+  return Object.fromEntries(layers.flatMap((layer) => Object.entries(layer)));
 }
 
 interface ReadSource {
@@ -121,17 +126,25 @@ function checkHead(name: string, wanted: string, tree: Tree, entries: readonly E
   return false;
 }
 
-function createOriginLookup(layers: readonly ReadonlyMap<string, string>[]): (path: string) => string | undefined {
+/** The nearest place that a file names for a path, of several as near the one in the last file. */
+function createOriginLookup(reports: readonly FileReport[]): (path: string) => string | undefined {
   return (path) => {
-    for (
-      let part = path;
-      part !== '';
-      part = part.slice(0, Math.max(part.lastIndexOf('.'), part.lastIndexOf('['), 0))
-    ) {
-      // The last file that says anything about it: where it was set, or where a list that held it was replaced.
-      const origin = layers.findLast((layer) => layer.has(part))?.get(part);
-      if (origin !== undefined) return origin;
+    const parts = withHolders(path);
+    let nearest: string | undefined;
+    for (const { origins, removed } of reports.toReversed()) {
+      const found = parts.find((part) => origins.has(part));
+      if (found !== undefined && found.length > (nearest?.length ?? 0)) nearest = found;
+      // What earlier files said about it is gone.
+      if (parts.some((part) => removed.has(part))) break;
     }
-    return undefined;
+    return nearest === undefined
+      ? undefined
+      : reports.findLast(({ origins }) => origins.has(nearest))?.origins.get(nearest);
   };
+}
+
+/** `a.b[0].c`, `a.b[0]`, `a.b`, `a`. */
+function withHolders(path: string): readonly string[] {
+  const end = Math.max(path.lastIndexOf('.'), path.lastIndexOf('['));
+  return end <= 0 ? [path] : [path, ...withHolders(path.slice(0, end))];
 }

@@ -18,7 +18,10 @@ export function formatFileProblem({ origin, path, text }: FileProblem): string {
 export class FileReport {
   readonly problems: FileProblem[] = [];
   readonly warnings: FileProblem[] = [];
+  /** The place of every path that was written: `kubelet.yaml:12`. */
   readonly origins = new Map<string, string>();
+  /** Paths that were taken away by `null`. */
+  readonly removed = new Set<string>();
   readonly #file: string;
   readonly #strict: boolean;
 
@@ -45,6 +48,11 @@ export class FileReport {
 
   noteOrigin(place: Place, path: string): void {
     this.origins.set(path, `${this.#file}:${place.line}`);
+  }
+
+  noteRemoval(place: Place, path: string): void {
+    this.noteOrigin(place, path);
+    this.removed.add(path);
   }
 
   #at(place: Place): string {

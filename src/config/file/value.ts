@@ -83,7 +83,9 @@ function decodeList(type: ListKind, tree: Tree, path: string, decoding: Decoding
   if (tree.kind !== 'list') return mismatch(tree, path, decoding.report, 'must be a list');
   // A list is replaced as a whole, so inside of it nothing is left to take away.
   const inside: Decoding = { ...decoding, nulls: 'fill' };
-  return tree.items.map((item, index) => decodeItem(type.item, item, `${path}[${index}]`, inside));
+  const items = tree.items.map((item, index) => decodeItem(type.item, item, `${path}[${index}]`, inside));
+  // With one item refused the list is refused: without it the others would be named by wrong numbers later.
+  return items.includes(undefined) ? undefined : items;
 }
 
 function decodeMap(type: MapKind, tree: Tree, path: string, decoding: Decoding): unknown {
@@ -92,7 +94,7 @@ function decodeMap(type: MapKind, tree: Tree, path: string, decoding: Decoding):
     if (value.kind === 'null' && decoding.nulls === 'patch') return [key, null] as const;
     return [key, decodeItem(type.item, value, `${path}.${key}`, decoding)] as const;
   });
-  return Object.fromEntries(decoded);
+  return Object.fromEntries(decoded.filter(([, value]) => value !== undefined));
 }
 
 /** Unlike fields, items have no default: what an item leaves out is zero. */
@@ -114,7 +116,7 @@ export function decodeStruct(type: StructKind, entries: readonly Entry[], path: 
     } else if (value.kind !== 'null') {
       decoded.push([key, decodeValue(field.type, value, fieldPath, decoding)]);
     } else if (decoding.nulls === 'patch') {
-      decoding.report.noteOrigin(value.place, fieldPath);
+      decoding.report.noteRemoval(value.place, fieldPath);
       decoded.push([key, null]);
     }
   }
