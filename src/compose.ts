@@ -11,6 +11,9 @@ import type { Host } from './host/host.ts';
 import type { FileLock } from './host/lock-file.ts';
 import { CONTAINER_LOGS_DIRECTORY, DEVICE_PLUGINS_DIRECTORY, ensureDataDirectories } from './node/data-directories.ts';
 import { refuseMachine } from './node/rules/machine.ts';
+import { createCriClient } from './runtime/cri/client.ts';
+import { DEFAULT_CRI_TIMEOUTS } from './runtime/cri/timeouts.ts';
+import { createRuntimeHealth } from './runtime/health.ts';
 import { createHealthChecks, type HealthChecks } from './server/health/checks.ts';
 import { createHealthServer } from './server/health/health.ts';
 import { createEventLoopLag } from './telemetry/event-loop-lag.ts';
@@ -56,11 +59,16 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
   health.add({ name: 'log', check: () => deps.logProblem?.() });
   health.add({ name: 'syncloop', check: () => startingReason(lifecycle.starting()) });
 
+  const runtime = createRuntime(config, deps);
+  health.add({ name: 'container-runtime', check: runtime.health.check });
+
   const parts: readonly Part[] = [
     createMachinePart(config, deps),
     createLockPart(config, deps, ending.resolve),
     createDirectoriesPart(config, deps),
     createEventLoopLag(),
+    runtime.connection,
+    runtime.health,
     createHealthServer(
       { address: config.kubelet.healthzBindAddress, port: config.kubelet.healthzPort },
       {
@@ -85,6 +93,23 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
 
 const startingReason = (part: string | undefined): string | undefined =>
   part === undefined ? undefined : `the kubelet is starting: ${part}`;
+
+/** The client of the container runtime, which connects when it is first used, and what tells whether it answers. */
+function createRuntime({ kubelet }: Config, { clock, log }: KubeletDeps) {
+  const endpoint = kubelet.containerRuntimeEndpoint;
+  const cri = createCriClient({
+    endpoint,
+    ...(kubelet.imageServiceEndpoint === '' ? {} : { imageEndpoint: kubelet.imageServiceEndpoint }),
+    clock,
+    timeouts: { ...DEFAULT_CRI_TIMEOUTS, request: kubelet.runtimeRequestTimeout },
+  });
+  const connection: Part = { name: 'runtime connection', start: () => undefined, stop: cri.close };
+  return {
+    cri,
+    connection,
+    health: createRuntimeHealth({ clock, log: log.named('runtime/health'), endpoint, version: cri.version }),
+  };
+}
 
 /** May a kubelet run here, and with the limits that it wants? */
 function createMachinePart({ kubelet }: Config, { host, log }: KubeletDeps): Part {
