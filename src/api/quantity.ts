@@ -32,6 +32,7 @@ export const zeroQuantity: Quantity = { nanos: 0n, family: 'decimal' };
 
 export function parseQuantity(text: string): Parsed<Quantity> {
   const [matched, sign = '', whole = '', fraction = '', letters = '', exponent = ''] = SHAPE.exec(text) ?? [];
+  // The reference reads a bare suffix (`Mi`) as zero; it can only be a slip.
   if (matched === undefined || whole + fraction === '') return notAQuantity(text);
   const suffix = readSuffix(letters, exponent);
   if (suffix === undefined) return notAQuantity(text);
