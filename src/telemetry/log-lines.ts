@@ -1,9 +1,10 @@
 /** The two forms of a log line, klog's text and JSON, as pure functions of an entry. */
 import { describeError } from '../base/errors.ts';
+import { quoteText } from '../base/go-text.ts';
 import { localTime } from '../base/local-time.ts';
 import type { LogValues } from '../base/logger.ts';
 import type { Caller } from './caller.ts';
-import { jsonText, quoteText } from './quote.ts';
+import { jsonText } from './quote.ts';
 
 export type Severity = 'I' | 'W' | 'E';
 
