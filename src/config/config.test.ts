@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Config, type ConfigEnvironment, type ConfigOutcome, diffConfigs, readConfig } from './config.ts';
+import { kubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { PROGRAM_VERSION } from './version.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
@@ -276,3 +277,23 @@ test('no command line and no file makes the front door throw', () => {
     { numRuns: 300 },
   );
 });
+
+test('no value in any field of a file makes the front door throw', () => {
+  const name = fc.constantFrom(...Object.keys(kubeletConfiguration.fields));
+  const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.stringMatching(/^-?[0-9]{0,3}(s|ms|Mi|%|Gi|m)?$/));
+  fc.assert(
+    fc.property(fc.dictionary(name, value), fc.dictionary(name, value), (file, dropin) => {
+      const files = { '/k.yaml': head + yamlOf(file), '/d/a.conf': head + yamlOf(dropin) };
+      const outcome = readConfig(['--config=/k.yaml', '--config-dir=/d'], environment(files));
+      assert.ok(outcome.kind !== 'print');
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+/** JSON is YAML: each field on a line of its own. */
+function yamlOf(fields: Readonly<Record<string, unknown>>): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
+    .join('');
+}
