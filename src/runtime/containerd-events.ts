@@ -47,7 +47,7 @@ export function createContainerdEvents(grpc: GrpcClient): ContainerdEvents {
     watch: (onEvent, signal) =>
       grpc.serverStream(
         Events.subscribe,
-        { filters: TOPICS.map((topic) => `namespace==${NAMESPACE},topic==${topic}`) },
+        { filters: TOPICS.map((topic) => `namespace==${NAMESPACE},topic=="${topic}"`) },
         {
           signal,
           onMessage: (envelope) => {

@@ -44,12 +44,14 @@ export interface GrpcClientOptions {
   /** Largest message taken. */
   readonly maxMessageBytes?: number | undefined;
   readonly onCall?: ((report: CallReport) => void) | undefined;
+  /** A better code for errors that this peer reports too vaguely; others are returned as they are. */
+  readonly refine?: ((error: unknown) => unknown) | undefined;
 }
 
 export const DEFAULT_MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 export function createGrpcClient(options: GrpcClientOptions): GrpcClient {
-  const { endpoint, clock, maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, onCall } = options;
+  const { endpoint, clock, maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, onCall, refine } = options;
   const connection = createConnection({ path: parseUnixEndpoint(endpoint), clock });
 
   const call = async (
@@ -71,7 +73,8 @@ export function createGrpcClient(options: GrpcClientOptions): GrpcClient {
         signal: limit.signal,
         reader: new FrameReader(path, maxMessageBytes, onFrame),
       });
-    } catch (error) {
+    } catch (raw) {
+      const error = refine?.(raw) ?? raw;
       code = codeOf(error);
       throw error;
     } finally {

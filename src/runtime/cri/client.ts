@@ -17,6 +17,7 @@ import {
 import { type CallReport, createGrpcClient, type GrpcClient } from '../../wire/grpc-client.ts';
 import { type ContainerdEvent, createContainerdEvents } from '../containerd-events.ts';
 import { type CriContainers, createContainerCalls } from './containers.ts';
+import { refineRuntimeError } from './errors.ts';
 import { type CriImages, createImageCalls } from './images.ts';
 import { type CriSandboxes, createSandboxCalls } from './sandboxes.ts';
 import { type CriStats, createStatsCalls } from './stats.ts';
@@ -63,8 +64,11 @@ export interface CriClientOptions {
 
 export function createCriClient(options: CriClientOptions): CriClient {
   const { endpoint, imageEndpoint = endpoint, clock, timeouts = DEFAULT_CRI_TIMEOUTS, onCall } = options;
-  const runtime = createGrpcClient({ endpoint, clock, onCall });
-  const images = imageEndpoint === endpoint ? runtime : createGrpcClient({ endpoint: imageEndpoint, clock, onCall });
+  const runtime = createGrpcClient({ endpoint, clock, onCall, refine: refineRuntimeError });
+  const images =
+    imageEndpoint === endpoint
+      ? runtime
+      : createGrpcClient({ endpoint: imageEndpoint, clock, onCall, refine: refineRuntimeError });
   return {
     ...createRuntimeCalls(runtime, timeouts),
     sandboxes: createSandboxCalls(runtime, timeouts),
