@@ -10,8 +10,15 @@ for (const tlsMinVersion of tlsVersions) judgeAll({ [tlsMinVersion]: { config: {
 judgeAll({
   'every good cipher suite': { config: { tlsCipherSuites: secureCipherSuites } },
   'every bad cipher suite': {
-    config: { tlsCipherSuites: insecureCipherSuites },
+    config: { tlsCipherSuites: [...insecureCipherSuites, 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'] },
     warnings: insecureCipherSuites.map((_, index) => `tlsCipherSuites[${index}]`),
+  },
+  'cipher suites that are not enough for HTTP/2': {
+    config: { tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384'] },
+    problems: [/^tlsCipherSuites: must hold "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256" or /],
+  },
+  'the same without a server': {
+    config: { tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384'], enableServer: false },
   },
   'cipher suite unknown': {
     config: { tlsCipherSuites: ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA38'] },

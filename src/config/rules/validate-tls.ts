@@ -3,10 +3,21 @@ import { suggestion } from './nearest.ts';
 import { insecureCipherSuites, secureCipherSuites, tlsCurves, tlsVersions } from './tls-names.ts';
 import type { ValidationInput } from './validation-input.ts';
 
+const cipherSuites: readonly string[] = [...secureCipherSuites, ...insecureCipherSuites];
+const http2CipherSuites: readonly string[] = [
+  'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
+];
+
+function isCipherSuite(name: string): boolean {
+  return cipherSuites.includes(name);
+}
+
 export function* validateTls(input: ValidationInput): Findings {
   const { tlsMinVersion, tlsCipherSuites } = input.kubelet;
   if (tlsMinVersion !== '') yield* oneOf('tlsMinVersion', tlsMinVersion, tlsVersions);
   yield* validateCipherSuites(tlsCipherSuites);
+  yield* validateHttp2Cipher(input);
   if (tlsMinVersion === 'VersionTLS13' && tlsCipherSuites.length > 0) {
     yield warning('tlsCipherSuites', tlsCipherSuites, 'does nothing with tlsMinVersion VersionTLS13');
   }
@@ -16,16 +27,23 @@ export function* validateTls(input: ValidationInput): Findings {
 
 function* validateCipherSuites(names: readonly string[]): Findings {
   const insecure: readonly string[] = insecureCipherSuites;
-  const known: readonly string[] = [...secureCipherSuites, ...insecureCipherSuites];
   for (const [index, name] of names.entries()) {
     const path = `tlsCipherSuites[${index}]`;
-    if (!known.includes(name)) {
-      const hint = suggestion(name, known);
+    if (!isCipherSuite(name)) {
+      const hint = suggestion(name, cipherSuites);
       yield problem(path, name, `is not a cipher suite; the good ones are ${secureCipherSuites.join(', ')}${hint}`);
     } else if (insecure.includes(name)) {
       yield warning(path, name, 'is not secure');
     }
   }
+}
+
+/** HTTP/2 over TLS 1.2 can't do without one of two suites, and the reference's server ends where both are missing. */
+function* validateHttp2Cipher({ kubelet }: ValidationInput): Findings {
+  const { enableServer, tlsCipherSuites: names, tlsMinVersion } = kubelet;
+  const isAsked = enableServer && names.length > 0 && tlsMinVersion !== 'VersionTLS13';
+  if (!isAsked || names.some((name) => !isCipherSuite(name) || http2CipherSuites.includes(name))) return;
+  yield problem('tlsCipherSuites', names, `must hold ${listed(http2CipherSuites)}: HTTP/2 needs one of them`);
 }
 
 function* validateCurves(ids: readonly number[]): Findings {
