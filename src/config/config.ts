@@ -11,13 +11,13 @@ import { createOrigins, formatProblem, type Origins } from './origins.ts';
 import { type Change, diffKubeletConfigurations } from './rules/diff.ts';
 import { decideListening, type ListenDecision } from './rules/listen.ts';
 import { checkNodeLabels } from './rules/node-labels.ts';
-import { applyOldSettings, settleSettings } from './rules/settings-layers.ts';
 import { validateConfig } from './rules/validate.ts';
 import type { MachineFacts } from './rules/validation-input.ts';
 import { renderConfigz as renderKubeletConfigz } from './schema/configz.ts';
 import { applyDefaults, flagEraDefaults } from './schema/defaults.ts';
 import type { KubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { defaultSettings, type Settings } from './settings.ts';
+import { applyOldSettings, settleSettings } from './settings-layers.ts';
 import { type FileReader, readSources } from './sources.ts';
 import { type BuildFacts, renderRawVersion, renderVersion } from './version.ts';
 

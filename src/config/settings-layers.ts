@@ -1,6 +1,6 @@
-import type { OldSettings } from '../file/old-fields.ts';
-import type { KubeletConfiguration } from '../schema/kubelet-configuration.ts';
-import { requiredKubeconfigPath, type Settings } from '../settings.ts';
+import type { OldSettings } from './file/old-fields.ts';
+import type { KubeletConfiguration } from './schema/kubelet-configuration.ts';
+import { requiredKubeconfigPath, type Settings } from './settings.ts';
 
 /** What the old fields of a configuration file say, where they say anything. */
 export function applyOldSettings(base: Settings, old: OldSettings): Settings {
