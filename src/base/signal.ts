@@ -34,6 +34,9 @@ export function linkSignal(...parents: readonly AbortSignal[]): LinkedSignal {
   return { signal: controller.signal, abort, [Symbol.dispose]: unlink };
 }
 
+/** An abort without a reason makes a DOMException with a stack, six times the cost of the abort itself. */
+const DISPOSED = 'disposed';
+
 /** A linked signal that also aborts with a `deadline` error after `ms`. Dispose it (`using`) when the call is over. */
 export function withDeadline(clock: Clock, ms: number, what: string, ...parents: readonly AbortSignal[]): LinkedSignal {
   const linked = linkSignal(...parents);
@@ -46,7 +49,7 @@ export function withDeadline(clock: Clock, ms: number, what: string, ...parents:
     signal: linked.signal,
     abort: linked.abort,
     [Symbol.dispose]: () => {
-      timer.abort();
+      timer.abort(DISPOSED);
       linked[Symbol.dispose]();
     },
   };
