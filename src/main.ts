@@ -20,10 +20,14 @@ const LOG_STALLED_MS = 120_000;
 /** The longest timer there is. */
 const FOREVER_MS = 2 ** 31 - 1;
 
-const outcome = read();
-if (outcome.kind === 'print') process.stdout.write(outcome.text);
-else if (outcome.kind === 'refused') refuse(outcome);
-else await run(outcome.config, outcome.warnings);
+main();
+
+function main(): void {
+  const outcome = read();
+  if (outcome.kind === 'print') process.stdout.write(outcome.text);
+  else if (outcome.kind === 'refused') refuse(outcome);
+  else void run(outcome.config, outcome.warnings);
+}
 
 function read(): ConfigOutcome {
   return readConfig(process.argv.slice(2), {

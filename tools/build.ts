@@ -11,11 +11,14 @@ const dist = join(root, 'dist');
  * systemd and the lock file mean the kubelet itself. The settings were measured: fewer idle threads and memory arenas, no cost seen.
  */
 const LAUNCHER = `#!/bin/sh
-here=$(dirname "$(readlink -f "$0")")
+self=$0
+[ -L "$self" ] && self=$(readlink -f "$self")
+here=\${self%/*}
+[ "$here" = "$self" ] && here=.
 for node in "$KUBELET_NODE" "$here/node" "$here/../node_modules/node/bin/node"; do
   if [ -n "$node" ] && [ -x "$node" ]; then
     export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-1}"
-    exec "$node" --v8-pool-size=1 --disable-warning=ExperimentalWarning "$here/kubelet.mjs" "$@"
+    exec "$node" --v8-pool-size=1 --disable-warning=ExperimentalWarning "$here/kubelet.cjs" "$@"
   fi
 done
 echo "kubelet: no Node found beside $here; set KUBELET_NODE to the path of a Node 26" >&2
@@ -33,8 +36,8 @@ function replaceFile(path: string, content: string | Uint8Array, mode = 0o644): 
 const started = performance.now();
 const { code, map } = await bundleKubelet(root);
 mkdirSync(dist, { recursive: true });
-replaceFile(join(dist, 'kubelet.mjs.map'), map);
-replaceFile(join(dist, 'kubelet.mjs'), code);
+replaceFile(join(dist, 'kubelet.cjs.map'), map);
+replaceFile(join(dist, 'kubelet.cjs'), code);
 replaceFile(join(dist, 'kubelet'), LAUNCHER, 0o755);
 console.log(
   `dist/kubelet: ${Math.round(Buffer.byteLength(code) / 1024)} KB in ${Math.round(performance.now() - started)} ms`,
