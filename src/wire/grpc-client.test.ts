@@ -202,9 +202,11 @@ test('each call is reported when it is over', async (t) => {
   t.after(() => client.close());
   await client.unary(version, {}, { signal: never });
   await client.unary(listContainers, {}, { signal: never }).catch(() => undefined);
+  await client.unary(version, {}, { signal: AbortSignal.abort() }).catch(() => undefined);
   assert.deepEqual(reports, [
     [version.path, undefined],
     [listContainers.path, 'unsupported'],
+    [version.path, 'aborted'],
   ]);
 });
 

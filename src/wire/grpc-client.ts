@@ -33,8 +33,8 @@ export interface GrpcClient {
 export interface CallReport {
   readonly path: string;
   readonly ms: number;
-  /** Undefined if it went well. */
-  readonly code: ErrorCode | undefined;
+  /** Undefined if it went well; `aborted` if the caller took it back, which is no failure. */
+  readonly code: ErrorCode | 'aborted' | undefined;
 }
 
 export interface GrpcClientOptions {
@@ -63,7 +63,7 @@ export function createGrpcClient(options: GrpcClientOptions): GrpcClient {
     using limit: LinkedSignal =
       deadline === undefined ? linkSignal(signal) : withDeadline(clock, deadline, path, signal);
     const started = clock.mono();
-    let code: ErrorCode | undefined;
+    let code: CallReport['code'];
     try {
       const headers = requestHeaders(path, deadline);
       await exchange(connection, {
@@ -75,7 +75,7 @@ export function createGrpcClient(options: GrpcClientOptions): GrpcClient {
       });
     } catch (raw) {
       const error = refine?.(raw) ?? raw;
-      code = codeOf(error);
+      code = signal.aborted ? 'aborted' : codeOf(error);
       throw error;
     } finally {
       onCall?.({ path, ms: clock.mono() - started, code });

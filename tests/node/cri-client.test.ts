@@ -1,112 +1,16 @@
 /** The CRI client against real runtimes of both generations. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { createSystemClock } from '../../src/base/clock.ts';
-import { CodedError, codeOf } from '../../src/base/errors.ts';
+import { test } from 'node:test';
 import type { ContainerdEvent } from '../../src/runtime/containerd-events.ts';
-import { type CriClient, createCriClient } from '../../src/runtime/cri/client.ts';
-import { DEFAULT_CRI_TIMEOUTS } from '../../src/runtime/cri/timeouts.ts';
 import {
   type ContainerEventResponse,
   ContainerEventType,
   ContainerState,
-  NamespaceMode,
-  type PodSandboxConfig,
   PodSandboxState,
-  SecurityProfileProfileType,
 } from '../../src/wire/gen/cri-runtime-v1.ts';
-import type { Init } from '../../src/wire/message.ts';
-import { type LabNode, lab } from '../lab/lab.ts';
-
-const RUNTIMES = ['containerd-1.6', 'containerd-2.4'] as const;
-const BUSYBOX = 'lab.local/busybox:1';
-const never = new AbortController().signal;
-
-async function labNode(t: TestContext, runtime: (typeof RUNTIMES)[number]): Promise<{ node: LabNode; cri: CriClient }> {
-  const node = await lab.node({ test: t, runtime, kubelet: 'none' });
-  const cri = createCriClient({
-    endpoint: node.containerd.endpoint,
-    clock: createSystemClock(),
-    timeouts: { ...DEFAULT_CRI_TIMEOUTS, health: 500 },
-  });
-  t.after(async () => {
-    await cri.close();
-    await node[Symbol.asyncDispose]();
-  });
-  return { node, cri };
-}
-
-function sandboxConfig(node: LabNode): Init<PodSandboxConfig> {
-  const uid = randomUUID();
-  return {
-    metadata: { name: 'pod', namespace: 'default', uid },
-    hostname: 'pod',
-    logDirectory: join(node.podLogsFolder, `default_pod_${uid}`),
-    labels: { 'io.kubernetes.pod.uid': uid },
-    linux: {
-      cgroupParent: `/kubepods/pod${uid}`,
-      securityContext: {
-        namespaceOptions: { pid: NamespaceMode.CONTAINER },
-        seccomp: { profileType: SecurityProfileProfileType.Unconfined },
-      },
-    },
-  };
-}
-
-interface RunningPod {
-  readonly config: Init<PodSandboxConfig>;
-  readonly sandbox: string;
-  readonly container: string;
-}
-
-async function startPod(cri: CriClient, node: LabNode, script: string): Promise<RunningPod> {
-  const config = sandboxConfig(node);
-  const sandbox = await cri.sandboxes.run({ config }, never);
-  const container = await cri.containers.create(
-    {
-      podSandboxId: sandbox,
-      sandboxConfig: config,
-      config: {
-        metadata: { name: 'c' },
-        image: { image: BUSYBOX },
-        command: ['sh', '-c', script],
-        envs: [{ key: 'GREETING', value: Buffer.from('grüße') }],
-        labels: { 'io.kubernetes.container.name': 'c' },
-        logPath: 'c.log',
-        linux: { resources: { memoryLimitInBytes: 64 * 1024 * 1024 }, securityContext: {} },
-      },
-    },
-    never,
-  );
-  await cri.containers.start(container, never);
-  return { config, sandbox, container };
-}
-
-const SLEEPER = 'trap "exit 7" TERM; echo hello; while :; do sleep 1000 & wait $!; done';
-
-async function eventually<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const until = performance.now() + 20_000;
-  while (performance.now() < until) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return assert.fail(`${what}: not within 20 s`);
-}
-
-const isCoded =
-  (code: string, text = /./) =>
-  (error: unknown) => {
-    assert.ok(error instanceof CodedError, String(error));
-    assert.equal(error.code, code, error.message);
-    assert.match(error.message, text);
-    return true;
-  };
-
-const bytes = (data: Uint8Array): string => Buffer.from(data).toString();
+import { BUSYBOX, bytes, eventually, isCoded, labNode, never, RUNTIMES, SLEEPER, startPod } from './cri-support.ts';
 
 for (const runtime of RUNTIMES) {
   test(`${runtime}: the runtime tells about itself and its images`, async (t) => {
@@ -194,53 +98,6 @@ for (const runtime of RUNTIMES) {
     assert.deepEqual(await cri.sandboxes.list(undefined, never), []);
   });
 
-  test(`${runtime}: errors keep the runtime's words`, async (t) => {
-    const { node, cri } = await labNode(t, runtime);
-    const config = sandboxConfig(node);
-    const podSandboxId = await cri.sandboxes.run({ config }, never);
-    const missing = cri.containers.create(
-      {
-        podSandboxId,
-        sandboxConfig: config,
-        config: { metadata: { name: 'c' }, image: { image: 'lab.local/none:1' } },
-      },
-      never,
-    );
-    await assert.rejects(missing, isCoded('notFound', /^rpc error: code = NotFound desc = .*lab\.local\/none:1/));
-    const pull = cri.images.pull({ image: { image: '127.0.0.1:1/none:1' } }, never);
-    await assert.rejects(
-      pull,
-      isCoded(
-        'internal',
-        /^rpc error: code = Unknown desc = failed to pull and unpack image "127\.0\.0\.1:1\/none:1".*refused/,
-      ),
-    );
-    await assert.rejects(cri.containers.start('nothing', never), isCoded('notFound'));
-  });
-
-  test(`${runtime}: an exec that is cancelled ends its process`, async (t) => {
-    const { node, cri } = await labNode(t, runtime);
-    const { container } = await startPod(cri, node, SLEEPER);
-    const processes = async () => {
-      const { stdout } = await cri.streams.execSync(
-        { containerId: container, command: ['ps'], timeoutSeconds: 10 },
-        never,
-      );
-      return bytes(stdout).includes('sleep 4321');
-    };
-    const controller = new AbortController();
-    const reason = new Error('the probe is over');
-    const exec = cri.streams.execSync(
-      { containerId: container, command: ['sleep', '4321'], timeoutSeconds: 0 },
-      controller.signal,
-    );
-    const outcome = assert.rejects(exec, (error) => error === reason);
-    await eventually('the process', async () => ((await processes()) ? true : undefined));
-    controller.abort(reason);
-    await outcome;
-    await eventually('its end', async () => ((await processes()) ? undefined : true));
-  });
-
   test(`${runtime}: containerd's own events`, async (t) => {
     const { node, cri } = await labNode(t, runtime);
     const events: ContainerdEvent[] = [];
@@ -265,51 +122,6 @@ for (const runtime of RUNTIMES) {
     stop.abort(new Error('enough'));
     await watched;
   });
-
-  test(`${runtime}: killed and back, with a call and a stream under way`, async (t) => {
-    const { node, cri } = await labNode(t, runtime);
-    const { container } = await startPod(cri, node, SLEEPER);
-    const watching = cri.watchContainerdEvents(() => undefined, never);
-    const exec = cri.streams.execSync({ containerId: container, command: ['sleep', '1000'], timeoutSeconds: 0 }, never);
-    const lost = Promise.all([
-      assert.rejects(watching, isCoded('unavailable')),
-      assert.rejects(exec, isCoded('unavailable')),
-    ]);
-    await cri.version(never);
-    node.containerd.kill('SIGKILL');
-    await lost;
-    await assert.rejects(cri.version(never), isCoded('unavailable'));
-    await eventually('its end', () => (node.containerd.isRunning() ? undefined : true));
-    await node.containerd.start();
-    const version = await eventually('an answer', () => cri.version(never).catch(unavailable));
-    assert.equal(version.runtimeName, 'containerd');
-    const status = await eventually('CRI to be ready', () =>
-      cri.containers.status(container, {}, never).catch(unavailable),
-    );
-    assert.equal(status.status?.state, ContainerState.CONTAINER_RUNNING);
-  });
-
-  test(`${runtime}: hung, then going on`, async (t) => {
-    const { node, cri } = await labNode(t, runtime);
-    await cri.version(never);
-    process.kill(node.containerd.pid, 'SIGSTOP');
-    try {
-      const started = performance.now();
-      await assert.rejects(cri.version(never), isCoded('deadline', /no answer within 500 ms/));
-      assert.ok(performance.now() - started < 2000);
-    } finally {
-      process.kill(node.containerd.pid, 'SIGCONT');
-    }
-    assert.equal(
-      (await eventually('an answer', () => cri.version(never).catch(unavailable))).runtimeName,
-      'containerd',
-    );
-  });
-}
-
-function unavailable(error: unknown): undefined {
-  assert.ok(['unavailable', 'deadline'].includes(codeOf(error)), String(error));
-  return undefined;
 }
 
 test('containerd-1.6 has no CRI events, and says so', async (t) => {
