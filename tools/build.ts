@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { bundleKubelet } from './bundle/bundle.ts';
+import { NODE_OPTIONS } from './bundle/node-options.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -18,14 +19,14 @@ here=\${self%/*}
 for node in "$KUBELET_NODE" "$here/node" "$here/../node_modules/node/bin/node"; do
   if [ -n "$node" ] && [ -x "$node" ]; then
     export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-1}"
-    exec "$node" --v8-pool-size=1 --disable-warning=ExperimentalWarning "$here/kubelet.cjs" "$@"
+    exec "$node" ${NODE_OPTIONS.join(' ')} "$here/kubelet.cjs" "$@"
   fi
 done
 echo "kubelet: no Node found beside $here; set KUBELET_NODE to the path of a Node 26" >&2
 exit 1
 `;
 
-/** Tests and a running \`make run\` may read the old files at this moment: each new one takes its place in one step. */
+/** Tests and a running `make run` may read the old files at this moment: each new one takes its place in one step. */
 function replaceFile(path: string, content: string | Uint8Array, mode = 0o644): void {
   const fresh = `${path}.${process.pid}.tmp`;
   writeFileSync(fresh, content);

@@ -1,0 +1,48 @@
+/** The release folder: one executable file that needs no Node, systemd unit, sample config, checksums. `node tools/dist.ts` */
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { bundleKubelet } from './bundle/bundle.ts';
+import { buildExecutable } from './bundle/executable.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+
+/** Machines as release files name them. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+function checksums(folder: string): string {
+  const names = readdirSync(folder).sort();
+  return names
+    .map(
+      (name) =>
+        `${createHash('sha256')
+          .update(readFileSync(join(folder, name)))
+          .digest('hex')}  ${name}\n`,
+    )
+    .join('');
+}
+
+async function makeRelease(): Promise<string> {
+  const name = `kubelet-ts-${version}-linux-${ARCHITECTURES[process.arch] ?? process.arch}`;
+  const folder = join(root, 'dist/release', name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const work = mkdtempSync(join(tmpdir(), 'kubelet-dist-'));
+  try {
+    const { code } = await bundleKubelet(root);
+    const bundle = join(work, 'kubelet.cjs');
+    writeFileSync(bundle, code);
+    buildExecutable({ bundle, output: join(folder, 'kubelet'), work });
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+  for (const file of ['kubelet.service', 'kubelet.yaml']) {
+    copyFileSync(join(root, 'tools/release', file), join(folder, file));
+  }
+  writeFileSync(join(folder, 'SHA256SUMS'), checksums(folder));
+  return folder;
+}
+
+console.log(`release: ${await makeRelease()}`);
