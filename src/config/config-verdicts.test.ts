@@ -3,21 +3,10 @@
  * Verdicts that the reference reaches only while it starts are ours at validation already.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { type ConfigOutcome, readConfig } from './config.ts';
+import { judgeInLab, readRecord, saidTo } from './testdata/lab.ts';
 
-type Recorded = {
-  readonly name: string;
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly flags: readonly string[];
-  readonly verdict: 'accepted' | 'refused';
-};
-
-const recorded = readFileSync(new URL('./testdata/config-verdicts.jsonl', import.meta.url), 'utf8')
-  .trim()
-  .split('\n')
-  .map((line): Recorded => JSON.parse(line));
+const recorded = readRecord('config-verdicts.jsonl');
 
 /** The field or flag that the one line of each refusal has to name. */
 const refusedBecauseOf: Readonly<Record<string, string>> = {
@@ -97,43 +86,6 @@ const warnedBecauseOf: Readonly<Record<string, string>> = {
   'node ip bad': '--node-ip',
 };
 
-/** What every one of them was added to. */
-const base = {
-  apiVersion: 'kubelet.config.k8s.io/v1beta1',
-  kind: 'KubeletConfiguration',
-  containerRuntimeEndpoint: 'unix:///run/lab/containerd.sock',
-  cgroupDriver: 'cgroupfs',
-  failCgroupV1: false,
-  failSwapOn: false,
-  podLogsDir: '/var/log/lab-pods',
-  oomScoreAdj: 0,
-  authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
-  authorization: { mode: 'AlwaysAllow' },
-};
-const baseFlags = ['--config=/lab/kubelet.json', '--hostname-override=labnode', '--node-ip=192.0.2.10'];
-baseFlags.push('--root-dir=/lab/root', '--cert-dir=/lab/pki');
-
-function judge(config: Recorded['config'], flags: Recorded['flags']): ConfigOutcome {
-  const text = JSON.stringify({ ...base, ...config }, undefined, 1);
-  return readConfig([...baseFlags, ...flags], {
-    readTextFile: (path) => {
-      assert.equal(path, '/lab/kubelet.json');
-      return text;
-    },
-    listDir: () => [],
-    workingDirectory: '/lab',
-    terminalWidth: 80,
-    build: { nodeVersion: 'v26.0.0', platform: 'linux/amd64' },
-    machine: () => ({ onlineCpus: [0, 1], numaNodes: [0], memoryBytes: 24n * 1024n ** 3n, cgroupVersion: 1 }),
-  });
-}
-
-function saidTo(outcome: ConfigOutcome, what: 'problems' | 'warnings'): readonly string[] {
-  if (outcome.kind === 'print') return [];
-  if (what === 'warnings') return outcome.warnings;
-  return outcome.kind === 'refused' ? outcome.problems : [];
-}
-
 test('the tables of this test belong to the record', () => {
   assert.equal(recorded.length, 93);
   const refused = recorded.filter(({ verdict }) => verdict === 'refused').map(({ name }) => name);
@@ -145,11 +97,11 @@ test('the tables of this test belong to the record', () => {
   );
 });
 
-const usualWarnings = saidTo(judge({}, []), 'warnings');
+const usualWarnings = saidTo(judgeInLab({}, []), 'warnings');
 
 for (const { name, config, flags, verdict } of recorded) {
   test(`${verdict}: ${name}`, () => {
-    const outcome = judge(config, flags);
+    const outcome = judgeInLab(config, flags);
     const problems = saidTo(outcome, 'problems');
     const warnings = saidTo(outcome, 'warnings').filter((warning) => !usualWarnings.includes(warning));
     if (verdict === 'refused') {
@@ -174,14 +126,14 @@ for (const { name, config, flags, verdict } of recorded) {
 
 test('with an API server, an unknown way of change detection is refused too', () => {
   const config = { configMapAndSecretChangeDetectionStrategy: 'Moon' };
-  const problems = saidTo(judge(config, ['--kubeconfig=/lab/kubeconfig']), 'problems');
+  const problems = saidTo(judgeInLab(config, ['--kubeconfig=/lab/kubeconfig']), 'problems');
   assert.equal(problems.length, 1);
   assert.match(problems[0] ?? '', /configMapAndSecretChangeDetectionStrategy/);
 });
 
 test('every problem of file and flags is reported in one run, those of the file with their line', () => {
   const config = { maxPods: -1, port: 70_000, hairpinMode: 'moon', evictionHard: { 'moon.available': '10%' } };
-  const problems = saidTo(judge(config, ['--node-labels=kubernetes.io/foo=bar']), 'problems');
+  const problems = saidTo(judgeInLab(config, ['--node-labels=kubernetes.io/foo=bar']), 'problems');
   assert.equal(problems.length, 5, problems.join('\n'));
   for (const field of ['maxPods', 'port', 'hairpinMode', 'evictionHard.moon.available']) {
     const line = problems.find((problem) => problem.includes(`${field}:`)) ?? '';
@@ -201,7 +153,7 @@ test('a refused item of a list or map is one problem, not a crash in the rules t
     'logging.vmodule[0].verbosity': { logging: { vmodule: [{ filePattern: 'a', verbosity: -1 }] } },
   };
   for (const [path, config] of Object.entries(configs)) {
-    const problems = saidTo(judge(config, []), 'problems');
+    const problems = saidTo(judgeInLab(config, []), 'problems');
     assert.ok(problems[0]?.includes(path), `${problems.join('\n')} should name ${path}`);
   }
 });

@@ -52,6 +52,7 @@ judgeAll({
   'a buffer of nothing': { config: { logging: { options: { json: { infoBufferSize: '0' } } } } },
   'log size': { config: { containerLogMaxSize: '1.5Ki' } },
   'log size unreadable': { config: { containerLogMaxSize: '10X' }, problems: ['containerLogMaxSize'] },
+  'log size without end': { config: { containerLogMaxSize: '9Ei' }, problems: ['containerLogMaxSize'] },
   'log size of half a byte': { config: { containerLogMaxSize: '500m' }, problems: ['containerLogMaxSize'] },
   'log size negative': { config: { containerLogMaxSize: '-1' }, warnings: [/turns log rotation off/] },
   'pod logs': { config: { podLogsDir: '/var/log/other-pods' } },

@@ -4,6 +4,8 @@ import { type Findings, oneOf, problem, warning } from './finding.ts';
 import type { ValidationInput } from './validation-input.ts';
 
 const highestVerbosity = 2 ** 31 - 1;
+/** Where quantities with binary suffixes end: more than that is cut off to this. */
+const largestSize = 2n ** 63n - 1n;
 
 /** The kubelet's own log. */
 export function* validateLogging({ kubelet, features }: ValidationInput): Findings {
@@ -52,7 +54,7 @@ export function* validateLogFiles({ kubelet, features }: ValidationInput): Findi
 function* validateLogSize(text: string): Findings {
   const size = parseQuantity(text);
   const isWhole = size.ok && size.value.nanos % 1_000_000_000n === 0n;
-  if (!size.ok || !isWhole || quantityValue(size.value) > 2n ** 63n - 1n) {
+  if (!size.ok || !isWhole || quantityValue(size.value) >= largestSize) {
     yield problem('containerLogMaxSize', text, 'must be a whole number of bytes such as 10Mi');
   } else if (size.value.nanos < 0n) {
     yield warning('containerLogMaxSize', text, 'a negative size turns log rotation off');

@@ -19,7 +19,15 @@ for (const endpoint of [
 ]) {
   judgeAll({ [`tracing to '${endpoint}'`]: { config: { tracing: { endpoint, samplingRatePerMillion: 1_000_000 } } } });
 }
-for (const endpoint of ['http://collector:4317', 'ipv4://1.2.3.4:1', 'local host:1', 'localhost:otel', '://x']) {
+for (const endpoint of [
+  'http://collector:4317',
+  'ipv4://1.2.3.4:1',
+  'local host:1',
+  'localhost:otel',
+  '://x',
+  '%zz',
+  'a%20b:1',
+]) {
   judgeAll({ [`tracing to '${endpoint}'`]: { config: { tracing: { endpoint } }, problems: ['tracing.endpoint'] } });
 }
 

@@ -31,7 +31,7 @@ function* validateTracingEndpoint(endpoint: string): Findings {
   const [, scheme = '', host = ''] = /^([^:]*):\/\/([^/]*)/.exec(full) ?? [];
   if (!tracingSchemes.includes(scheme.toLowerCase())) {
     yield problem(path, endpoint, `its scheme must be ${tracingSchemes.join(', ')} or left out`);
-  } else if (/[\s<>"]/.test(host) || /:[^\]:]*\D[^\]:]*$/.test(host)) {
+  } else if (/[\s<>"%]/.test(host) || /:[^\]:]*[^\d\]:][^\]:]*$/.test(host)) {
     yield problem(path, endpoint, 'must be a host and a port number such as localhost:4317');
   }
 }
