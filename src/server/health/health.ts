@@ -100,7 +100,8 @@ async function answer(
 }
 
 async function route(request: IncomingMessage, deps: HealthDeps, signal: AbortSignal): Promise<TypedAnswer> {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://health');
+  // Not resolved like a link: two slashes at the start are a path that nobody serves, not another host.
+  const [pathname = '', query = ''] = (request.url ?? '').split(/\?(.*)/s);
   const page = deps.pages.get(pathname);
   const check = deps.checks.list().find(({ name }) => pathname === `/healthz/${name}`);
   if (pathname !== '/healthz' && page === undefined && check === undefined) {
@@ -109,7 +110,7 @@ async function route(request: IncomingMessage, deps: HealthDeps, signal: AbortSi
   if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'Method Not Allowed\n' };
   if (page !== undefined) return { status: 200, body: JSON.stringify(page()), type: 'application/json' };
   if (check !== undefined) return checkPage(await runCheck(check, deps.clock, signal));
-  return answerHealth(deps, searchParams, signal);
+  return answerHealth(deps, new URLSearchParams(query), signal);
 }
 
 type TypedAnswer = PageAnswer & { readonly type?: string };
