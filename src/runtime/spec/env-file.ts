@@ -1,0 +1,69 @@
+/**
+ * Files with variables in a strict part of shell syntax: `NAME='value'`, where the value is taken as it is and may span
+ * lines. Comments and empty lines are allowed between assignments.
+ */
+import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
+
+/** The value of `key`; undefined where the file has none. Only what comes before the key is checked. */
+export function envFileValue(text: string, key: string): Parsed<string | undefined> {
+  const lines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  let next = 0;
+  while (next < lines.length) {
+    const assignment = readAssignment(lines, next);
+    if (!assignment.ok) return assignment;
+    next = assignment.value.next;
+    if (assignment.value.name === key) return parsed(assignment.value.value);
+  }
+  return parsed(undefined);
+}
+
+interface Assignment {
+  /** Undefined for a comment or an empty line. */
+  readonly name: string | undefined;
+  readonly value: string;
+  /** Index of the first line after it. */
+  readonly next: number;
+}
+
+function readAssignment(lines: readonly string[], start: number): Parsed<Assignment> {
+  const line = (lines[start] ?? '').replace(/^[ \t]+/, '');
+  if (line === '' || line.startsWith('#')) return parsed({ name: undefined, value: '', next: start + 1 });
+  const equals = line.indexOf('=');
+  if (equals < 0) return wrong(start, "missing '='");
+  const name = line.slice(0, equals);
+  if (name.trim() === '') return wrong(start, 'empty variable name');
+  if (/[ \t]$/.test(name)) return wrong(start, "whitespace before '=' is not allowed");
+  const rest = line.slice(equals + 1);
+  // As in a shell, `NAME= 'value'` assigns nothing.
+  if (/^[ \t]/.test(rest)) return parsed({ name, value: '', next: start + 1 });
+  if (!rest.startsWith("'")) return wrong(start, 'value must be enclosed in single quotes');
+  return readQuoted({ lines, start, name, first: rest.slice(1) });
+}
+
+interface OpenQuote {
+  readonly lines: readonly string[];
+  readonly start: number;
+  readonly name: string;
+  /** What follows the opening quote on its line. */
+  readonly first: string;
+}
+
+function readQuoted({ lines, start, name, first }: OpenQuote): Parsed<Assignment> {
+  const parts: string[] = [];
+  for (let index = start, line = first; index < lines.length; index += 1, line = lines[index] ?? '') {
+    const close = line.indexOf("'");
+    if (close < 0) {
+      parts.push(line);
+      continue;
+    }
+    parts.push(line.slice(0, close));
+    const after = line.slice(close + 1).replace(/^[ \t]+/, '');
+    if (after !== '' && !after.startsWith('#')) return wrong(index, 'unexpected content after closing quote');
+    return parsed({ name, value: parts.join('\n'), next: index + 1 });
+  }
+  return unparsable(`invalid environment variable format starting at line ${start + 1}: unclosed single quote`);
+}
+
+function wrong(index: number, what: string): Parsed<never> {
+  return unparsable(`invalid environment variable format at line ${index + 1}: ${what}`);
+}
