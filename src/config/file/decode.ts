@@ -4,6 +4,7 @@
  * that differs only in case gets a warning here with the right spelling, which is kinder than two rules.
  */
 import { dirname, isAbsolute, join } from 'node:path';
+import { type Entry, readTree, type Tree } from '../../base/yaml-tree.ts';
 import {
   KUBELET_CONFIGURATION_KIND,
   KUBELET_CONFIGURATION_VERSION,
@@ -13,7 +14,6 @@ import {
 import { mergePatch } from '../schema/merge.ts';
 import { type OldSettings, oldSettings, sortOutOldFields } from './old-fields.ts';
 import { type FileProblem, FileReport } from './report.ts';
-import { type Entry, readTree, type Tree } from './tree.ts';
 import { type Decoded, type Decoding, decodeStruct, describe, dropRepeated } from './value.ts';
 
 export interface ConfigSource {

@@ -2,9 +2,10 @@
  * Fields that older kubelets read and the reference dropped. Those with a successor are read as that one; the others
  * stand for what only flags set today.
  */
+
+import type { Entry, Place, Tree } from '../../base/yaml-tree.ts';
 import { bool, duration, int32, optional, type PartialValue, string, struct } from '../schema/kinds.ts';
 import type { FileReport } from './report.ts';
-import type { Entry, Place, Tree } from './tree.ts';
 
 export const oldSettings = struct({
   cAdvisorPort: optional(int32),

@@ -1,5 +1,5 @@
 /** What reading the files has to say, and where each value came from. */
-import type { Place } from './tree.ts';
+import type { Place } from '../../base/yaml-tree.ts';
 
 export interface FileProblem {
   /** `kubelet.yaml:12:3` */

@@ -1,11 +1,11 @@
 /** From a place in the tree to a value of the kind that the table asks for. */
 import { parseDuration } from '../../api/duration.ts';
 import { formatQuantity, parseQuantity } from '../../api/quantity.ts';
+import type { Entry, Tree } from '../../base/yaml-tree.ts';
 import { suggestion } from '../rules/nearest.ts';
 import { completeStruct, zeroOf } from '../schema/defaults.ts';
 import type { DurationKind, IntKind, Kind, ListKind, MapKind, PartialValue, StructKind } from '../schema/kinds.ts';
 import type { FileReport } from './report.ts';
-import type { Entry, Tree } from './tree.ts';
 
 /**
  * - fill: `null` means "as if not written" (in a list or map: the zero of its kind)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { resolvePlain, resolveTagged, type Scalar } from './scalar.ts';
+import { resolvePlain, resolveTagged, type Scalar } from './yaml-scalar.ts';
 
 const bool = (value: boolean): Scalar => ({ kind: 'bool', value });
 const int = (value: bigint): Scalar => ({ kind: 'int', value });

@@ -1,6 +1,6 @@
 /** A YAML or JSON text as a tree in which every value knows its place. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml';
-import { resolvePlain, resolveTagged, type Scalar } from './scalar.ts';
+import { resolvePlain, resolveTagged, type Scalar } from './yaml-scalar.ts';
 
 /** Line and column, from 1. */
 export interface Place {
@@ -31,6 +31,9 @@ export type ReadTree =
   | { readonly tree: Tree; readonly second: Place | undefined }
   | { readonly problem: SyntaxProblem };
 
+/** Every document that holds something. */
+export type ReadTrees = { readonly trees: readonly Tree[] } | { readonly problem: SyntaxProblem };
+
 /** Carries a problem out of the depth of the tree; never leaves this file. */
 class Unreadable extends Error {
   readonly problem: SyntaxProblem;
@@ -43,6 +46,38 @@ class Unreadable extends Error {
 
 /** Never throws: a text that is no YAML is an answer. */
 export function readTree(text: string): ReadTree {
+  const read = parseDocuments(text);
+  if ('problem' in read) return read;
+  const [first, second] = read.documents;
+  if (first === undefined) return { problem: { place: { line: 1, column: 1 }, text: 'the file is empty' } };
+  const built = buildTree(first, read.placeOf);
+  if ('problem' in built) return built;
+  return { tree: built.tree, second: second === undefined ? undefined : read.placeOf(second.range[0]) };
+}
+
+/** Never throws. A text with no document in it has no trees. */
+export function readTrees(text: string): ReadTrees {
+  const read = parseDocuments(text);
+  if ('problem' in read) return read;
+  const trees: Tree[] = [];
+  for (const document of read.documents) {
+    const built = buildTree(document, read.placeOf);
+    if ('problem' in built) return built;
+    trees.push(built.tree);
+  }
+  return { trees };
+}
+
+type PlaceOf = (offset: number) => Place;
+
+interface ParsedDocument {
+  readonly contents: unknown;
+  readonly range: readonly [number, number, number];
+}
+
+function parseDocuments(
+  text: string,
+): { readonly documents: readonly ParsedDocument[]; readonly placeOf: PlaceOf } | { readonly problem: SyntaxProblem } {
   const lines = new LineCounter();
   // Scalars are left as text here, because what they mean is for `resolvePlain` to say.
   const documents = parseAllDocuments(text, {
@@ -58,20 +93,21 @@ export function readTree(text: string): ReadTree {
   };
   // The first error only: the others usually follow from it.
   const error = documents.flatMap((document) => document.errors)[0];
-  if (error !== undefined) return refuse(placeOf(error.pos[0]), `not valid YAML or JSON: ${error.message}`);
-  const [first, second] = documents.filter((document) => !isNothing(document.contents));
-  if (first === undefined) return refuse({ line: 1, column: 1 }, 'the file is empty');
+  if (error !== undefined)
+    return { problem: { place: placeOf(error.pos[0]), text: `not valid YAML or JSON: ${error.message}` } };
+  return { documents: documents.filter((document) => !isNothing(document.contents)), placeOf };
+}
+
+function buildTree(
+  document: ParsedDocument,
+  placeOf: PlaceOf,
+): { readonly tree: Tree } | { readonly problem: SyntaxProblem } {
   try {
-    const tree = new TreeBuilder(placeOf).build(first.contents);
-    return { tree, second: second === undefined ? undefined : placeOf(second.range[0]) };
+    return { tree: new TreeBuilder(placeOf).build(document.contents) };
   } catch (error) {
     if (error instanceof Unreadable) return { problem: error.problem };
     throw error;
   }
-}
-
-function refuse(place: Place, text: string): ReadTree {
-  return { problem: { place, text } };
 }
 
 function isNothing(node: unknown): boolean {
@@ -82,9 +118,9 @@ class TreeBuilder {
   // An alias shares the finished tree of its anchor. Nothing is copied, so nested aliases can't grow without limit, and
   // an anchor that would hold itself is not there yet when it is asked for.
   readonly #anchors = new Map<string, Tree>();
-  readonly #placeOf: (offset: number) => Place;
+  readonly #placeOf: PlaceOf;
 
-  constructor(placeOf: (offset: number) => Place) {
+  constructor(placeOf: PlaceOf) {
     this.#placeOf = placeOf;
   }
 
