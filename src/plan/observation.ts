@@ -68,3 +68,12 @@ export const emptyObservation = (uid: PodUid, name: string, namespace: string, t
 export function newestContainer(observation: Observation, name: string): ObservedContainer | undefined {
   return observation.containers.find((container) => container.name === name);
 }
+
+/** The container that counts for that name: one that may run before one that has ended, then the newest. */
+export function presentContainer(
+  { containers }: Pick<Observation, 'containers'>,
+  name: string,
+): ObservedContainer | undefined {
+  const called = containers.filter((container) => container.name === name);
+  return called.find(({ state }) => state === 'running' || state === 'unknown') ?? called[0];
+}

@@ -1,5 +1,6 @@
 /** The front door of the decisions: the tagged actions that a worker carries out, each with its reason. */
 import type { ContainerId, SandboxId } from '../api/ids.ts';
+import type { PodPhase } from '../api/pod-status.ts';
 import type { CrashRecord, WaitingReason } from './snapshot.ts';
 
 export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral';
@@ -22,15 +23,47 @@ export type Action =
       readonly role: ContainerRole;
       /** Shown in the Killing event, in the reference's words. */
       readonly message: string;
-      /** Why, as the reference tags it: livenessProbe, startupProbe, unknown… decides whose grace period counts. */
-      readonly reason: string;
-      /** Overrides the pod's grace period (a probe's own, for one), in seconds. */
+      /** Why: decides whose grace period counts. */
+      readonly reason: StopReason;
+      /** Time for the preStop hook and the process together; `undefined` stands for the pod's own. */
       readonly graceSeconds: number | undefined;
+      /** The hook runs at once, but the signal is sent only when these have ended, or when the grace is used up. */
+      readonly after?: readonly ContainerId[];
     }
-  | { readonly kind: 'container-remove'; readonly id: ContainerId; readonly name: string; readonly reason: string };
+  | { readonly kind: 'container-remove'; readonly id: ContainerId; readonly name: string; readonly reason: string }
+  | { readonly kind: 'sandbox-remove'; readonly id: SandboxId; readonly reason: string };
+
+/** The reference's tags; the empty one is a changed definition. */
+export type StopReason =
+  | 'LivenessProbe'
+  | 'StartupProbe'
+  | 'FailedPostStartHook'
+  | 'RestartAllContainers'
+  | 'Unknown'
+  | '';
+
+/** Something a user should hear about that follows from the decision and from no single action. */
+export interface PlanEvent {
+  /** Field path such as `spec.containers{c}`; without it the event is about the pod. */
+  readonly container?: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The pod must end although its containers have not. */
+export interface PodEnd {
+  readonly phase: PodPhase;
+  readonly reason: string;
+  readonly message: string;
+}
 
 export interface Plan {
-  /** In this order. Stops of one plan may run side by side; starts of regular containers follow their order in the pod. */
+  /**
+   * In this order: container stops that stand next to each other run side by side, everything else waits for what stands
+   * before it. When a stop, a removal or the sandbox fails, the rest waits for the next plan; a container that can't be
+   * started holds the rest up only if it is an init container.
+   */
   readonly actions: readonly Action[];
   /** Look again at this time (wall clock, ms) although nothing happened: a back-off or a deadline ends. */
   readonly retryAt: number | undefined;
@@ -40,4 +73,7 @@ export interface Plan {
   readonly crashes: ReadonlyMap<string, CrashRecord>;
   /** Every container ended for good and the sandbox can go: the pod has finished. */
   readonly finished: boolean;
+  readonly events: readonly PlanEvent[];
+  /** Set when the pod's own deadline has passed: no action then, the pod goes the way of termination. */
+  readonly end: PodEnd | undefined;
 }

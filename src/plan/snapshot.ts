@@ -45,10 +45,17 @@ export interface Snapshot {
   readonly crashes: ReadonlyMap<string, CrashRecord>;
   /** Wall clock, milliseconds. */
   readonly now: number;
+  /** When the kubelet first had the pod (its `startTime`), wall clock: from here its deadline counts. */
+  readonly startedAt?: number;
+  /**
+   * By container name, the least restart count of the next container: one more than the newest log file's number, for
+   * where the runtime has forgotten the containers that wrote them.
+   */
+  readonly restartCounts?: ReadonlyMap<string, number>;
 }
 
+/** A crash that was answered with a start, and what the next one has to wait. See plan/back-off.ts. */
 export interface CrashRecord {
-  /** The wait that the last crash earned. */
   readonly waitMs: number;
   /** When the crashed container ended, wall clock. */
   readonly since: number;

@@ -1,0 +1,48 @@
+/**
+ * The wait before a crashed container starts again: none after the first crash, then 10 s, doubling up to the maximum.
+ * A container that ran long enough begins anew.
+ *
+ * A record is made when a crash is answered with a start, and says what the next crash has to wait. Deciding again about
+ * a crash that has its answer changes nothing: a start that is held up (by its image, by the kubelet's own restart) must
+ * not make the next wait longer.
+ */
+
+import { formatDuration } from '../api/duration.ts';
+import type { Pod } from '../api/pod.ts';
+import { podTitle } from '../api/pod-traits.ts';
+import type { ObservedContainer } from './observation.ts';
+import type { BackOffSettings, CrashRecord, WaitingReason } from './snapshot.ts';
+
+export interface BackOffInput {
+  /** The newest container of that name that has ended. */
+  readonly crashed: ObservedContainer | undefined;
+  readonly record: CrashRecord | undefined;
+  readonly settings: BackOffSettings;
+  readonly now: number;
+}
+
+export type BackOffVerdict =
+  | { readonly kind: 'start'; readonly record: CrashRecord | undefined }
+  | { readonly kind: 'wait'; readonly waitMs: number; readonly until: number };
+
+export function judgeBackOff({ crashed, record, settings, now }: BackOffInput): BackOffVerdict {
+  if (crashed === undefined || crashed.finishedAt === record?.since) return { kind: 'start', record };
+  const since = crashed.finishedAt;
+  if (record === undefined || ranLong(crashed, settings)) {
+    return { kind: 'start', record: { waitMs: Math.min(settings.initialMs, settings.maxMs), since } };
+  }
+  const until = since + record.waitMs;
+  if (now < until) return { kind: 'wait', waitMs: record.waitMs, until };
+  return { kind: 'start', record: { waitMs: Math.min(record.waitMs * 2, settings.maxMs), since } };
+}
+
+function ranLong({ startedAt, finishedAt }: ObservedContainer, { resetAfterMs }: BackOffSettings): boolean {
+  return startedAt > 0 && finishedAt - startedAt > resetAfterMs;
+}
+
+export function crashLoopWaiting(pod: Pod, name: string, waitMs: number): WaitingReason {
+  return {
+    reason: 'CrashLoopBackOff',
+    message: `back-off ${formatDuration(waitMs)} restarting failed container=${name} pod=${podTitle(pod)}`,
+  };
+}

@@ -1,0 +1,146 @@
+/** A plan in the making: what the decisions about single containers write into. It lives only while one plan is computed. */
+import type { Container } from '../api/container.ts';
+import type { ContainerId, SandboxId } from '../api/ids.ts';
+import { podTitle } from '../api/pod-traits.ts';
+import { crashLoopWaiting, judgeBackOff } from './back-off.ts';
+import { containerGrace } from './grace.ts';
+import type { ObservedContainer } from './observation.ts';
+import type { Action, Plan, PlanEvent, StopReason } from './plan.ts';
+import { fieldPathOf, roleOf } from './roles.ts';
+import type { CrashRecord, Snapshot, WaitingReason } from './snapshot.ts';
+
+export interface StopWish {
+  readonly message: string;
+  readonly reason: StopReason;
+  /** Instead of the grace that follows from the reason. */
+  readonly graceSeconds?: number;
+  readonly after?: readonly ContainerId[];
+}
+
+type Start = Extract<Action, { kind: 'container-start' }>;
+type Stop = Extract<Action, { kind: 'container-stop' }>;
+
+export class Draft {
+  readonly snapshot: Snapshot;
+  readonly #stops: Stop[] = [];
+  readonly #removals: Action[] = [];
+  readonly #sandbox: Action[] = [];
+  readonly #starts: Start[] = [];
+  readonly #waiting = new Map<string, WaitingReason>();
+  readonly #crashes: Map<string, CrashRecord>;
+  readonly #events: PlanEvent[] = [];
+  #retryAt: number | undefined;
+
+  constructor(snapshot: Snapshot) {
+    this.snapshot = snapshot;
+    this.#crashes = new Map(snapshot.crashes);
+  }
+
+  stop(container: ObservedContainer, { message, reason, graceSeconds, after }: StopWish): void {
+    const { pod } = this.snapshot;
+    const { role, spec } = roleOf(pod, container.name);
+    this.#stops.push({
+      kind: 'container-stop',
+      id: container.id,
+      name: container.name,
+      role,
+      message,
+      reason,
+      graceSeconds: graceSeconds ?? containerGrace(pod, spec, reason),
+      ...(after === undefined || after.length === 0 ? {} : { after }),
+    });
+  }
+
+  remove(container: ObservedContainer, reason: string): void {
+    this.#removals.push({ kind: 'container-remove', id: container.id, name: container.name, reason });
+  }
+
+  stopSandbox(id: SandboxId, reason: string): void {
+    this.#sandbox.push({ kind: 'sandbox-stop', id, reason });
+  }
+
+  createSandbox(attempt: number, reason: string): void {
+    this.#sandbox.push({ kind: 'sandbox-create', attempt, reason });
+  }
+
+  /** Starts it, or makes it wait until its crash back-off is over. */
+  start(container: Container, reason: string): void {
+    if (!this.mayStart(container)) return;
+    const { pod } = this.snapshot;
+    const { name } = container;
+    this.#starts.push({
+      kind: 'container-start',
+      name,
+      role: roleOf(pod, name).role,
+      attempt: this.#nextAttempt(name),
+      reason,
+    });
+  }
+
+  /** For one that was made and never ran (the kubelet died in between, or the runtime failed): it does not count. */
+  startAgain(container: Container, seen: ObservedContainer): void {
+    this.remove(seen, 'it was made and never started');
+    this.start(container, 'it was made and never started');
+  }
+
+  /** Whether the crash back-off lets it start; if not, the wait is noted. */
+  mayStart({ name }: Container): boolean {
+    const { pod, observation, backOff, now } = this.snapshot;
+    const crashed = observation.containers.find((one) => one.name === name && one.state === 'exited');
+    const verdict = judgeBackOff({ crashed, record: this.#crashes.get(name), settings: backOff, now });
+    if (verdict.kind === 'start') {
+      if (verdict.record !== undefined) this.#crashes.set(name, verdict.record);
+      return true;
+    }
+    this.#waiting.set(name, crashLoopWaiting(pod, name, verdict.waitMs));
+    this.lookAgainAt(verdict.until);
+    this.#events.push({
+      container: fieldPathOf(pod, name),
+      type: 'Warning',
+      reason: 'BackOff',
+      message: `Back-off restarting failed container ${name} in pod ${podTitle(pod)}`,
+    });
+    return false;
+  }
+
+  #nextAttempt(name: string): number {
+    const { observation, restartCounts } = this.snapshot;
+    const ran = observation.containers.filter((one) => one.name === name && one.state !== 'created');
+    return Math.max(restartCounts?.get(name) ?? 0, ...ran.map(({ restartCount }) => restartCount + 1));
+  }
+
+  event(event: PlanEvent): void {
+    this.#events.push(event);
+  }
+
+  lookAgainAt(time: number): void {
+    this.#retryAt = Math.min(this.#retryAt ?? time, time);
+  }
+
+  finish(finished: boolean): Plan {
+    return {
+      actions: [...this.#stops, ...this.#removalsAndSandbox(), ...inPodOrder(this.snapshot, this.#starts)],
+      retryAt: this.#retryAt,
+      waiting: this.#waiting,
+      crashes: this.#crashes,
+      finished,
+      events: this.#events,
+      end: undefined,
+    };
+  }
+
+  /** Containers go after the sandbox that held them is stopped, and before the next one is made. */
+  #removalsAndSandbox(): readonly Action[] {
+    const stops = this.#sandbox.filter(({ kind }) => kind === 'sandbox-stop');
+    const rest = this.#sandbox.filter(({ kind }) => kind !== 'sandbox-stop');
+    return [...stops, ...this.#removals, ...rest];
+  }
+}
+
+/** Ephemeral containers first, because they help even where an init container can't start; the rest as the pod has them. */
+function inPodOrder({ pod }: Snapshot, starts: readonly Start[]): readonly Start[] {
+  const { ephemeralContainers = [], initContainers = [], containers } = pod.spec;
+  const order = new Map([...ephemeralContainers, ...initContainers, ...containers].map(({ name }, at) => [name, at]));
+  const place = ({ name }: Start): number => order.get(name) ?? 0;
+  return starts.toSorted((left, right) => place(left) - place(right));
+}

@@ -1,0 +1,26 @@
+/** What part a container plays in its pod. */
+import type { Container } from '../api/container.ts';
+import type { Pod } from '../api/pod.ts';
+import type { ContainerRole } from './plan.ts';
+
+export interface Role {
+  readonly role: ContainerRole;
+  /** Undefined for a container the pod does not know: one of another owner, or of an older description. */
+  readonly spec: Container | undefined;
+}
+
+export function roleOf(pod: Pod | undefined, name: string): Role {
+  const called = (container: Container): boolean => container.name === name;
+  const init = pod?.spec.initContainers?.find(called);
+  if (init !== undefined) return { role: init.restartPolicy === 'Always' ? 'sidecar' : 'init', spec: init };
+  const ephemeral = pod?.spec.ephemeralContainers?.find(called);
+  if (ephemeral !== undefined) return { role: 'ephemeral', spec: ephemeral };
+  return { role: 'regular', spec: pod?.spec.containers.find(called) };
+}
+
+/** Where the container stands in the pod, as events name it. */
+export function fieldPathOf(pod: Pod, name: string): string {
+  const { role } = roleOf(pod, name);
+  if (role === 'regular') return `spec.containers{${name}}`;
+  return role === 'ephemeral' ? `spec.ephemeralContainers{${name}}` : `spec.initContainers{${name}}`;
+}

@@ -1,0 +1,30 @@
+/**
+ * In which order the containers of an ending pod stop: all side by side, except that a sidecar serves the others to the
+ * end: it waits for the regular containers and for every sidecar that started after it.
+ */
+import type { ContainerId } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import type { ObservedContainer } from './observation.ts';
+import { roleOf } from './roles.ts';
+
+export interface OrderedStop {
+  readonly container: ObservedContainer;
+  readonly after: readonly ContainerId[];
+}
+
+/** A container whose state is unknown may well run. */
+export function mayRun({ state }: ObservedContainer): boolean {
+  return state === 'running' || state === 'unknown';
+}
+
+export function orderStops(pod: Pod | undefined, containers: readonly ObservedContainer[]): readonly OrderedStop[] {
+  const running = containers.filter(mayRun);
+  const sidecars = (pod?.spec.initContainers ?? []).map(({ name }) => name);
+  const served = running.filter(({ name }) => roleOf(pod, name).role === 'regular').map(({ id }) => id);
+  return running.map((container) => {
+    if (roleOf(pod, container.name).role !== 'sidecar') return { container, after: [] };
+    const place = sidecars.indexOf(container.name);
+    const later = running.filter(({ name }) => roleOf(pod, name).role === 'sidecar' && sidecars.indexOf(name) > place);
+    return { container, after: [...served, ...later.map(({ id }) => id)] };
+  });
+}
