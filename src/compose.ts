@@ -116,7 +116,7 @@ function createMachinePart({ kubelet }: Config, { host, log }: KubeletDeps): Par
   return {
     name: 'machine',
     start: () => {
-      const refusal = refuseMachine(kubelet, { cgroupVersion: host.cgroupVersion(), swapAreas: host.swapAreas() });
+      const refusal = refuseMachine(kubelet, { swapAreas: host.swapAreas() });
       if (refusal !== undefined) throw new CodedError('unsupported', refusal);
       const files = host.raiseOpenFiles(BigInt(kubelet.maxOpenFiles));
       if (files.shortfall !== undefined) {

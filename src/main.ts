@@ -50,12 +50,10 @@ function read(): ConfigOutcome {
 }
 
 function refuse({ problems, warnings, hint }: Extract<ConfigOutcome, { kind: 'refused' }>): void {
-  const lines = [
-    ...warnings.map((warning) => `Warning: ${warning}`),
-    ...problems.map((problem) => `Error: ${problem}`),
-    hint,
-  ];
-  process.stderr.write(`${lines.filter((line) => line !== '').join('\n')}\n`);
+  const lines = problems.map((problem) => `Error: ${problem}`);
+  // A hint goes with a wrong command line: that is one clear line. With a wrong file, the warnings may hold the clue.
+  const more = hint === '' ? warnings.map((warning) => `Warning: ${warning}`) : [];
+  process.stderr.write(`${[...more, ...lines, ...(hint === '' ? [] : [hint])].join('\n')}\n`);
   process.exitCode = 1;
 }
 

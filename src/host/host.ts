@@ -3,14 +3,13 @@ import type { Clock } from '../base/clock.ts';
 import { createReadiness } from './event-loop.ts';
 import { createInotify, type Inotify } from './inotify.ts';
 import { acquireFileLock, type FileLock } from './lock-file.ts';
-import { cgroupVersion, setOwnOomScore, swapAreas } from './machine.ts';
+import { setOwnOomScore, swapAreas } from './machine.ts';
 import { type OpenFilesOutcome, raiseOpenFiles } from './open-files.ts';
 import { createOutput, type Output, type OutputDeps } from './output.ts';
 import { createSyscalls } from './syscalls.ts';
 
 export interface Host {
   readonly inotify: Inotify;
-  cgroupVersion(): 1 | 2;
   swapAreas(): readonly string[];
   raiseOpenFiles(wish: bigint): OpenFilesOutcome;
   setOwnOomScore(score: number): string | undefined;
@@ -24,7 +23,6 @@ export function createHost(): Host {
   const inotify = createInotify(syscalls, readiness);
   return {
     inotify,
-    cgroupVersion: () => cgroupVersion(),
     swapAreas: () => swapAreas(),
     raiseOpenFiles: (wish) => raiseOpenFiles(syscalls, wish),
     setOwnOomScore: (score) => setOwnOomScore(score),

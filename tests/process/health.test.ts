@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { RuntimeService } from '../../src/wire/gen/cri-runtime-v1.ts';
+import { createGrpcServer, unaryHandler } from '../../src/wire/grpc-server.ts';
+import { type KubeletProcess, startKubelet } from './kubelet.ts';
+
+/** A container runtime that can say who it is. */
+async function startRuntime(path: string) {
+  const version = { version: '0.1.0', runtimeName: 'stand-in', runtimeVersion: '1.2.3', runtimeApiVersion: 'v1' };
+  const server = createGrpcServer([unaryHandler(RuntimeService.version, () => version)]);
+  await server.listen(path);
+  return server;
+}
+
+async function until(kubelet: KubeletProcess, status: number): Promise<string> {
+  for (;;) {
+    const answer = await kubelet.get('/healthz');
+    if (answer.status === status) return answer.body;
+    await new Promise((next) => setTimeout(next, 20));
+  }
+}
+
+describe('health', () => {
+  it('follows the container runtime', async () => {
+    await using kubelet = await startKubelet();
+    await kubelet.up();
+    assert.match(
+      await until(kubelet, 500),
+      /\[\+\]ping ok\n\[\+\]log ok\n\[\+\]syncloop ok\n\[-\]container-runtime failed: reason withheld\n/,
+    );
+    assert.match((await kubelet.get('/healthz/container-runtime')).body, /cri\.sock does not answer/);
+    assert.equal((await kubelet.get('/healthz?exclude=container-runtime')).body, 'ok');
+    const socket = join(kubelet.directory, 'cri.sock');
+    const runtime = await startRuntime(socket);
+    assert.equal(await until(kubelet, 200), 'ok');
+    await kubelet.waitForLog(
+      /"Container runtime answers" endpoint="unix:.*" runtimeName="stand-in" runtimeVersion="1\.2\.3"/,
+    );
+    const verbose = (await kubelet.get('/healthz?verbose')).body;
+    assert.equal(verbose, '[+]ping ok\n[+]log ok\n[+]syncloop ok\n[+]container-runtime ok\nhealthz check passed\n');
+    await runtime.close();
+    await until(kubelet, 500);
+  });
+
+  it('is served where the configuration says', async () => {
+    await using kubelet = await startKubelet({ config: { healthzBindAddress: '127.0.0.2' } });
+    await kubelet.waitForLog(/does not answer/);
+    await assert.rejects(kubelet.get('/healthz/ping'));
+    const answer = await fetch(`http://127.0.0.2:${kubelet.healthzPort}/healthz/ping`);
+    assert.equal(await answer.text(), 'ok');
+  });
+
+  it('can be turned off, and the kubelet lives on', async () => {
+    await using kubelet = await startKubelet({ config: { healthzPort: 0 } });
+    await kubelet.waitForLog(/does not answer/);
+    await new Promise((next) => setTimeout(next, 300));
+    kubelet.signal('SIGTERM');
+    assert.equal((await kubelet.exited).code, 0);
+  });
+
+  it('waits for a port that another program holds', async () => {
+    await using kubelet = await startKubelet();
+    await kubelet.up();
+    await using second = await startKubelet({ healthzPort: kubelet.healthzPort });
+    await second.waitForLog(/"Failed to start healthz server" err="listen EADDRINUSE/);
+    kubelet.signal('SIGTERM');
+    await kubelet.exited;
+    await second.up();
+  });
+
+  it('is up within 0.6 s of the exec and holds under 80 MB', async () => {
+    const times: number[] = [];
+    const sizes: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      const started = performance.now();
+      await using kubelet = await startKubelet();
+      await kubelet.up();
+      times.push(performance.now() - started);
+      sizes.push(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${kubelet.pid}/status`, 'utf8'))?.[1]) / 1024);
+    }
+    const median = (values: number[]) => values.sort((a, b) => a - b)[2] ?? Number.NaN;
+    assert.ok(median(times) < 600, `median ${median(times)} ms`);
+    assert.ok(median(sizes) < 80, `median ${median(sizes)} MB`);
+  });
+});
+
+describe('a runtime that hangs', () => {
+  it('makes the kubelet unhealthy within a second, not silent', async () => {
+    await using kubelet = await startKubelet();
+    const silent = createServer().listen(join(kubelet.directory, 'cri.sock'));
+    await kubelet.up();
+    const asked = performance.now();
+    assert.equal((await kubelet.get('/healthz')).status, 500);
+    assert.ok(performance.now() - asked < 1500);
+    silent.close();
+  });
+});

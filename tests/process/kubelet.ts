@@ -1,0 +1,221 @@
+/**
+ * Starts the built `dist/kubelet` as a process of its own, in a mount namespace in which the fixed places of a node are empty, so that
+ * nothing of the machine is touched and several kubelets run side by side.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export const binary = resolve(import.meta.dirname, '../../dist/kubelet');
+
+export interface KubeletOptions {
+  /** Fields added to a configuration that works on any test machine; `null` starts without `--config`. */
+  readonly config?: Readonly<Record<string, unknown>> | null;
+  /** The text of the configuration file, instead of fields. */
+  readonly configText?: string;
+  /** Drop-ins by file name: `--config-dir` is given when there are any. */
+  readonly dropins?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly flags?: readonly string[];
+  /** Shell commands run in the mount namespace before the kubelet; `$DIR` is its folder. */
+  readonly prepare?: string;
+  /** The folder, where a test has prepared one. */
+  readonly directory?: string;
+  readonly healthzPort?: number;
+  /** False leaves stderr unread, for a test that reads it in its own way. */
+  readonly readLog?: boolean;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface KubeletProcess extends AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly directory: string;
+  readonly configFile: string;
+  readonly healthzPort: number;
+  readonly exited: Promise<Exit>;
+  /** Everything on stderr until now. */
+  log(): string;
+  stdout(): string;
+  /** Resolves when a line of stderr matches; rejects when the process ends without it. */
+  waitForLog(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Resolves when the health port answers. */
+  up(): Promise<void>;
+  get(path: string): Promise<{ readonly status: number; readonly body: string }>;
+  configz(): Promise<Readonly<Record<string, unknown>>>;
+  signal(name: NodeJS.Signals): void;
+}
+
+const HEAD = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
+
+/** What a kubelet without an API server needs, on a machine of either cgroup version. */
+export function workingConfig(directory: string, healthzPort: number): Readonly<Record<string, unknown>> {
+  return {
+    ...HEAD,
+    failCgroupV1: false,
+    failSwapOn: false,
+    oomScoreAdj: 0,
+    healthzPort,
+    podLogsDir: join(directory, 'pod-logs'),
+    containerRuntimeEndpoint: `unix://${directory}/cri.sock`,
+    authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+    authorization: { mode: 'AlwaysAllow' },
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+const NAMESPACE =
+  'set -e; mkdir -p /var/lib/kubelet /var/log/containers; mount -t tmpfs none /var/lib/kubelet; mount -t tmpfs none /var/log/containers';
+
+/** A folder for one test, with what is mounted in it. */
+export function temporaryDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'kubelet-process-'));
+}
+
+/** Starts the kubelet and returns at once: see `up` and `exited`. Disposing ends it and removes its folder. */
+export async function startKubelet(options: KubeletOptions = {}): Promise<KubeletProcess> {
+  if (!existsSync(binary)) throw new Error(`${binary} is missing: run make build`);
+  const directory = options.directory ?? temporaryDirectory();
+  const healthzPort = options.healthzPort ?? (await freePort());
+  const configFile = join(directory, 'kubelet.yaml');
+  const flags = [...writeConfig(options, { directory, configFile, healthzPort }), ...(options.flags ?? [])];
+  const script = `${NAMESPACE}; ${options.prepare ?? ':'}; exec "$@"`;
+  const args = ['--mount', 'sh', '-c', script, 'sh', binary, '--root-dir', join(directory, 'root'), ...flags];
+  const child = spawn('unshare', args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, DIR: directory },
+    cwd: directory,
+  });
+  return watch(child, {
+    directory,
+    configFile,
+    healthzPort,
+    readLog: options.readLog ?? true,
+    owned: options.directory === undefined,
+  });
+}
+
+function writeConfig(
+  options: KubeletOptions,
+  { directory, configFile, healthzPort }: { directory: string; configFile: string; healthzPort: number },
+): string[] {
+  const flags: string[] = [];
+  if (options.config !== null) {
+    const fields = { ...workingConfig(directory, healthzPort), ...options.config };
+    writeFileSync(configFile, options.configText ?? JSON.stringify(fields));
+    flags.push('--config', configFile);
+  } else flags.push(`--healthz-port=${healthzPort}`);
+  if (options.dropins !== undefined) {
+    const folder = join(directory, 'kubelet.conf.d');
+    mkdirSync(folder, { recursive: true });
+    for (const [name, fields] of Object.entries(options.dropins)) {
+      writeFileSync(join(folder, name), JSON.stringify({ ...HEAD, ...fields }));
+    }
+    flags.push('--config-dir', folder);
+  }
+  return flags;
+}
+
+interface WatchOptions {
+  readonly directory: string;
+  readonly configFile: string;
+  readonly healthzPort: number;
+  readonly readLog: boolean;
+  /** Whether the folder goes with the kubelet. */
+  readonly owned: boolean;
+}
+
+function watch(
+  child: ChildProcess,
+  { directory, configFile, healthzPort, readLog, owned }: WatchOptions,
+): KubeletProcess {
+  let log = '';
+  let stdout = '';
+  let ended: Exit | undefined;
+  const onLog = new Set<() => void>();
+  const exited = new Promise<Exit>((done) => {
+    child.on(readLog ? 'close' : 'exit', (code, signal) => {
+      ended = { code, signal };
+      done(ended);
+      for (const wake of onLog) wake();
+    });
+  });
+  child.stdout?.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  if (readLog) {
+    child.stderr?.on('data', (chunk) => {
+      log += chunk;
+      for (const wake of onLog) wake();
+    });
+  }
+  const get = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${healthzPort}${path}`, { headers: { connection: 'close' } });
+    return { status: answer.status, body: await answer.text() };
+  };
+  const up = async () => {
+    for (;;) {
+      if (ended !== undefined) throw new Error(`the kubelet ended with code ${ended.code}:\n${log}`);
+      const answer = await get('/healthz/ping').catch(() => undefined);
+      if (answer?.status === 200) return;
+      await new Promise((next) => setTimeout(next, 5));
+    }
+  };
+  const waitForLog = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((found, fail) => {
+      const look = () => {
+        const match = pattern.exec(log);
+        if (match === null && ended === undefined) return;
+        onLog.delete(look);
+        if (match !== null) found(match);
+        else fail(new Error(`the kubelet ended (${ended?.code}) without logging ${pattern}:\n${log}`));
+      };
+      onLog.add(look);
+      look();
+    });
+  return {
+    child,
+    pid: child.pid ?? 0,
+    directory,
+    configFile,
+    healthzPort,
+    exited,
+    log: () => log,
+    stdout: () => stdout,
+    waitForLog,
+    up,
+    get,
+    configz: async () => JSON.parse((await get('/configz')).body).kubeletconfig,
+    signal: (name) => void child.kill(name),
+    [Symbol.asyncDispose]: async () => {
+      if (ended === undefined) child.kill('SIGKILL');
+      child.stderr?.resume();
+      await exited;
+      if (owned) rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs the kubelet to its end. */
+export async function runKubelet(
+  options: KubeletOptions,
+): Promise<Exit & { readonly stdout: string; readonly stderr: string }> {
+  await using kubelet = await startKubelet(options);
+  const exit = await kubelet.exited;
+  return { ...exit, stdout: kubelet.stdout(), stderr: kubelet.log() };
+}

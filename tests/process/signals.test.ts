@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { type KubeletProcess, startKubelet, temporaryDirectory, workingConfig } from './kubelet.ts';
+
+async function stopTime(kubelet: KubeletProcess, name: NodeJS.Signals): Promise<number> {
+  const asked = performance.now();
+  kubelet.signal(name);
+  const { code, signal } = await kubelet.exited;
+  assert.deepEqual([code, signal], [0, null], kubelet.log());
+  return performance.now() - asked;
+}
+
+function rewrite(kubelet: KubeletProcess, fields: Readonly<Record<string, unknown>> | string): void {
+  const text =
+    typeof fields === 'string'
+      ? fields
+      : JSON.stringify({ ...workingConfig(kubelet.directory, kubelet.healthzPort), ...fields });
+  writeFileSync(kubelet.configFile, text);
+}
+
+describe('signals', () => {
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    it(`${name} stops within a second, in order, with exit code 0`, async () => {
+      await using kubelet = await startKubelet();
+      await kubelet.up();
+      assert.ok((await stopTime(kubelet, name)) < 1000);
+      assert.match(kubelet.log(), new RegExp(`"Kubelet is stopping" reason="${name}"\\n$`));
+    });
+  }
+
+  it('SIGTERM stops within a second while clients hold connections and the runtime hangs', async () => {
+    await using kubelet = await startKubelet();
+    // A socket that takes connections and never says a word.
+    const silent = createServer().listen(join(kubelet.directory, 'cri.sock'));
+    await kubelet.up();
+    const hanging = kubelet.get('/healthz').catch(() => undefined);
+    assert.ok((await stopTime(kubelet, 'SIGTERM')) < 1000);
+    await hanging;
+    silent.close();
+  });
+
+  it('SIGTERM stops a kubelet that waits for its lock file', async () => {
+    const lock = join(temporaryDirectory(), 'lock');
+    await using holder = await startKubelet({ flags: ['--lock-file', lock] });
+    await holder.up();
+    await using kubelet = await startKubelet({ flags: ['--lock-file', lock] });
+    await kubelet.waitForLog(/waiting for it/);
+    assert.ok((await stopTime(kubelet, 'SIGTERM')) < 1000);
+    await holder.up();
+    rmSync(dirname(lock), { recursive: true });
+  });
+
+  it('SIGHUP takes over what it can and says what needs a restart', async () => {
+    await using kubelet = await startKubelet({ config: { maxPods: 10 } });
+    await kubelet.up();
+    rewrite(kubelet, { maxPods: 20, logging: { verbosity: 5 } });
+    kubelet.signal('SIGHUP');
+    await kubelet.waitForLog(/"Configuration read again" changes=2 needRestart=1\n/);
+    const log = kubelet.log();
+    assert.match(log, /"Configuration changed" field="maxPods" before=10 after=20 takesEffect="at the next start"/);
+    assert.match(log, /"Configuration changed" field="logging.verbosity" before=0 after=5 takesEffect="now"/);
+    const { maxPods, logging } = await kubelet.configz();
+    assert.deepEqual([maxPods, (logging as { verbosity: number }).verbosity], [10, 5]);
+  });
+
+  it('SIGHUP changes how much is logged at once', async () => {
+    await using kubelet = await startKubelet();
+    await kubelet.up();
+    await kubelet.get('/healthz');
+    assert.doesNotMatch(kubelet.log(), /Health check failed/);
+    rewrite(kubelet, { logging: { verbosity: 2 } });
+    kubelet.signal('SIGHUP');
+    await kubelet.waitForLog(/Configuration read again/);
+    await kubelet.get('/healthz');
+    await kubelet.waitForLog(/"Health check failed" check="container-runtime"/);
+  });
+
+  for (const [what, fields, reason] of [
+    ['garbage', '\x00{[', /kubelet\.yaml/],
+    ['a value against a rule', { maxPods: -1 }, /maxPods/],
+  ] as const) {
+    it(`SIGHUP with ${what} keeps the configuration and says why`, async () => {
+      await using kubelet = await startKubelet({ config: { maxPods: 10 } });
+      await kubelet.up();
+      rewrite(kubelet, fields);
+      kubelet.signal('SIGHUP');
+      await kubelet.waitForLog(/"Configuration refused: keeping the one in use".*\n/s);
+      assert.match(kubelet.log(), reason);
+      assert.equal((await kubelet.configz())['maxPods'], 10);
+      assert.equal((await kubelet.get('/healthz/ping')).status, 200);
+    });
+  }
+});
