@@ -45,27 +45,36 @@ export async function readHierarchies(): Promise<CgroupHierarchies> {
   return parseHierarchies(await readFile('/proc/self/mounts', 'utf8'));
 }
 
-/** Makes `name` in every hierarchy. A v1 cpuset without CPUs takes no process, so it gets its parent's. */
+/** Makes `name`, which may be a path, in every hierarchy. A v1 cpuset without CPUs takes no process, so it gets its parent's. */
 export async function createTree(hierarchies: CgroupHierarchies, name: string): Promise<void> {
   for (const mount of hierarchies.mounts) {
-    const dir = join(mount, name);
-    await mkdir(dir, { recursive: true });
-    if (existsSync(join(dir, 'cpuset.cpus')) && existsSync(join(mount, 'tasks'))) {
-      for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-        await writeFile(join(dir, file), await readFile(join(dir, '..', file)));
-      }
+    let dir = mount;
+    for (const part of name.split('/')) {
+      const parent = dir;
+      dir = join(parent, part);
+      const isNew = (await mkdir(dir, { recursive: true })) !== undefined;
+      if (isNew && hierarchies.controllers.get(mount)?.split(',').includes('cpuset')) await copyCpuset(parent, dir);
     }
   }
 }
 
+async function copyCpuset(from: string, to: string): Promise<void> {
+  for (const file of ['cpuset.cpus', 'cpuset.mems']) await writeFile(join(to, file), await readFile(join(from, file)));
+}
+
+/** What a kubelet and a runtime set limits with. */
+const POD_CONTROLLERS = ['cpu', 'cpuset', 'memory', 'io', 'pids', 'hugetlb'];
+
 /** v2 gives a group only the controllers that its parent hands down. The group must hold no process of its own. */
 export async function delegateControllers(hierarchies: CgroupHierarchies, name: string): Promise<void> {
   for (const dir of [hierarchies.unified, join(hierarchies.unified, name)]) {
-    const available = (await readFile(join(dir, 'cgroup.controllers'), 'utf8'))
-      .split(/\s+/)
-      .filter((word) => word !== '');
-    if (available.length === 0) return;
-    await writeFile(join(dir, 'cgroup.subtree_control'), available.map((controller) => `+${controller}`).join(' '));
+    const wordsOf = async (file: string) => (await readFile(join(dir, file), 'utf8')).trim().split(/\s+/);
+    const available = await wordsOf('cgroup.controllers');
+    const given = await wordsOf('cgroup.subtree_control');
+    const missing = POD_CONTROLLERS.filter((name) => available.includes(name) && !given.includes(name));
+    if (missing.length > 0) {
+      await writeFile(join(dir, 'cgroup.subtree_control'), missing.map((name) => `+${name}`).join(' '));
+    }
   }
 }
 

@@ -83,19 +83,20 @@ export async function sweep(place: WorldPlace): Promise<Leftover[]> {
   return leftovers;
 }
 
-interface KnownWorld {
+export interface KnownWorld {
   readonly id: string;
   readonly alive: boolean;
+  readonly owner?: Owner;
 }
 
-async function readWorlds(place: WorldPlace): Promise<KnownWorld[]> {
+export async function readWorlds(place: WorldPlace): Promise<KnownWorld[]> {
   const names = await readdir(place.root).catch(emptyWhereMissing);
   const worlds: KnownWorld[] = [];
   for (const id of names) {
     const owner = await readOwner(join(place.root, id, LEDGER));
     // A folder on its way in or out is empty for a moment: another process is at work on it.
     if (owner === 'none' && (await readdir(join(place.root, id)).catch(emptyWhereMissing)).length === 0) continue;
-    worlds.push({ id, alive: owner !== 'none' && isAlive(owner) });
+    worlds.push(owner === 'none' ? { id, alive: false } : { id, alive: isAlive(owner), owner });
   }
   return worlds;
 }

@@ -1,4 +1,7 @@
-/** Where `make run` keeps everything of its node. */
-import { createPlace } from '../machine/ledger.ts';
+/** Where `make run` keeps everything of its node; one node at a time for each name. */
+import { createPlace, type WorldPlace } from '../machine/ledger.ts';
 
-export const DEMO_PLACE = createPlace('/var/opt/kubelet-ts/demo', 'kubelet-ts-demo-');
+export function demoPlace(env: NodeJS.ProcessEnv): WorldPlace {
+  const name = env['KUBELET_TS_DEMO'] || 'demo';
+  return createPlace(`/var/opt/kubelet-ts/${name}`, `kubelet-ts-${name}-`);
+}

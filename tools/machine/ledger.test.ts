@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createTree, listTrees, readHierarchies } from './cgroup-trees.ts';
+import { claimWorld, createPlace, findLeftovers, readWorlds, sweep } from './ledger.ts';
+
+test('worlds of living owners are kept, those of the dead and ownerless cgroups are swept away', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'kubelet-ts-ledger-'));
+  const place = createPlace(root, `kubelet-ts-ledger-${process.pid}-`);
+  const hierarchies = await readHierarchies();
+  try {
+    assert.deepEqual(await findLeftovers(createPlace(join(root, 'none'), place.cgroupPrefix)), []);
+    await claimWorld(place, 'mine');
+    await assert.rejects(claimWorld(place, 'mine'), /the world mine is there already/);
+    await mkdir(join(root, 'dead', 'logs'), { recursive: true });
+    await writeFile(join(root, 'dead', 'ledger.json'), JSON.stringify({ pid: 1, startTime: 'never', bootId: 'none' }));
+    await mkdir(join(root, 'garbled'));
+    await writeFile(join(root, 'garbled', 'ledger.json'), '{"pid":');
+    await mkdir(join(root, 'going'));
+    for (const id of ['mine', 'dead', 'lost']) await createTree(hierarchies, join(place.cgroupOf(id), 'part'));
+
+    const expected = [
+      ['world', 'dead'],
+      ['world', 'garbled'],
+      ['cgroup', place.cgroupOf('dead')],
+      ['cgroup', place.cgroupOf('lost')],
+    ];
+    assert.deepEqual(
+      (await sweep(place)).map(({ what, name }) => [what, name]),
+      expected,
+    );
+    assert.deepEqual(await findLeftovers(place), []);
+    assert.deepEqual((await readdir(root)).sort(), ['going', 'mine'], 'an empty folder is somebody else at work');
+    assert.deepEqual(await listTrees(hierarchies, place.cgroupPrefix), [place.cgroupOf('mine')]);
+    assert.equal((await readWorlds(place)).find(({ id }) => id === 'mine')?.owner?.pid, process.pid);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+    await sweep(place);
+  }
+  assert.deepEqual(await listTrees(hierarchies, place.cgroupPrefix), []);
+});

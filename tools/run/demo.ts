@@ -1,0 +1,118 @@
+/** The node that `make run` shows: made step by step, described in a few lines, and taken away again. */
+import { rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isCode } from '../machine/cgroup-trees.ts';
+import { DEBIAN_RUNTIME, DEBIAN_RUNTIME_PACKAGES } from '../machine/containerd.ts';
+import { IMAGE_PACKAGES, pauseImage } from '../machine/images.ts';
+import { readWorlds, sweep, type WorldPlace } from '../machine/ledger.ts';
+import { createNode, type NodeWorld } from '../machine/node.ts';
+import { makeImage } from '../machine/oci/image.ts';
+import { ensurePackages } from '../machine/packages.ts';
+import { DEMO_POD, DEMO_PORT, demoImage, untilServed, writeDemoPod } from './demo-pod.ts';
+import { type Forward, forwardPort } from './forward.ts';
+import type { Steps } from './steps.ts';
+
+export interface DemoOptions {
+  readonly place: WorldPlace;
+  readonly kubelet: string;
+  readonly cacheFolder: string;
+  readonly steps: Steps;
+  /** Aborted by Ctrl-C: what is half made is taken away too. */
+  readonly signal: AbortSignal;
+}
+
+export interface Demo {
+  readonly node: NodeWorld;
+  readonly forwards: readonly Forward[];
+  stop(): Promise<void>;
+}
+
+const HEALTHZ_PORT = 10248;
+const NODE_ID = 'node';
+
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const { place, steps, signal } = options;
+  steps.begin('Debian packages: containerd, runc, network plugins, image contents');
+  const packages = [...DEBIAN_RUNTIME_PACKAGES, ...IMAGE_PACKAGES];
+  await ensurePackages(packages, (line) => steps.line(line), { signal });
+  await sweep(place);
+  await refuseSecond(place);
+  signal.throwIfAborted();
+  const node = await createNode({
+    place,
+    id: NODE_ID,
+    runtime: DEBIAN_RUNTIME,
+    images: [makeImage(await pauseImage()), await demoImage()],
+    cacheFolder: options.cacheFolder,
+    nodeName: 'demo',
+    kubelet: { binary: options.kubelet },
+    progress: (step) => steps.begin(step),
+  });
+  const forwards: Forward[] = [];
+  const stop = async () => {
+    for (const forward of forwards) forward.close();
+    if (node.kubelet.isRunning()) await node.kubelet.stop();
+    await node.destroy();
+    await removeIfEmpty(place.root);
+    await removeIfEmpty(dirname(place.root));
+  };
+  try {
+    await furnish(node, forwards, options);
+    steps.done();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { node, forwards, stop };
+}
+
+async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal }: DemoOptions): Promise<void> {
+  signal.throwIfAborted();
+  steps.begin('kubelet');
+  const manifest = await writeDemoPod(node);
+  await node.kubelet.start();
+  const health = await forwardPort(node.gate, { host: '127.0.0.1', port: HEALTHZ_PORT }, HEALTHZ_PORT);
+  forwards.push(health);
+  const rows: [string, string][] = [
+    ['health', `curl http://127.0.0.1:${health.port}/healthz?verbose`],
+    ['containers', `ctr --address ${node.containerd.socket} --namespace k8s.io containers ls`],
+    ['configuration', node.kubelet.configFile],
+    ['static pods', manifest],
+    ['logs', `tail -f ${node.kubelet.logFile}`],
+    ['inside', `${node.world.enterCommand(['bash'])}`],
+  ];
+  let last = 'This kubelet does not run pods yet; the manifest of the demo pod lies ready.';
+  if (await runsPods(node)) {
+    steps.begin(`pod ${DEMO_POD}`);
+    const ip = await untilServed(node, signal);
+    const web = await forwardPort(node.gate, { host: ip, port: DEMO_PORT }, DEMO_PORT);
+    forwards.push(web);
+    rows.unshift(['web page', `curl http://127.0.0.1:${web.port}/`]);
+    last = `Pod ${DEMO_POD} runs with address ${ip} in a network of its own.`;
+  }
+  steps.line();
+  steps.line(`A node runs below ${node.world.folder}: kubelet ${node.kubelet.pid}, containerd ${node.containerd.pid}.`);
+  for (const [what, how] of rows) steps.line(`  ${what.padEnd(14)} ${how}`);
+  steps.line(last);
+}
+
+/** A kubelet lists its health check `pods` as soon as it can run them. Those of others, which have none, run pods anyway. */
+async function runsPods(node: NodeWorld): Promise<boolean> {
+  const { text } = await node.kubelet.healthz('/healthz?verbose');
+  return /^\[.\]pods /m.test(text) || !node.kubelet.binary.endsWith('dist/kubelet');
+}
+
+async function refuseSecond(place: WorldPlace): Promise<void> {
+  const other = (await readWorlds(place)).find((world) => world.alive);
+  if (other !== undefined) {
+    throw new Error(
+      `another \`make run\` (process ${other.owner?.pid}) has its node running; stop it with Ctrl-C first`,
+    );
+  }
+}
+
+async function removeIfEmpty(folder: string): Promise<void> {
+  await rmdir(folder).catch((error: unknown) => {
+    if (!isCode(error, 'ENOTEMPTY', 'ENOENT')) throw error;
+  });
+}
