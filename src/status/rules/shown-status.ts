@@ -1,0 +1,46 @@
+/**
+ * What others may see of a status. A pod is shown as ended only when nothing of it runs any more: whoever waits for that
+ * takes its resources for free.
+ */
+import type { PodCondition, PodStatus } from '../../api/pod-status.ts';
+import type { PodStep } from './status-input.ts';
+
+export interface ShownInput {
+  readonly computed: PodStatus;
+  /** What was shown before. */
+  readonly shown: PodStatus | undefined;
+  readonly step: PodStep;
+}
+
+export function showStatus({ computed, shown, step }: ShownInput): PodStatus {
+  const before = shown?.phase ?? 'Pending';
+  if (!isTerminal(computed) || isTerminal({ phase: before })) return notReadyWhenOver(computed);
+  if (step === 'terminated') return notReadyWhenOver(computed);
+  const { reason: _reason, message: _message, ...rest } = computed;
+  return {
+    ...rest,
+    phase: before,
+    ...(shown?.reason === undefined ? {} : { reason: shown.reason }),
+    ...(shown?.message === undefined ? {} : { message: shown.message }),
+    // That the kubelet took the pod away is said together with its end.
+    conditions: (computed.conditions ?? []).filter((condition) => isSaid(condition, shown)),
+  };
+}
+
+function isTerminal({ phase }: PodStatus): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+function isSaid({ type }: PodCondition, shown: PodStatus | undefined): boolean {
+  return type !== 'DisruptionTarget' || (shown?.conditions ?? []).some((condition) => condition.type === type);
+}
+
+function notReadyWhenOver(status: PodStatus): PodStatus {
+  if (!isTerminal(status)) return status;
+  const reason = status.phase === 'Failed' ? 'PodFailed' : 'PodCompleted';
+  const conditions = (status.conditions ?? []).map((condition): PodCondition => {
+    const claimed = condition.status === 'True' && (condition.type === 'Ready' || condition.type === 'ContainersReady');
+    return claimed ? { ...condition, status: 'False', reason } : condition;
+  });
+  return status.conditions === undefined ? status : { ...status, conditions };
+}
