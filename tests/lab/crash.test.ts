@@ -73,11 +73,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-test('the logs of a failed test are kept and their place is printed; those of a passed one go', async () => {
+test('a failed or hung test leaves its logs, whose place is printed, and no world; a passed one leaves neither', async () => {
   const cache = await mkdtemp(join(tmpdir(), 'kubelet-ts-logs-'));
   await symlink(join(cacheRoot(process.env), 'bin'), join(cache, 'bin'));
-  const run = (outcome: string) =>
-    capture([process.execPath, '--test', '--test-reporter=tap', program('testdata/one-world.ts')], {
+  const run = (outcome: string, ...flags: readonly string[]) =>
+    capture([process.execPath, '--test', ...flags, '--test-reporter=tap', program('testdata/one-world.ts')], {
       env: { ...ownEnv('logs'), KUBELET_TS_CACHE: cache, OUTCOME: outcome },
     });
   try {
@@ -90,6 +90,12 @@ test('the logs of a failed test are kept and their place is printed; those of a 
     const folder = /the logs of "uses a world" are in (\S+)/.exec(failed.stdout + failed.stderr)?.[1];
     assert.ok(folder !== undefined, failed.stdout);
     const kept = await readdir(folder);
+    assert.deepEqual(await findLeftovers(labPlace(ownEnv('logs'))), []);
+
+    const hung = await run('hang', '--test-timeout=3000');
+    assert.equal(hung.code, 1);
+    assert.match(hung.stdout + hung.stderr, /the logs of "uses a world" are in/);
+    assert.deepEqual(await findLeftovers(labPlace(ownEnv('logs'))), []);
     for (const name of ['containerd.log', 'gate.log', 'containerd.toml', 'var-log'])
       assert.ok(kept.includes(name), name);
   } finally {

@@ -1,4 +1,5 @@
 /** Keeps the logs of a world for a test that failed, and says where they are. */
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -8,23 +9,27 @@ import type { NodeWorld } from '../../tools/machine/node.ts';
 /** Older ones go: a failing test run over and over must not fill the disk. */
 const KEPT = 40;
 
-/**
- * When a world goes its test is still running, so its logs are set aside; they are removed again when the test turns out to pass.
- * Without a test nobody can tell, and they stay.
- */
-export async function keepLogs(node: NodeWorld, test: TestContext | undefined, env: NodeJS.ProcessEnv): Promise<void> {
+/** Copies everything that tells what happened out of a world that is about to go. Answers the copy's folder. */
+export async function setLogsAside(node: NodeWorld, env: NodeJS.ProcessEnv): Promise<string> {
   const root = join(cacheRoot(env), 'lab-logs');
   const folder = join(root, `${new Date().toISOString().replace(/[:.]/g, '-')}-${node.id}`);
   await mkdir(root, { recursive: true });
   await cp(node.world.logsFolder, folder, { recursive: true });
   await cp(join(node.world.folder, 'log'), join(folder, 'var-log'), { recursive: true, verbatimSymlinks: true });
-  await cp(node.kubelet.configFile, join(folder, 'kubelet.yaml'), { force: true }).catch(() => undefined);
-  await cp(node.containerd.configFile, join(folder, 'containerd.toml'));
-  test?.after(async () => {
-    if (test.passed) await rm(folder, { recursive: true, force: true });
-    else console.error(`the logs of "${test.fullName}" are in ${folder}`);
-  });
+  for (const [from, to] of [
+    [node.kubelet.configFile, 'kubelet.yaml'],
+    [node.containerd.configFile, 'containerd.toml'],
+  ] as const) {
+    if (existsSync(from)) await cp(from, join(folder, to));
+  }
   await prune(root);
+  return folder;
+}
+
+/** When a world goes its test is usually still running: only after it is known whether anybody needs the logs. */
+export async function judgeLogs(test: TestContext, folder: string): Promise<void> {
+  if (test.passed) await rm(folder, { recursive: true, force: true });
+  else console.error(`the logs of "${test.fullName}" are in ${folder}`);
 }
 
 async function prune(root: string): Promise<void> {

@@ -13,7 +13,7 @@ import type { Leftover } from '../../tools/machine/ledger.ts';
 import { createNode, type NodeWorld } from '../../tools/machine/node.ts';
 import type { Image } from '../../tools/machine/oci/image.ts';
 import { type Cluster, type ClusterOptions, startCluster } from './cluster/cluster.ts';
-import { keepLogs } from './kept-logs.ts';
+import { judgeLogs, setLogsAside } from './kept-logs.ts';
 import { type Registry, type RegistryOptions, startRegistry } from './registry.ts';
 import { createSupplies, type RuntimeName } from './supplies.ts';
 import { createWorlds, labPlace } from './worlds.ts';
@@ -84,7 +84,17 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
         },
         ...(options.containerdConfig === undefined ? {} : { extraContainerdConfig: options.containerdConfig }),
       });
-    const labNode = await worlds.make(create, (made) => keepLogs(made, options.test, env));
+    let logs = '';
+    const made = await worlds.make(create, async (world) => {
+      logs = await setLogsAside(world, env);
+    });
+    const labNode = { ...made, runtimeSocket: made.containerd.socket };
+    const { test } = options;
+    test?.after(async () => {
+      // A test that hangs until its timeout never gets to the end of its block: the world ends with the test all the same.
+      await labNode[Symbol.asyncDispose]();
+      await judgeLogs(test, logs);
+    });
     try {
       if (choice !== 'none') await labNode.kubelet.start();
     } catch (error) {
