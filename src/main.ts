@@ -72,32 +72,51 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     return stalled > LOG_STALLED_MS ? `nobody has taken log lines for ${Math.round(stalled / 1000)} s` : undefined;
   };
   const kubelet = createKubelet(config, { clock, host, log: log.logger, logProblem });
+  const notify = (state: string) => {
+    try {
+      host.notifyServiceManager(process.env['NOTIFY_SOCKET'], state);
+    } catch (err) {
+      log.logger.warn('Failed to tell the service manager', { state, err });
+    }
+  };
   const exit = (code: number): never => {
     log.flush();
     error.flush();
     info.flush();
     process.exit(code);
   };
-  exit(await live(config, kubelet, log, exit));
+  exit(await live({ config, kubelet, log, exit, notify }));
+}
+
+interface Running {
+  readonly config: Config;
+  readonly kubelet: Kubelet;
+  readonly log: Log;
+  /** Ends the process when the last log line is out. */
+  exit(code: number): never;
+  /** Tells systemd a state. */
+  notify(state: string): void;
 }
 
 /** From start to stop; the exit code. */
-async function live(config: Config, kubelet: Kubelet, log: Log, exit: (code: number) => never): Promise<number> {
+async function live({ config, kubelet, log, exit, notify }: Running): Promise<number> {
   // Sockets may come and go: a kubelet waits for work until it is told to end.
   setInterval(() => undefined, FOREVER_MS);
-  setInterval(log.flush, Math.max(config.kubelet.logging.flushFrequency, 1)).unref();
+  setInterval(log.flush, Math.min(Math.max(config.kubelet.logging.flushFrequency, 1), FOREVER_MS)).unref();
   const apply = (next: Config) => {
     log.setLevels(logSettings(next.kubelet.logging));
     kubelet.show(next);
   };
   process.on('SIGHUP', createReload(config, { log: log.logger, read, apply }));
+  const started = kubelet.start().then(() => notify('READY=1'));
   try {
     const ended = await Promise.race([
       stopSignal(log.logger, exit),
       unexpectedError(log.logger),
-      startAndWait(kubelet),
+      started.then(() => endingOf(kubelet)),
     ]);
     log.logger.info('Kubelet is stopping', { reason: ended.reason });
+    notify('STOPPING=1');
     await stop(kubelet, log.logger);
     return ended.code;
   } catch (err) {
@@ -111,8 +130,7 @@ interface Ended {
   readonly code: number;
 }
 
-async function startAndWait(kubelet: Kubelet): Promise<Ended> {
-  await kubelet.start();
+async function endingOf(kubelet: Kubelet): Promise<Ended> {
   const ending = await kubelet.ending;
   if (ending.kind === 'handover') return { reason: ending.reason, code: 0 };
   return { reason: describeError(ending.error), code: 1 };

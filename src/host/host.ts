@@ -6,6 +6,7 @@ import { acquireFileLock, type FileLock } from './lock-file.ts';
 import { setOwnOomScore, swapAreas } from './machine.ts';
 import { type OpenFilesOutcome, raiseOpenFiles } from './open-files.ts';
 import { createOutput, type Output, type OutputDeps } from './output.ts';
+import { notifyServiceManager } from './service-manager.ts';
 import { createSyscalls } from './syscalls.ts';
 
 export interface Host {
@@ -14,6 +15,8 @@ export interface Host {
   raiseOpenFiles(wish: bigint): OpenFilesOutcome;
   setOwnOomScore(score: number): string | undefined;
   acquireFileLock(path: string, clock: Clock, signal: AbortSignal, onWait: () => void): Promise<FileLock>;
+  /** Tells systemd a state such as `READY=1`, where `socket` (its NOTIFY_SOCKET) is set. */
+  notifyServiceManager(socket: string | undefined, state: string): void;
   openOutput(fd: number, deps: Pick<OutputDeps, 'clock' | 'onLoss'>): Output;
 }
 
@@ -28,6 +31,7 @@ export function createHost(): Host {
     setOwnOomScore: (score) => setOwnOomScore(score),
     acquireFileLock: (path, clock, signal, onWait) =>
       acquireFileLock(path, { syscalls, inotify, clock }, signal, onWait),
+    notifyServiceManager: (socket, state) => notifyServiceManager(syscalls, socket, state),
     openOutput: (fd, deps) => createOutput(fd, { syscalls, readiness, ...deps }),
   };
 }

@@ -14,6 +14,10 @@ const RLIMIT_NOFILE = 7;
 const MSG_NOSIGNAL = 0x4000;
 const MSG_DONTWAIT = 0x40;
 const POLLOUT = 4;
+const AF_UNIX = 1;
+const SOCK_DGRAM_CLOEXEC = 2 | 0o2000000;
+/** The longest name that a socket's address holds. */
+const LONGEST_SOCKET_NAME = 107;
 /** O_NONBLOCK | O_CLOEXEC, the same on every Linux that Node runs on. */
 const NONBLOCK_CLOEXEC = 0o4000 | 0o2000000;
 
@@ -35,6 +39,8 @@ export interface Syscalls {
   inotifyRemove(fd: number, watch: number): void;
   /** Bytes taken by a socket without waiting; 0 where it takes none now. */
   sendNow(fd: number, bytes: Uint8Array): number;
+  /** Sends one datagram to a Unix socket; a name that begins with a zero byte has no file. */
+  sendDatagram(name: string, bytes: Uint8Array): void;
   /** Whether the descriptor takes bytes within `ms`. Blocks for that long: only for the last moments of a process. */
   waitWritable(fd: number, ms: number): boolean;
 }
@@ -47,6 +53,9 @@ const SIGNATURES = {
   inotify_add_watch: { arguments: ['i32', 'string', 'u32'], return: 'i32' },
   inotify_rm_watch: { arguments: ['i32', 'i32'], return: 'i32' },
   send: { arguments: ['i32', 'buffer', 'u64', 'i32'], return: 'i64' },
+  socket: { arguments: ['i32', 'i32', 'i32'], return: 'i32' },
+  sendto: { arguments: ['i32', 'buffer', 'u64', 'i32', 'buffer', 'u32'], return: 'i64' },
+  close: { arguments: ['i32'], return: 'i32' },
   poll: { arguments: ['buffer', 'u64', 'i32'], return: 'i32' },
   __errno_location: { arguments: [], return: 'pointer' },
 } as const;
@@ -83,6 +92,15 @@ export function createSyscalls(): Syscalls {
       if (code === constants.errno.EAGAIN || code === constants.errno.EINTR) return 0;
       throw systemError(code, 'send', `descriptor ${fd}`);
     },
+    sendDatagram: (name, bytes) => {
+      const address = unixAddress(name);
+      const fd = check(libc.socket(AF_UNIX, SOCK_DGRAM_CLOEXEC, 0), 'socket', name);
+      const flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+      const sent = libc.sendto(fd, bytes, BigInt(bytes.byteLength), flags, address, address.byteLength);
+      const failure = sent < 0n ? systemError(errno(), 'sendto', name) : undefined;
+      libc.close(fd);
+      if (failure !== undefined) throw failure;
+    },
     waitWritable: (fd, ms) => {
       const request = Buffer.alloc(8);
       request.writeInt32LE(fd, 0);
@@ -90,6 +108,16 @@ export function createSyscalls(): Syscalls {
       return libc.poll(request, 1n, ms) > 0;
     },
   };
+}
+
+/** The kernel's form: family, then the name; a file's name ends with a zero byte. */
+function unixAddress(name: string): Buffer {
+  const bytes = Buffer.from(name);
+  if (bytes.length > LONGEST_SOCKET_NAME) throw new CodedError('invalid', `socket name ${name} is too long`);
+  const address = Buffer.alloc(2 + bytes.length + (name.startsWith('\0') ? 0 : 1));
+  address.writeUInt16LE(AF_UNIX, 0);
+  bytes.copy(address, 2);
+  return address;
 }
 
 const CODES: Readonly<Record<string, ErrorCode>> = {

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createSilentLogger, type Logger, type LogValues } from './base/logger.ts';
+import { type Config, type ConfigOutcome, readConfig } from './config/config.ts';
+import { createReload } from './reload.ts';
+
+function read(fields: Readonly<Record<string, unknown>>): ConfigOutcome {
+  const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
+  const open = {
+    authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+    authorization: { mode: 'AlwaysAllow' },
+  };
+  return readConfig(['--config=/kubelet.json'], {
+    readTextFile: () => JSON.stringify({ ...head, ...open, ...fields }),
+    listDir: () => [],
+    workingDirectory: '/',
+    terminalWidth: 80,
+    build: { nodeVersion: 'v0', platform: 'linux/test' },
+    machine: () => ({ onlineCpus: [0, 1], numaNodes: [0], memoryBytes: 2n ** 32n, cgroupVersion: 2 }),
+  });
+}
+
+function ready(fields: Readonly<Record<string, unknown>>): Config {
+  const outcome = read(fields);
+  if (outcome.kind !== 'ready') throw new Error(JSON.stringify(outcome));
+  return outcome.config;
+}
+
+function setUp(start: Readonly<Record<string, unknown>>) {
+  const lines: { readonly message: string; readonly values: LogValues | undefined }[] = [];
+  const note = (message: string, values?: LogValues) => void lines.push({ message, values });
+  const log: Logger = { ...createSilentLogger(), info: note, warn: note, error: note };
+  const applied: Config[] = [];
+  let next = read(start);
+  const reload = createReload(ready(start), { log, read: () => next, apply: (config) => void applied.push(config) });
+  return {
+    lines,
+    applied,
+    reload: (fields: Readonly<Record<string, unknown>>) => {
+      next = read(fields);
+      reload();
+    },
+  };
+}
+
+describe('reload', () => {
+  it('applies what is live and tells what waits for a restart', () => {
+    const { lines, applied, reload } = setUp({ maxPods: 10 });
+    reload({ maxPods: 20, logging: { verbosity: 4 } });
+    const running = applied.at(-1)?.kubelet;
+    assert.deepEqual([running?.logging.verbosity, running?.maxPods], [4, 10]);
+    assert.deepEqual(lines.at(-1), { message: 'Configuration read again', values: { changes: 2, needRestart: 1 } });
+    const changes = lines
+      .filter(({ message }) => message === 'Configuration changed')
+      .map(({ values }) => values?.['field']);
+    assert.deepEqual(changes.sort(), ['logging.verbosity', 'maxPods']);
+  });
+
+  it('compares with what runs, so that a change that waits is told again and an undone one is not', () => {
+    const { lines, reload } = setUp({ maxPods: 10 });
+    reload({ maxPods: 20 });
+    reload({ maxPods: 20 });
+    assert.deepEqual(lines.at(-1)?.values, { changes: 1, needRestart: 1 });
+    reload({ maxPods: 10 });
+    assert.deepEqual(lines.at(-1)?.values, { changes: 0, needRestart: 0 });
+  });
+
+  it('keeps the configuration when the new one is refused, and says why', () => {
+    const { lines, applied, reload } = setUp({ maxPods: 10 });
+    reload({ maxPods: -1 });
+    assert.equal(applied.length, 0);
+    assert.equal(lines.at(-1)?.message, 'Configuration refused: keeping the one in use');
+    assert.match(String(lines.at(-1)?.values?.['problems']), /maxPods/);
+    reload({ maxPods: 10, logging: { verbosity: 1 } });
+    assert.equal(applied.at(-1)?.kubelet.logging.verbosity, 1);
+  });
+});
