@@ -3,8 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createPlace, findLeftovers, type Leftover, sweep, type WorldPlace } from '../../tools/machine/ledger.ts';
-import type { NodeWorld } from '../../tools/machine/node.ts';
-import type { LabNode } from './lab.ts';
 
 /** A run that must not meet the worlds of another one (the lab's own tests) names a place of its own in KUBELET_TS_LAB. */
 export function labPlace(env: NodeJS.ProcessEnv): WorldPlace {
@@ -14,10 +12,17 @@ export function labPlace(env: NodeJS.ProcessEnv): WorldPlace {
 
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+interface Mortal {
+  destroy(): Promise<void>;
+}
+
 export interface Worlds {
   sweepOnce(): Promise<void>;
   /** Makes a world and takes charge of its end. `beforeEnd` runs while its folder is still there. */
-  make(create: (id: string) => Promise<NodeWorld>, beforeEnd: (made: NodeWorld) => Promise<void>): Promise<LabNode>;
+  make<W extends Mortal>(
+    create: (id: string) => Promise<W>,
+    beforeEnd: (made: W) => Promise<void>,
+  ): Promise<W & AsyncDisposable>;
   leftovers(): Promise<Leftover[]>;
 }
 
@@ -79,7 +84,6 @@ export function createWorlds(place: WorldPlace): Worlds {
       };
       return {
         ...made,
-        runtimeSocket: made.containerd.socket,
         [Symbol.asyncDispose]: () => {
           end ??= finish();
           return end;
