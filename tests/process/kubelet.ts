@@ -12,6 +12,8 @@ import { join, resolve } from 'node:path';
 export const binary = resolve(import.meta.dirname, '../../dist/kubelet');
 
 export interface KubeletOptions {
+  /** The program, where it is not `dist/kubelet`. */
+  readonly program?: string;
   /** Fields added to a configuration that works on any test machine; `null` starts without `--config`. */
   readonly config?: Readonly<Record<string, unknown>> | null;
   /** The text of the configuration file, instead of fields. */
@@ -89,13 +91,14 @@ export function temporaryDirectory(): string {
 
 /** Starts the kubelet and returns at once: see `up` and `exited`. Disposing ends it and removes its folder. */
 export async function startKubelet(options: KubeletOptions = {}): Promise<KubeletProcess> {
-  if (!existsSync(binary)) throw new Error(`${binary} is missing: run make build`);
+  const program = options.program ?? binary;
+  if (!existsSync(program)) throw new Error(`${program} is missing: run make build`);
   const directory = options.directory ?? temporaryDirectory();
   const healthzPort = options.healthzPort ?? (await freePort());
   const configFile = join(directory, 'kubelet.yaml');
   const flags = [...writeConfig(options, { directory, configFile, healthzPort }), ...(options.flags ?? [])];
   const script = `${NAMESPACE}; ${options.prepare ?? ':'}; exec "$@"`;
-  const args = ['--mount', 'sh', '-c', script, 'sh', binary, '--root-dir', join(directory, 'root'), ...flags];
+  const args = ['--mount', 'sh', '-c', script, 'sh', program, '--root-dir', join(directory, 'root'), ...flags];
   const child = spawn('unshare', args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, DIR: directory },

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { binary, runKubelet, startKubelet, temporaryDirectory } from './kubelet.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+describe('the release folder', () => {
+  it('holds one executable that needs no Node, unit, sample and true checksums', async () => {
+    const said = execFileSync(process.execPath, [join(root, 'tools/dist.ts')], { encoding: 'utf8' });
+    const folder = /^release: (.*)$/m.exec(said)?.[1] ?? '';
+    assert.match(folder, /\/kubelet-ts-\d+\.\d+\.\d+-linux-(amd64|arm64)$/);
+    assert.deepEqual(readdirSync(folder).sort(), ['SHA256SUMS', 'kubelet', 'kubelet.service', 'kubelet.yaml']);
+    execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: folder });
+    // Nothing of Node's may be found, and its own options stay its own.
+    const prepare = 'export PATH=/usr/bin:/bin NODE_OPTIONS= KUBELET_NODE=';
+    await using kubelet = await startKubelet({ program: join(folder, 'kubelet'), prepare, flags: ['--v', '2'] });
+    await kubelet.up();
+    await kubelet.waitForLog(/ health\.ts:\d+\] "Serving health checks"/);
+    assert.doesNotMatch(kubelet.log(), /ExperimentalWarning/);
+    kubelet.signal('SIGTERM');
+    assert.equal((await kubelet.exited).code, 0);
+  });
+});
+
+describe('the launcher', () => {
+  it('works through a link and from another folder, and is the kubelet itself', async () => {
+    const directory = temporaryDirectory();
+    const link = join(directory, 'link');
+    symlinkSync(binary, link);
+    const { code, stdout } = await runKubelet({ program: link, config: null, flags: ['--version'] });
+    assert.deepEqual([code, stdout.startsWith('Kubernetes v')], [0, true]);
+    rmSync(directory, { recursive: true });
+  });
+
+  it('says what is missing when there is no Node', async () => {
+    const directory = temporaryDirectory();
+    execFileSync('cp', [binary, directory]);
+    const { code, stderr } = await runKubelet({
+      program: join(directory, 'kubelet'),
+      config: null,
+      flags: ['--version'],
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /no Node found.*KUBELET_NODE/);
+    rmSync(directory, { recursive: true });
+  });
+});
