@@ -54,6 +54,16 @@ for (const runtime of RUNTIMES) {
   });
 }
 
+for (const runtime of RUNTIMES) {
+  test(`our kubelet is healthy on ${runtime}, and SIGTERM ends it with 0`, async (t) => {
+    await using node = await lab.node({ test: t, runtime });
+    assert.deepEqual(await node.kubelet.healthz(), { status: 200, text: 'ok' });
+    assert.deepEqual(await node.kubelet.stop(), { code: 0, signal: null });
+    await node.kubelet.restart();
+    assert.equal((await node.kubelet.healthz('/healthz?verbose')).status, 200);
+  });
+}
+
 test('a node is sealed: its own interfaces, no way out, its own /var/lib/kubelet and cgroup root', async (t) => {
   await using node = await lab.node({ test: t, kubelet: 'none' });
   const inside = async (script: string) => (await node.exec(['sh', '-c', script])).stdout;

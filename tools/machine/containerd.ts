@@ -1,6 +1,10 @@
 /** A private containerd inside a world: its configuration, its start and end, and its `ctr`. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createSystemClock } from '../../src/base/clock.ts';
+import { describeError } from '../../src/base/errors.ts';
+import { createCriClient } from '../../src/runtime/cri/client.ts';
 import type { Captured } from './capture.ts';
 import { PAUSE_IMAGE } from './images.ts';
 import type { Part, PartExit } from './part.ts';
@@ -61,6 +65,7 @@ export interface ContainerdOptions {
 const BOOTED = /containerd successfully booted/;
 /** A loaded machine takes its time; it is up in a fraction of a second otherwise. */
 const START_DEADLINE_MS = 30_000;
+const CRI_STEP_MS = 10;
 
 export async function createContainerd(options: ContainerdOptions): Promise<Containerd> {
   const { world, binaries } = options;
@@ -181,6 +186,26 @@ class WorldContainerd implements Containerd {
       env: { PATH: [this.binaries.shimFolder, process.env['PATH'] ?? ''].join(delimiter) },
     });
     await this.#part.waitForLog(BOOTED, START_DEADLINE_MS);
+    await this.#untilCriAnswers(this.#part);
+  }
+
+  /** The CRI part takes calls a little later than containerd itself: after it has read what ran before. */
+  async #untilCriAnswers(part: Part): Promise<void> {
+    const cri = createCriClient({ endpoint: this.endpoint, clock: createSystemClock() });
+    const deadline = performance.now() + START_DEADLINE_MS;
+    const signal = new AbortController().signal;
+    try {
+      for (;;) {
+        const refusal = await cri.status({}, signal).then(() => undefined, describeError);
+        if (refusal === undefined) return;
+        if (!part.isRunning() || performance.now() > deadline) {
+          throw new Error(`CRI does not answer: ${refusal}; the end of ${part.logFile}:\n${part.logTail()}`);
+        }
+        await delay(CRI_STEP_MS);
+      }
+    } finally {
+      await cri.close();
+    }
   }
 
   async stop(): Promise<PartExit> {

@@ -33,7 +33,9 @@ export async function busyboxImage(): Promise<ImageSpec> {
 
 /** What programs expect of any root file system. */
 export function baseFiles(): TarEntry[] {
-  const folders = ['bin', 'dev', 'etc', 'home', 'proc', 'root', 'run', 'sys', 'usr', 'usr/bin', 'var', 'var/log'];
+  const folders = 'bin dev etc home mnt opt proc root run sbin srv sys usr usr/bin usr/sbin var var/lib var/log'.split(
+    ' ',
+  );
   return [
     ...folders.map((path): TarEntry => ({ kind: 'folder', path })),
     { kind: 'folder', path: 'tmp', mode: 0o1777 },

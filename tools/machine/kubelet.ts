@@ -133,9 +133,6 @@ class WorldKubelet implements Kubelet {
   async #untilHealthy(part: Part): Promise<void> {
     const deadline = performance.now() + HEALTHY_DEADLINE_MS;
     let last = 'no answer yet';
-    part.exited.then((exit) => {
-      last = `it ended: ${describeExit(exit)}`;
-    });
     while (part.isRunning() && performance.now() < deadline) {
       try {
         const { status, text } = await this.healthz();
@@ -146,6 +143,7 @@ class WorldKubelet implements Kubelet {
       }
       await delay(HEALTH_STEP_MS);
     }
+    if (!part.isRunning()) last = `it ended: ${describeExit(await part.exited)}`;
     throw new Error(`the kubelet did not become healthy (${last}); the end of ${part.logFile}:\n${part.logTail()}`);
   }
 

@@ -2,7 +2,7 @@
  * Which worlds there are and who owns them. A world's folder appears together with its ledger (one rename), before anything else of it is
  * made, and goes last: so whatever a killed process left behind is found by the next run, and is taken away.
  */
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { destroyTree, isCode, listTrees, processesIn, readHierarchies } from './cgroup-trees.ts';
 import { isAlive, type Owner, ownerOf } from './owner.ts';
@@ -31,6 +31,7 @@ export async function claimWorld(place: WorldPlace, id: string): Promise<string>
   const folder = join(place.root, id);
   try {
     await writeFile(join(unborn, LEDGER), JSON.stringify(owner));
+    await chmod(unborn, 0o755); // the root of a user namespace is nobody here, and must get to its files below
     await rename(unborn, folder);
   } catch (error) {
     await rm(unborn, { recursive: true, force: true });
