@@ -1,0 +1,160 @@
+/** Brings one container up: image, request, create, start, postStart hook. */
+import type { Container } from '../api/container.ts';
+import type { PodUid } from '../api/ids.ts';
+import { type ContainerId, containerId, type SandboxId } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import { describeError } from '../base/errors.ts';
+import { fieldPathOf } from '../plan/roles.ts';
+import type { PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
+import type { Init } from '../wire/message.ts';
+import { interruptionOf, runtimeMessage } from './interruption.ts';
+import type { PodDirectories } from './pod-directories.ts';
+import type { HooksPort, ImagesPort, LogsPort, ReadyImage, RecordEvent, RequestsPort, RuntimePort } from './ports.ts';
+
+export interface ContainerStartDeps {
+  readonly runtime: { readonly containers: Pick<RuntimePort['containers'], 'create' | 'start'> };
+  readonly requests: RequestsPort;
+  readonly images: ImagesPort;
+  readonly hooks: HooksPort;
+  readonly directories: PodDirectories;
+  readonly logs: LogsPort;
+  readonly record: RecordEvent;
+}
+
+export interface ContainerStart {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly attempt: number;
+  readonly sandbox: { readonly id: SandboxId; readonly attempt: number; readonly ips: readonly string[] };
+  readonly volumes: ReadonlyMap<string, string>;
+  readonly targetId: ContainerId | undefined;
+  readonly takeTurn: () => Promise<Disposable>;
+  /** Aborts when the pod must go: ends a pull and a hook. */
+  readonly wanted: AbortSignal;
+  /** Aborts when the kubelet stops: calls that make or start something are let finish otherwise. */
+  readonly signal: AbortSignal;
+}
+
+export type StartOutcome =
+  | { readonly kind: 'started'; readonly id: ContainerId }
+  | {
+      readonly kind: 'waiting';
+      readonly reason: string;
+      readonly message: string;
+      readonly retryAt: number | undefined;
+    }
+  | { readonly kind: 'hook-failed'; readonly id: ContainerId; readonly message: string };
+
+export async function startContainer(deps: ContainerStartDeps, start: ContainerStart): Promise<StartOutcome> {
+  const { pod, container, wanted } = start;
+  const image = await deps.images.ensure({ pod, container, signal: wanted });
+  if (image.kind === 'waiting') {
+    tell(deps, start, 'Warning', 'Failed', `Error: ${image.reason}`);
+    return image;
+  }
+  const made = await createContainer(deps, start, image);
+  if (made.kind !== 'made') return made;
+  const { id } = made;
+  const handler = container.lifecycle?.postStart;
+  if (handler === undefined) return { kind: 'started', id };
+  const { ips: podIps } = start.sandbox;
+  const problem = await deps.hooks.run({ kind: 'postStart', handler, pod, container, containerId: id, podIps }, wanted);
+  if (problem === undefined) return { kind: 'started', id };
+  tell(deps, start, 'Warning', 'FailedPostStartHook', 'PostStartHook failed');
+  return { kind: 'hook-failed', id, message: problem };
+}
+
+type Creation =
+  | { readonly kind: 'made'; readonly id: ContainerId }
+  | { readonly kind: 'waiting'; readonly reason: string; readonly message: string; readonly retryAt: undefined };
+
+async function createContainer(deps: ContainerStartDeps, start: ContainerStart, image: ReadyImage): Promise<Creation> {
+  const { pod, container, attempt, sandbox, signal } = start;
+  const requests = await makeRequests(deps, start, image);
+  if (requests.kind === 'problem') return fail(deps, start, requests.reason, requests.message);
+  using _turn = await start.takeTurn();
+  start.wanted.throwIfAborted();
+  const id = await attemptTo(async () => {
+    const { config, sandboxConfig } = requests;
+    return containerId(
+      await deps.runtime.containers.create({ podSandboxId: sandbox.id, config, sandboxConfig }, signal),
+    );
+  }, signal);
+  if (id.kind === 'failed') return fail(deps, start, 'CreateContainerError', id.message);
+  tell(deps, start, 'Normal', 'Created', 'Container created');
+  start.wanted.throwIfAborted();
+  const started = await attemptTo(() => deps.runtime.containers.start(id.value, signal), signal);
+  if (started.kind === 'failed') return fail(deps, start, 'RunContainerError', started.message);
+  tell(deps, start, 'Normal', 'Started', 'Container started');
+  await deps.logs.link(pod, container.name, id.value, attempt);
+  return { kind: 'made', id: id.value };
+}
+
+type Requests =
+  | {
+      readonly kind: 'ready';
+      readonly config: Extract<Awaited<ReturnType<RequestsPort['container']>>, { kind: 'ready' }>['config'];
+      readonly sandboxConfig: Init<PodSandboxConfig>;
+    }
+  | { readonly kind: 'problem'; readonly reason: string; readonly message: string };
+
+const CONFIG_ERROR = 'CreateContainerConfigError';
+
+async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, image: ReadyImage): Promise<Requests> {
+  const { pod, container, attempt, sandbox, volumes, targetId } = start;
+  const uid = pod.metadata.uid as PodUid;
+  const sandboxRequest = await deps.requests.sandbox(pod, sandbox.attempt);
+  if (sandboxRequest.kind === 'problem') return { ...sandboxRequest, reason: 'CreateContainerError' };
+  try {
+    const hosts = await deps.requests.hostsFile(pod, sandbox.ips);
+    if (!hosts.ok) return { kind: 'problem', reason: CONFIG_ERROR, message: hosts.problem };
+    await deps.directories.writeHosts(uid, hosts.value);
+    await deps.logs.ensureContainer(pod, container.name);
+    const wantsLastWords = (container.terminationMessagePath ?? '') !== '';
+    const terminationLog = wantsLastWords
+      ? await deps.directories.createTerminationLog(uid, container.name)
+      : undefined;
+    const request = await deps.requests.container({
+      pod,
+      container,
+      attempt,
+      image,
+      podIps: sandbox.ips,
+      podDirectory: deps.directories.of(uid),
+      volumes,
+      terminationLog,
+      targetId,
+    });
+    return request.kind === 'ready' ? { ...request, sandboxConfig: sandboxRequest.config } : request;
+  } catch (error) {
+    if (start.wanted.aborted) throw error;
+    return { kind: 'problem', reason: CONFIG_ERROR, message: describeError(error) };
+  }
+}
+
+async function attemptTo<T>(
+  call: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<{ readonly kind: 'done'; readonly value: T } | { readonly kind: 'failed'; readonly message: string }> {
+  try {
+    return { kind: 'done', value: await call() };
+  } catch (error) {
+    if (interruptionOf(error, signal)) throw error;
+    return { kind: 'failed', message: runtimeMessage(error) };
+  }
+}
+
+function fail(deps: ContainerStartDeps, start: ContainerStart, reason: string, message: string): Creation {
+  tell(deps, start, 'Warning', 'Failed', `Error: ${message}`);
+  return { kind: 'waiting', reason, message, retryAt: undefined };
+}
+
+function tell(
+  { record }: ContainerStartDeps,
+  { pod, container }: ContainerStart,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+): void {
+  record({ pod: pod.metadata, container: fieldPathOf(pod, container.name), type, reason, message });
+}

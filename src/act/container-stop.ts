@@ -1,0 +1,106 @@
+/**
+ * Stops one container: its preStop hook, then the signal, then the kill, all within one grace that can be shortened at any
+ * moment. A shorter grace counts at once, also while the hook runs and while the runtime already waits.
+ */
+import type { Container } from '../api/container.ts';
+import type { ContainerId } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import { createAlarm } from '../base/alarm.ts';
+import type { Clock } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
+import { linkSignal } from '../base/signal.ts';
+import { MINIMUM_GRACE_SECONDS } from '../plan/grace.ts';
+import { fieldPathOf } from '../plan/roles.ts';
+import type { HooksPort, RecordEvent, RuntimePort } from './ports.ts';
+
+export interface ContainerStopDeps {
+  readonly clock: Clock;
+  readonly runtime: { readonly containers: Pick<RuntimePort['containers'], 'stop'> };
+  readonly hooks: HooksPort;
+  readonly record: RecordEvent;
+}
+
+export interface ContainerStop {
+  readonly pod: Pod;
+  /** Undefined for one that the pod doesn't know: it has no hook. */
+  readonly container: Container | undefined;
+  readonly id: ContainerId;
+  readonly name: string;
+  readonly message: string;
+  readonly graceSeconds: number;
+  readonly podIps: readonly string[];
+  /** The signal waits for these, as long as there is grace. */
+  readonly after: readonly Promise<void>[];
+}
+
+export interface StopUnderWay {
+  /** Resolves when the container has stopped. */
+  readonly done: Promise<void>;
+  /** Longer than what is left changes nothing. */
+  shorten(graceSeconds: number): void;
+}
+
+/** Whoever asks again with what is left of the same grace shortens nothing. */
+const SAME_MS = 300;
+
+export function stopContainer(deps: ContainerStopDeps, stop: ContainerStop, signal: AbortSignal): StopUnderWay {
+  const { clock, runtime, record } = deps;
+  const over = linkSignal(signal);
+  const alarm = createAlarm(clock, () => over.abort(new CodedError('deadline', 'the grace period is over')));
+  let until = clock.now() + stop.graceSeconds * 1000;
+  let stopping = false;
+  alarm.ringAt(until);
+  const secondsLeft = () => Math.ceil(Math.max(until - clock.now(), 0) / 1000);
+
+  const run = async (): Promise<void> => {
+    record(eventOf(stop, 'Normal', 'Killing', stop.message));
+    if (stop.graceSeconds > 0) await runPreStop(deps, stop, over.signal);
+    await untilSettled(stop.after, over.signal);
+    signal.throwIfAborted();
+    stopping = true;
+    await runtime.containers.stop(stop.id, Math.max(secondsLeft(), MINIMUM_GRACE_SECONDS), signal);
+  };
+  const first = run();
+  const done = Promise.withResolvers<void>();
+  first.then(done.resolve, done.reject).finally(() => {
+    alarm.clear();
+    over[Symbol.dispose]();
+  });
+  return {
+    done: done.promise,
+    shorten: (graceSeconds) => {
+      const sooner = clock.now() + graceSeconds * 1000;
+      if (sooner > until - SAME_MS) return;
+      until = sooner;
+      alarm.ringAt(until);
+      // The process has had its signal: the second call only brings the kill forward.
+      if (stopping) runtime.containers.stop(stop.id, secondsLeft(), signal).then(done.resolve, () => undefined);
+    },
+  };
+}
+
+async function runPreStop({ hooks, record }: ContainerStopDeps, stop: ContainerStop, over: AbortSignal): Promise<void> {
+  const handler = stop.container?.lifecycle?.preStop;
+  if (stop.container === undefined || handler === undefined) return;
+  const { pod, container, id, podIps } = stop;
+  try {
+    const problem = await hooks.run({ kind: 'preStop', handler, pod, container, containerId: id, podIps }, over);
+    if (problem !== undefined) record(eventOf(stop, 'Warning', 'FailedPreStopHook', 'PreStopHook failed'));
+  } catch (error) {
+    // The hook had its time; the process gets what is left.
+    if (!over.aborted) throw error;
+  }
+}
+
+/** Until all of them are over, well or not, or the signal aborts. */
+function untilSettled(promises: readonly Promise<void>[], signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (promises.length === 0 || signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    void Promise.allSettled(promises).then(() => resolve());
+  });
+}
+
+function eventOf(stop: ContainerStop, type: 'Normal' | 'Warning', reason: string, message: string) {
+  return { pod: stop.pod.metadata, container: fieldPathOf(stop.pod, stop.name), type, reason, message };
+}

@@ -1,0 +1,77 @@
+/** The folder of a pod below `--root-dir`: names and modes as other tools on the node know them. */
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PodUid } from '../api/ids.ts';
+import { CodedError } from '../base/errors.ts';
+
+export interface PodDirectories {
+  of(uid: PodUid): string;
+  ensure(uid: PodUid): Promise<void>;
+  /** Answers the path of a new empty file for the container's last words, which any user may write. */
+  createTerminationLog(uid: PodUid, container: string): Promise<string>;
+  writeHosts(uid: PodUid, content: string): Promise<void>;
+  /** Fails while anything is mounted below it: what is on that mount belongs to somebody else. */
+  remove(uid: PodUid): Promise<void>;
+}
+
+export interface PodDirectoriesDeps {
+  /** `--root-dir`. */
+  readonly root: string;
+  /** Eight hexadecimal digits. */
+  readonly randomName: () => string;
+  /** Mount points of this machine now. */
+  readonly mountPoints: () => Promise<readonly string[]>;
+}
+
+const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+export function createPodDirectories({ root, randomName, mountPoints }: PodDirectoriesDeps): PodDirectories {
+  const of = (uid: PodUid): string => {
+    if (!SAFE_UID.test(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a folder`);
+    return join(root, 'pods', uid);
+  };
+  return {
+    of,
+    ensure: async (uid) => {
+      const path = of(uid);
+      await mkdir(path, { recursive: true, mode: 0o750 });
+      await Promise.all(
+        ['volumes', 'plugins'].map((name) => mkdir(join(path, name), { recursive: true, mode: 0o750 })),
+      );
+    },
+    createTerminationLog: async (uid, container) => {
+      const folder = join(of(uid), 'containers', container);
+      await mkdir(folder, { recursive: true, mode: 0o750 });
+      const path = join(folder, randomName());
+      await writeFile(path, '', { flag: 'wx' });
+      // Again, because the mode given at creation is cut by the umask.
+      await chmod(path, 0o666);
+      return path;
+    },
+    writeHosts: async (uid, content) => {
+      const path = join(of(uid), 'etc-hosts');
+      if ((await readFile(path, 'utf8').catch(() => undefined)) === content) return;
+      // The file is mounted into containers that run: it keeps its inode.
+      await writeFile(path, content, { mode: 0o644 });
+    },
+    remove: async (uid) => {
+      const path = of(uid);
+      const mounted = (await mountPoints()).filter((point) => point === path || point.startsWith(`${path}/`));
+      if (mounted.length > 0) {
+        throw new CodedError('conflict', `${path} can't be removed: still mounted there: ${mounted.join(', ')}`);
+      }
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The mount points in the text of /proc/self/mountinfo. */
+export function parseMountPoints(mountinfo: string): readonly string[] {
+  return mountinfo
+    .split('\n')
+    .map((line) => line.split(' ')[4])
+    .filter((point) => point !== undefined)
+    .map((point) =>
+      point.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8))),
+    );
+}

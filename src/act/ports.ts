@@ -1,0 +1,129 @@
+/** What actions need of other parts: each port is the little that is used here. */
+import type { Container, LifecycleHandler } from '../api/container.ts';
+import type { ContainerId, PodUid } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import type { ContainerConfig, PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
+import type { Init } from '../wire/message.ts';
+
+export interface RuntimePort {
+  readonly sandboxes: {
+    run(
+      request: { readonly config: Init<PodSandboxConfig>; readonly runtimeHandler: string },
+      signal: AbortSignal,
+    ): Promise<string>;
+    stop(id: string, signal: AbortSignal): Promise<void>;
+    remove(id: string, signal: AbortSignal): Promise<void>;
+  };
+  readonly containers: {
+    create(request: NewContainer, signal: AbortSignal): Promise<string>;
+    start(id: string, signal: AbortSignal): Promise<void>;
+    stop(id: string, graceSeconds: number, signal: AbortSignal): Promise<void>;
+    remove(id: string, signal: AbortSignal): Promise<void>;
+  };
+}
+
+interface NewContainer {
+  readonly podSandboxId: string;
+  readonly config: Init<ContainerConfig>;
+  readonly sandboxConfig: Init<PodSandboxConfig>;
+}
+
+/** From a pod to the runtime's requests. A problem is one of the pod, not of the machine. */
+export interface RequestsPort {
+  sandbox(pod: Pod, attempt: number): Promise<SandboxRequest>;
+  container(input: ContainerRequestInput): Promise<ContainerRequest>;
+  hostsFile(pod: Pod, podIps: readonly string[]): Promise<{ ok: true; value: string } | { ok: false; problem: string }>;
+}
+
+export type SandboxRequest =
+  | {
+      readonly kind: 'ready';
+      readonly config: Init<PodSandboxConfig>;
+      readonly runtimeHandler: string;
+      readonly warnings: readonly { readonly reason: string; readonly message: string }[];
+    }
+  | { readonly kind: 'problem'; readonly message: string };
+
+export interface ContainerRequestInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly attempt: number;
+  readonly image: ReadyImage;
+  readonly podIps: readonly string[];
+  readonly podDirectory: string;
+  /** Host paths of the pod's volumes by name. */
+  readonly volumes: ReadonlyMap<string, string>;
+  readonly terminationLog: string | undefined;
+  /** The running container whose processes an ephemeral one wants to see. */
+  readonly targetId: ContainerId | undefined;
+}
+
+export type ContainerRequest =
+  | { readonly kind: 'ready'; readonly config: Init<ContainerConfig> }
+  | { readonly kind: 'problem'; readonly reason: string; readonly message: string };
+
+export interface ReadyImage {
+  /** What the runtime calls the image. */
+  readonly imageRef: string;
+  readonly user: { readonly uid: number | undefined; readonly username: string };
+}
+
+export interface ImagesPort {
+  /** Rejects with the signal's reason as soon as it aborts. */
+  ensure(input: {
+    readonly pod: Pod;
+    readonly container: Container;
+    readonly signal: AbortSignal;
+  }): Promise<
+    | ({ readonly kind: 'ready' } & ReadyImage)
+    | { readonly kind: 'waiting'; readonly reason: string; readonly message: string; readonly retryAt: number }
+  >;
+}
+
+export interface HooksPort {
+  /** Undefined when it went well, else why not. Rejects with the signal's reason as soon as it aborts. */
+  run(hook: Hook, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export interface Hook {
+  readonly kind: 'postStart' | 'preStop';
+  readonly handler: LifecycleHandler;
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly containerId: ContainerId;
+  readonly podIps: readonly string[];
+}
+
+export interface PodEvent {
+  readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
+  readonly container?: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export type RecordEvent = (event: PodEvent) => void;
+
+export interface CgroupsPort {
+  ensure(pod: Pod): Promise<void>;
+  remove(uid: PodUid): Promise<void>;
+}
+
+export interface VolumesPort {
+  ensure(
+    pod: Pod,
+    signal: AbortSignal,
+  ): Promise<
+    | { readonly kind: 'ready'; readonly mounts: ReadonlyMap<string, string> }
+    | { readonly kind: 'waiting'; readonly reason: string; readonly message: string }
+  >;
+  cleanUp(uid: PodUid, signal: AbortSignal): Promise<void>;
+}
+
+export interface LogsPort {
+  ensurePod(pod: Pod): Promise<void>;
+  ensureContainer(pod: Pod, name: string): Promise<void>;
+  /** Makes the link by which log shippers find the file. */
+  link(pod: Pod, name: string, id: ContainerId, attempt: number): Promise<void>;
+  removePod(pod: { readonly uid: string; readonly name: string; readonly namespace: string }): Promise<void>;
+}

@@ -1,0 +1,50 @@
+/** Makes the pod's sandbox: its log folder, the request, the call. */
+
+import type { SandboxId } from '../api/ids.ts';
+import { sandboxId } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import { describeError } from '../base/errors.ts';
+import { interruptionOf } from './interruption.ts';
+import type { LogsPort, RecordEvent, RequestsPort, RuntimePort } from './ports.ts';
+
+export interface SandboxCreateDeps {
+  readonly runtime: { readonly sandboxes: Pick<RuntimePort['sandboxes'], 'run'> };
+  readonly requests: Pick<RequestsPort, 'sandbox'>;
+  readonly logs: Pick<LogsPort, 'ensurePod'>;
+  readonly record: RecordEvent;
+}
+
+export interface SandboxCreate {
+  readonly pod: Pod;
+  readonly attempt: number;
+  /** Waits for its turn among all the pods that start. */
+  readonly takeTurn: () => Promise<Disposable>;
+  /** Aborts when the kubelet stops: a call that has begun is let finish otherwise. */
+  readonly signal: AbortSignal;
+}
+
+export type SandboxOutcome =
+  | { readonly kind: 'made'; readonly id: SandboxId }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export async function createSandbox(deps: SandboxCreateDeps, create: SandboxCreate): Promise<SandboxOutcome> {
+  const { pod, attempt, signal } = create;
+  const fail = (message: string): SandboxOutcome => {
+    deps.record({ pod: pod.metadata, type: 'Warning', reason: 'FailedCreatePodSandBox', message });
+    return { kind: 'failed', message };
+  };
+  const request = await deps.requests.sandbox(pod, attempt);
+  if (request.kind === 'problem') return fail(`Failed to create pod sandbox: ${request.message}`);
+  for (const { reason, message } of request.warnings) {
+    deps.record({ pod: pod.metadata, type: 'Warning', reason, message });
+  }
+  await deps.logs.ensurePod(pod);
+  using _turn = await create.takeTurn();
+  try {
+    const { config, runtimeHandler } = request;
+    return { kind: 'made', id: sandboxId(await deps.runtime.sandboxes.run({ config, runtimeHandler }, signal)) };
+  } catch (error) {
+    if (interruptionOf(error, signal)) throw error;
+    return fail(`Failed to create pod sandbox: ${describeError(error)}`);
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * How pods ended that can't be observed again (rejected, evicted, past their deadline, finished), one file for each: written
+ * before anything is done about it, so that a kubelet that dies in between doesn't start them anew.
+ */
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type PodUid, podUid } from '../api/ids.ts';
+import { CodedError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { PodEnd } from '../plan/plan.ts';
+import { decodeEnding, encodeEnding } from './rules/ending-record.ts';
+import type { Endings } from './worker-deps.ts';
+
+export interface EndingStore extends Endings {
+  /** Reads what an earlier kubelet wrote. A file that can't be read is told in the log and left alone. */
+  load(): Promise<void>;
+  /** Undefined: this pod has not ended. */
+  of(uid: PodUid): { readonly end: PodEnd | undefined } | undefined;
+  uids(): readonly PodUid[];
+}
+
+const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const ENDING = '.json';
+
+export function createEndingStore(folder: string, log: Logger): EndingStore {
+  const known = new Map<PodUid, { readonly end: PodEnd | undefined }>();
+  const pathOf = (uid: PodUid): string => {
+    if (!SAFE_UID.test(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a file`);
+    return join(folder, `${uid}${ENDING}`);
+  };
+  const loadOne = async (name: string): Promise<void> => {
+    const path = join(folder, name);
+    const record = decodeEnding(await readFile(path, 'utf8'));
+    if (record.ok) known.set(podUid(name.slice(0, -ENDING.length)), { end: record.value });
+    else log.error('Record of an ended pod is unreadable', { path, problem: record.problem });
+  };
+  return {
+    load: async () => {
+      await mkdir(folder, { recursive: true, mode: 0o750 });
+      const names = (await readdir(folder)).filter((name) => name.endsWith(ENDING));
+      for (const name of names) await loadOne(name);
+    },
+    of: (uid) => known.get(uid),
+    uids: () => [...known.keys()],
+    write: async (pod, end) => {
+      if (known.has(pod.uid)) return;
+      await writeWhole(pathOf(pod.uid), encodeEnding(pod, end));
+      known.set(pod.uid, { end });
+    },
+    remove: async (uid) => {
+      if (!known.has(uid)) return;
+      await rm(pathOf(uid), { force: true });
+      known.delete(uid);
+    },
+  };
+}
+
+/** All of it or nothing, also when the power goes. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const half = `${path}.new`;
+  const file = await open(half, 'w', 0o640);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(half, path);
+}

@@ -1,0 +1,67 @@
+/** What a worker remembers of its containers from one pass to the next: why they wait, and until when. */
+import type { ContainerId } from '../api/ids.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Observation } from '../plan/observation.ts';
+import { newestContainer } from '../plan/observation.ts';
+import type { ContainerMemory, CrashRecord, WaitingReason } from '../plan/snapshot.ts';
+
+export interface Memory {
+  /** Undefined: it has started. */
+  note(container: string, waiting: WaitingReason | undefined, retryAt?: number): void;
+  noteFailedHook(container: string, id: ContainerId): void;
+  /** A start of it failed a moment ago: trying again now would only fail again. */
+  isHeldBack(container: string): boolean;
+  /** The earliest time at which something that is held back may be tried again. */
+  nextTry(): number | undefined;
+  /** Forgets the reasons of containers that run, and hooks of containers that are gone. */
+  compareWith(observation: Observation): void;
+  snapshot(): ReadonlyMap<string, ContainerMemory>;
+  crashes: ReadonlyMap<string, CrashRecord>;
+}
+
+interface Entry {
+  waiting: WaitingReason | undefined;
+  retryAt: number | undefined;
+  failedHooks: Set<ContainerId>;
+}
+
+export function createMemory(clock: Clock): Memory {
+  const entries = new Map<string, Entry>();
+  const entryOf = (name: string): Entry => {
+    const entry = entries.get(name) ?? { waiting: undefined, retryAt: undefined, failedHooks: new Set() };
+    entries.set(name, entry);
+    return entry;
+  };
+  return {
+    note: (name, waiting, retryAt) => {
+      const entry = entryOf(name);
+      entry.waiting = waiting;
+      entry.retryAt = retryAt;
+    },
+    noteFailedHook: (name, id) => {
+      entryOf(name).failedHooks.add(id);
+    },
+    isHeldBack: (name) => {
+      const retryAt = entries.get(name)?.retryAt;
+      return retryAt !== undefined && clock.now() < retryAt;
+    },
+    nextTry: () => {
+      const times = [...entries.values()].map(({ retryAt }) => retryAt).filter((time) => time !== undefined);
+      const coming = times.filter((time) => time > clock.now());
+      return coming.length === 0 ? undefined : Math.min(...coming);
+    },
+    compareWith: (observation) => {
+      const present = new Set(observation.containers.map(({ id }) => id));
+      for (const [name, entry] of entries) {
+        const newest = newestContainer(observation, name);
+        if (newest?.state === 'running' && !entry.failedHooks.has(newest.id)) entry.waiting = undefined;
+        for (const id of entry.failedHooks) if (!present.has(id)) entry.failedHooks.delete(id);
+      }
+    },
+    snapshot: () =>
+      new Map(
+        [...entries].map(([name, { waiting, failedHooks }]) => [name, { waiting, failedHooks: new Set(failedHooks) }]),
+      ),
+    crashes: new Map(),
+  };
+}

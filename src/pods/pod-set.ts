@@ -1,0 +1,176 @@
+/** The workers of this node, kept in step with what the sources want and with what is on the node. */
+import { type PodUid, podUid } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import { initialGrace } from '../plan/grace.ts';
+import type { PodEnd } from '../plan/plan.ts';
+import type { EndingStore } from './endings.ts';
+import type { FoundPod, PodsDeps } from './pods.ts';
+import { planArrivals } from './rules/arrivals.ts';
+import type { WorkerState } from './rules/worker-state.ts';
+import type { PodNews, PodView } from './view.ts';
+import { createWorker, type Worker } from './worker.ts';
+import type { WorkerDeps } from './worker-deps.ts';
+
+export interface Desired {
+  readonly pods: readonly Pod[];
+  readonly everySourceHeard: boolean;
+}
+
+export interface PodSet {
+  /** What is on the node, whoever put it there. */
+  found(pods: readonly FoundPod[]): void;
+  reconcile(desired: Desired, signal: AbortSignal): Promise<void>;
+  worker(uid: PodUid): Worker | undefined;
+  views(): readonly PodView[];
+  view(uid: PodUid): PodView | undefined;
+  subscribe(listener: (news: PodNews) => void): () => void;
+  /** For each worker: how long its pass under way has lasted, ms. */
+  busy(): readonly number[];
+  broken(): readonly PodUid[];
+  /** Resolves when every worker has ended, after the kubelet's signal. */
+  stopped(): Promise<void>;
+}
+
+export interface PodSetTools {
+  readonly endings: EndingStore;
+  readonly takeTurn: WorkerDeps['takeTurn'];
+  /** A pod has ended or gone: others may have waited for that. */
+  readonly onRoom: () => void;
+}
+
+const PREEMPTED: Omit<PodEnd, 'message'> = { phase: 'Failed', reason: 'Preempting' };
+
+export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodSetTools): PodSet {
+  const { clock, log } = deps;
+  const workers = new Map<PodUid, Worker>();
+  const views = new Map<PodUid, PodView>();
+  const onNode = new Map<PodUid, FoundPod>();
+  const listeners = new Set<(news: PodNews) => void>();
+  const broken = new Set<PodUid>();
+  let tickets = 0;
+
+  const tell = (news: PodNews) => {
+    for (const listener of listeners) listener(news);
+  };
+
+  const publish = (view: PodView): void => {
+    const before = views.get(view.uid);
+    views.set(view.uid, view);
+    if (view.step === 'terminated' && before?.step !== 'terminated') onRoom();
+    tell({ kind: 'view', view });
+  };
+
+  const begin = (state: WorkerState, signal: AbortSignal): void => {
+    const worker = createWorker(
+      {
+        ...deps,
+        endings,
+        takeTurn,
+        publish,
+        nextTicket: () => {
+          tickets += 1;
+          return tickets;
+        },
+        onBroken: (uid, error) => {
+          broken.add(uid);
+          log.error('The worker of a pod failed', { err: error, podUID: uid });
+        },
+      },
+      state,
+      signal,
+    );
+    workers.set(worker.uid, worker);
+    void worker.done.then(() => {
+      const { step, pod } = worker.state();
+      if (step !== 'gone') return;
+      workers.delete(worker.uid);
+      views.delete(worker.uid);
+      onNode.delete(worker.uid);
+      tell({ kind: 'gone', uid: worker.uid, pod });
+      onRoom();
+    });
+  };
+
+  const updateWorkers = (desired: ReadonlyMap<PodUid, Pod>, everySourceHeard: boolean): void => {
+    for (const [uid, worker] of workers) {
+      const pod = desired.get(uid);
+      if (pod === undefined) {
+        if (everySourceHeard) worker.send({ kind: 'removed' });
+      } else if (worker.state().pod !== pod) worker.send({ kind: 'pod', pod });
+    }
+  };
+
+  /** Pods that nobody wants and that are still on the node, from before this kubelet started. */
+  const endOrphans = async (desired: ReadonlyMap<PodUid, Pod>, signal: AbortSignal): Promise<void> => {
+    for (const uid of endings.uids()) if (!desired.has(uid) && !workers.has(uid)) await endings.remove(uid);
+    for (const found of onNode.values()) {
+      if (desired.has(found.uid) || workers.has(found.uid)) continue;
+      log.info('Ending a pod that no source wants', { pod: `${found.namespace}/${found.name}`, podUID: found.uid });
+      const pod = await deps.restorePod(found, signal);
+      const grace = { since: clock.now(), graceSeconds: initialGrace(pod) };
+      begin({ step: 'terminating', pod, ...grace, end: undefined, deleted: true }, signal);
+    }
+  };
+
+  const admitted = (): readonly Pod[] =>
+    [...workers.values()]
+      .map((worker) => worker.state())
+      .filter(({ step }) => step === 'syncing' || step === 'terminating')
+      .map(({ pod }) => pod);
+
+  const preempt = (pod: Pod, victims: readonly { readonly uid: PodUid; readonly message: string }[]): void => {
+    for (const { uid, message } of victims) {
+      const victim = workers.get(uid);
+      if (victim?.state().step !== 'syncing') continue;
+      log.info('Ending a pod to make room for a critical one', { podUID: uid, for: pod.metadata.name });
+      deps.record({ pod: victim.state().pod.metadata, type: 'Warning', reason: PREEMPTED.reason, message });
+      victim.send({ kind: 'end', end: { ...PREEMPTED, message }, graceSeconds: 0 });
+    }
+  };
+
+  const arrive = async (pod: Pod, signal: AbortSignal): Promise<void> => {
+    const uid = podUid(pod.metadata.uid);
+    const ending = endings.of(uid);
+    if (ending !== undefined) {
+      const grace = { since: clock.now(), graceSeconds: initialGrace(pod) };
+      begin({ step: 'terminating', pod, ...grace, end: ending.end, deleted: false }, signal);
+      return;
+    }
+    const admission = onNode.get(uid)?.alive === true ? { kind: 'admitted' as const } : deps.admit(pod, admitted());
+    if (admission.kind === 'admitted') begin({ step: 'syncing', pod }, signal);
+    else if (admission.kind === 'preempt') preempt(pod, admission.victims);
+    else {
+      const end: PodEnd = { phase: 'Failed', reason: admission.reason, message: admission.message };
+      await endings.write({ uid, name: pod.metadata.name, namespace: pod.metadata.namespace }, end);
+      deps.record({ pod: pod.metadata, type: 'Warning', reason: end.reason, message: end.message });
+      begin({ step: 'terminated', pod, end, deleted: false }, signal);
+    }
+  };
+
+  return {
+    found: (pods) => {
+      onNode.clear();
+      for (const pod of pods) onNode.set(pod.uid, pod);
+    },
+    reconcile: async ({ pods, everySourceHeard }, signal) => {
+      const desired = new Map(pods.map((pod) => [podUid(pod.metadata.uid), pod]));
+      updateWorkers(desired, everySourceHeard);
+      if (everySourceHeard) await endOrphans(desired, signal);
+      const present = [...workers.values()].map((worker) => worker.state().pod);
+      const isAlive = (uid: string) => onNode.get(podUid(uid))?.alive === true;
+      for (const pod of planArrivals({ desired: pods, present, isAlive })) await arrive(pod, signal);
+    },
+    worker: (uid) => workers.get(uid),
+    views: () => [...views.values()],
+    view: (uid) => views.get(uid),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    busy: () => [...workers.values()].map((worker) => worker.busyFor()),
+    broken: () => [...broken],
+    stopped: async () => {
+      await Promise.all([...workers.values()].map(({ done }) => done));
+    },
+  };
+}

@@ -1,0 +1,144 @@
+/**
+ * The front door of the pods: the set that should run here and the worker of each. Sources set what is desired; everybody
+ * else reads views; `end` is the one door for deletion, eviction, preemption and deadlines.
+ */
+import type { PodUid } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import type { Part } from '../base/lifecycle.ts';
+import { createTurns } from '../base/turns.ts';
+import { createWakeBit } from '../base/wake.ts';
+import type { PodEnd } from '../plan/plan.ts';
+import { createEndingStore } from './endings.ts';
+import { createPodSet, type Desired } from './pod-set.ts';
+import type { PodNews, PodView } from './view.ts';
+import type { WorkerDeps } from './worker-deps.ts';
+
+export interface Pods extends Part {
+  /** All pods that the sources want now. Nothing is cleaned up before every source has been heard once. */
+  setDesired(pods: readonly Pod[], everySourceHeard: boolean): void;
+  end(uid: PodUid, wish: EndWish): void;
+  /** Something of this pod may have changed. */
+  wake(uid: PodUid): void;
+  /** The node was looked through: there may be pods that nobody wants. */
+  found(pods: readonly FoundPod[]): void;
+  views(): readonly PodView[];
+  view(uid: PodUid): PodView | undefined;
+  /** Answers how to stop listening. */
+  subscribe(listener: (news: PodNews) => void): () => void;
+  /** Why pods are not looked after as they should be; undefined when all is well. */
+  problem(): string | undefined;
+}
+
+export interface EndWish {
+  readonly end: PodEnd;
+  /** Undefined: the pod's own. */
+  readonly graceSeconds: number | undefined;
+}
+
+export type Admission =
+  | { readonly kind: 'admitted' }
+  | { readonly kind: 'rejected'; readonly reason: string; readonly message: string }
+  /** These must go first. */
+  | { readonly kind: 'preempt'; readonly victims: readonly { readonly uid: PodUid; readonly message: string }[] };
+
+/** What is on the node, whoever put it there. */
+export interface FoundPod {
+  readonly uid: PodUid;
+  readonly name: string;
+  readonly namespace: string;
+  /** It has a ready sandbox or a running container. */
+  readonly alive: boolean;
+}
+
+export interface PodsDeps extends Omit<WorkerDeps, 'publish' | 'takeTurn' | 'nextTicket' | 'endings' | 'onBroken'> {
+  /** Every pod of which something is on the node: in the runtime, or on disk. */
+  readonly listNode: (signal: AbortSignal) => Promise<readonly FoundPod[]>;
+  /** May this pod run beside those that are admitted? */
+  readonly admit: (pod: Pod, admitted: readonly Pod[]) => Admission;
+  /** A pod that only the runtime knows any more, as far as it can be told from what is left of it. */
+  readonly restorePod: (found: FoundPod, signal: AbortSignal) => Promise<Pod>;
+}
+
+export interface PodsConfig {
+  /** How many sandboxes or containers are started at once. */
+  readonly startsAtOnce: number;
+  /** Where is kept how pods ended. */
+  readonly endingsFolder: string;
+}
+
+const LIST_RETRY_MS = 500;
+/** A pass that takes so long, for most pods at once, means that nothing is looked after. */
+const STUCK_MS = 180_000;
+
+export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
+  const { clock, log } = deps;
+  const bit = createWakeBit();
+  const endings = createEndingStore(config.endingsFolder, log);
+  const { take: takeTurn } = createTurns(config.startsAtOnce);
+  const set = createPodSet(deps, { endings, takeTurn, onRoom: bit.wake });
+  let desired: Desired | undefined;
+  let running: Promise<void> = Promise.resolve();
+  let listed = false;
+
+  const lookAtNode = async (signal: AbortSignal): Promise<void> => {
+    while (!listed) {
+      try {
+        set.found(await deps.listNode(signal));
+        listed = true;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        log.v(2)?.info('Waiting for the container runtime', { err: error });
+        await clock.sleep(LIST_RETRY_MS, signal);
+      }
+    }
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    await lookAtNode(signal);
+    bit.wake();
+    while (!signal.aborted) {
+      await bit.wait(signal);
+      if (desired !== undefined) await set.reconcile(desired, signal);
+    }
+  };
+
+  return {
+    name: 'pods',
+    start: async (signal) => {
+      await endings.load();
+      running = run(signal).catch((error) => {
+        if (!signal.aborted) log.error('The set of pods is not looked after any more', { err: error });
+      });
+    },
+    stop: async () => {
+      await running;
+      await set.stopped();
+    },
+    setDesired: (pods, everySourceHeard) => {
+      desired = { pods, everySourceHeard };
+      bit.wake();
+    },
+    end: (uid, wish) => set.worker(uid)?.send({ kind: 'end', ...wish }),
+    wake: (uid) => set.worker(uid)?.wake(),
+    found: (pods) => {
+      if (!listed) return;
+      set.found(pods);
+      if (pods.some(({ uid }) => set.worker(uid) === undefined)) bit.wake();
+    },
+    views: set.views,
+    view: set.view,
+    subscribe: set.subscribe,
+    problem: () => {
+      if (!listed) return 'the container runtime has not been listed yet';
+      const broken = set.broken();
+      return broken.length > 0 ? `the workers of pods ${broken.join(', ')} failed` : stuckReason(set.busy());
+    },
+  };
+}
+
+/** One hanging pod is that pod's problem; most of them hanging is the node's. */
+function stuckReason(busy: readonly number[]): string | undefined {
+  const stuck = busy.filter((ms) => ms > STUCK_MS).length;
+  if (stuck < 2 || stuck * 2 <= busy.length) return undefined;
+  return `${stuck} of ${busy.length} pods have been worked on for more than ${STUCK_MS / 1000} s`;
+}

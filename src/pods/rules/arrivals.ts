@@ -1,0 +1,32 @@
+/** Which of the desired pods may begin now. */
+import type { Pod } from '../../api/pod.ts';
+
+export interface ArrivalsInput {
+  /** In the order in which the sources have them. */
+  readonly desired: readonly Pod[];
+  /** Pods that have a worker, also those that end. */
+  readonly present: readonly Pod[];
+  /** Its containers run already: they were started by the kubelet before this one. */
+  readonly isAlive: (uid: string) => boolean;
+}
+
+/**
+ * A pod waits while another of its full name is still there: a static pod that was edited has a new UID, and the old one must
+ * be gone first. Those that run already come first, then the important ones.
+ */
+export function planArrivals({ desired, present, isAlive }: ArrivalsInput): readonly Pod[] {
+  const taken = new Set(present.map(fullName));
+  const arrivals: Pod[] = [];
+  for (const pod of desired) {
+    if (taken.has(fullName(pod))) continue;
+    taken.add(fullName(pod));
+    arrivals.push(pod);
+  }
+  const rank = (pod: Pod) => (isAlive(pod.metadata.uid) ? 0 : 1);
+  const priority = (pod: Pod) => pod.spec.priority ?? 0;
+  return arrivals.sort((a, b) => rank(a) - rank(b) || priority(b) - priority(a));
+}
+
+export function fullName({ metadata: { namespace, name } }: Pod): string {
+  return `${namespace}/${name}`;
+}

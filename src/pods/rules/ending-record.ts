@@ -1,0 +1,39 @@
+/** The text of the file that says how a pod ended. */
+import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
+import type { PodPhase } from '../../api/pod-status.ts';
+import type { PodEnd } from '../../plan/plan.ts';
+
+const VERSION = 1;
+const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
+
+interface Named {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+}
+
+export function encodeEnding({ uid, name, namespace }: Named, end: PodEnd | undefined): string {
+  return `${JSON.stringify({ version: VERSION, uid, name, namespace, end: end ?? null })}\n`;
+}
+
+/** Undefined inside: it finished by itself, and how is told by its containers. */
+export function decodeEnding(text: string): Parsed<PodEnd | undefined> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return unparsable(`no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const record = fieldsOf(value);
+  if (record['version'] !== VERSION) return unparsable(`version ${String(record['version'])} instead of ${VERSION}`);
+  if (record['end'] === null) return parsed(undefined);
+  const { phase, reason, message } = fieldsOf(record['end']);
+  const known = PHASES.find((one) => one === phase);
+  if (known === undefined) return unparsable(`phase ${String(phase)}: allowed are ${PHASES.join(', ')}`);
+  if (typeof reason !== 'string' || typeof message !== 'string') return unparsable('reason or message is no text');
+  return parsed({ phase: known, reason, message });
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

@@ -1,0 +1,80 @@
+/**
+ * The life of a pod as its worker knows it.
+ *
+ *   syncing ──end, removed──► terminating ──stopped──► terminated ──cleaned (once removed)──► gone
+ *      └──rejected────────────────────────────────────────▲
+ *
+ * What happens inside a step is observed, never stored. Kills accumulate, grace only shrinks, and no way leads back.
+ */
+import type { Pod } from '../../api/pod.ts';
+import { assertNever } from '../../base/assert-never.ts';
+import { initialGrace, shrinkGrace } from '../../plan/grace.ts';
+import type { PodEnd } from '../../plan/plan.ts';
+
+export type WorkerState =
+  | { readonly step: 'syncing'; readonly pod: Pod }
+  | {
+      readonly step: 'terminating';
+      readonly pod: Pod;
+      /** From here the grace counts, wall clock, ms. */
+      readonly since: number;
+      readonly graceSeconds: number;
+      readonly end: PodEnd | undefined;
+      readonly deleted: boolean;
+    }
+  | { readonly step: 'terminated'; readonly pod: Pod; readonly end: PodEnd | undefined; readonly deleted: boolean }
+  | { readonly step: 'gone'; readonly pod: Pod };
+
+export type WorkerInput =
+  /** The newest description. */
+  | { readonly kind: 'pod'; readonly pod: Pod }
+  /** No source wants it any more. */
+  | { readonly kind: 'removed' }
+  /** It must end; `graceSeconds` undefined stands for its own. `end` undefined: it has finished by itself. */
+  | { readonly kind: 'end'; readonly end: PodEnd | undefined; readonly graceSeconds: number | undefined }
+  /** Nothing of it runs any more. */
+  | { readonly kind: 'stopped' }
+  /** Nothing of it is left on the node. */
+  | { readonly kind: 'cleaned' };
+
+export function nextState(state: WorkerState, input: WorkerInput, now: number): WorkerState {
+  switch (input.kind) {
+    case 'pod':
+      return withPod(state, input.pod, now);
+    case 'removed':
+      return removed(state, now);
+    case 'end':
+      return ending(state, input.end, input.graceSeconds, now);
+    case 'stopped':
+      if (state.step !== 'terminating') return state;
+      return { step: 'terminated', pod: state.pod, end: state.end, deleted: state.deleted };
+    case 'cleaned':
+      return state.step === 'terminated' && state.deleted ? { step: 'gone', pod: state.pod } : state;
+    default:
+      return assertNever(input);
+  }
+}
+
+function withPod(state: WorkerState, pod: Pod, now: number): WorkerState {
+  if (state.step === 'gone') return state;
+  const updated = { ...state, pod };
+  return pod.metadata.deletionTimestamp === undefined ? updated : ending(updated, undefined, undefined, now);
+}
+
+function removed(state: WorkerState, now: number): WorkerState {
+  if (state.step === 'gone') return state;
+  if (state.step === 'terminated') return { ...state, deleted: true };
+  const ended = ending(state, undefined, undefined, now);
+  return ended.step === 'terminating' ? { ...ended, deleted: true } : ended;
+}
+
+function ending(state: WorkerState, end: PodEnd | undefined, wish: number | undefined, now: number): WorkerState {
+  if (state.step === 'terminated' || state.step === 'gone') return state;
+  const graceSeconds = shrinkGrace(initialGrace(state.pod), wish);
+  if (state.step === 'syncing') {
+    return { step: 'terminating', pod: state.pod, since: now, graceSeconds, end, deleted: false };
+  }
+  const sooner = now + graceSeconds * 1000 < state.since + state.graceSeconds * 1000;
+  // The first reason is the one that users are told.
+  return { ...state, ...(sooner ? { since: now, graceSeconds } : {}), end: state.end ?? end };
+}

@@ -1,0 +1,27 @@
+/** What a worker publishes of its pod after each pass. Everybody else reads views; nobody asks a worker. */
+import type { PodUid } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import type { Observation } from '../plan/observation.ts';
+import type { Plan, PodEnd } from '../plan/plan.ts';
+import type { ContainerMemory } from '../plan/snapshot.ts';
+
+export interface PodView {
+  readonly uid: PodUid;
+  readonly pod: Pod;
+  readonly step: 'syncing' | 'terminating' | 'terminated';
+  readonly observation: Observation;
+  /** The last decision, with its reasons; none while the pod ends. */
+  readonly plan: Plan | undefined;
+  /** By container name: why it waits. */
+  readonly memory: ReadonlyMap<string, ContainerMemory>;
+  /** When the kubelet first had the pod, wall clock, ms. */
+  readonly startedAt: number;
+  /** Set for a pod that was ended for a reason of its own (rejected, evicted, past its deadline). */
+  readonly ended: PodEnd | undefined;
+  /** No source wants it any more. */
+  readonly deleted: boolean;
+}
+
+export type PodNews =
+  | { readonly kind: 'view'; readonly view: PodView }
+  | { readonly kind: 'gone'; readonly uid: PodUid; readonly pod: Pod };

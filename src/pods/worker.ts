@@ -1,0 +1,177 @@
+/**
+ * The one owner of one pod. It is woken by whoever saw something change, reads what is, decides, acts, and publishes a view;
+ * it never does two things at once. Its input is merged by `nextState`; work that a new state makes pointless is aborted.
+ */
+import { type PodUid, podUid } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import { createAlarm } from '../base/alarm.ts';
+import { assertNever } from '../base/assert-never.ts';
+import { CodedError } from '../base/errors.ts';
+import { type LinkedSignal, linkSignal } from '../base/signal.ts';
+import { createWakeBit } from '../base/wake.ts';
+import { emptyObservation, type Observation } from '../plan/observation.ts';
+import type { Plan } from '../plan/plan.ts';
+import { createMemory } from './memory.ts';
+import { nextState, type WorkerInput, type WorkerState } from './rules/worker-state.ts';
+import { createSync } from './sync.ts';
+import { createTermination } from './termination.ts';
+import type { PodView } from './view.ts';
+import type { WorkerDeps } from './worker-deps.ts';
+
+export interface Worker {
+  readonly uid: PodUid;
+  send(input: WorkerInput): void;
+  wake(): void;
+  state(): WorkerState;
+  /** Resolves when the pod is gone or the kubelet stops. */
+  readonly done: Promise<void>;
+  /** How long the pass under way has lasted, ms; 0 between passes. */
+  busyFor(): number;
+}
+
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 10_000;
+
+/** What one pass of a step works with. */
+export interface Pass {
+  readonly pod: Pod;
+  /** Aborts when the pod must go, and when the kubelet stops. */
+  readonly wanted: AbortSignal;
+  /** Aborts when the kubelet stops. */
+  readonly signal: AbortSignal;
+  wake(): void;
+  /** Look again at this wall-clock time. */
+  lookAgainAt(time: number): void;
+  send(input: WorkerInput): void;
+  publish(observation: Observation, plan: Plan | undefined): void;
+  readonly startedAt: number;
+}
+
+export function createWorker(deps: WorkerDeps, initial: WorkerState, signal: AbortSignal): Worker {
+  const { clock } = deps;
+  const uid = podUid(initial.pod.metadata.uid);
+  const log = deps.log.with({ pod: `${initial.pod.metadata.namespace}/${initial.pod.metadata.name}`, podUID: uid });
+  const bit = createWakeBit();
+  const alarm = createAlarm(clock, bit.wake);
+  const memory = createMemory(clock);
+  const stops = deps.act.createStops();
+  const sync = createSync(deps, { memory, stops, log });
+  const terminate = createTermination(deps, { stops, log });
+  let state = initial;
+  let work: LinkedSignal | undefined;
+  let passBegan: number | undefined;
+  let startedAt: number | undefined;
+  let failures = 0;
+
+  const send = (input: WorkerInput): void => {
+    const before = state;
+    state = nextState(state, input, clock.now());
+    if (state === before) return;
+    if (before.step === 'syncing' && state.step !== 'syncing') work?.abort(new CodedError('gone', 'the pod must end'));
+    bit.wake();
+  };
+
+  const publish = (observation: Observation, plan: Plan | undefined): void => {
+    if (state.step === 'gone') return;
+    const { step, pod } = state;
+    const end = state.step === 'syncing' ? undefined : state.end;
+    const deleted = state.step !== 'syncing' && state.deleted;
+    const view: PodView = {
+      uid,
+      pod,
+      step,
+      observation,
+      plan,
+      memory: memory.snapshot(),
+      startedAt: startedAt ?? clock.now(),
+      ended: end,
+      deleted,
+    };
+    deps.publish(view);
+  };
+
+  const read = async (wanted: AbortSignal): Promise<Observation> => {
+    const { name, namespace } = state.pod.metadata;
+    const observation = await deps.observe.read({ uid, name, namespace }, wanted);
+    const oldest = Math.min(clock.now(), ...observation.sandboxes.map(({ createdAt }) => createdAt));
+    startedAt ??= oldest;
+    return observation;
+  };
+
+  const passOf = (wanted: AbortSignal): Pass => ({
+    pod: state.pod,
+    wanted,
+    signal,
+    wake: bit.wake,
+    lookAgainAt: alarm.ringAt,
+    send,
+    publish,
+    startedAt: startedAt ?? clock.now(),
+  });
+
+  const pass = async (wanted: AbortSignal): Promise<void> => {
+    switch (state.step) {
+      case 'syncing': {
+        const observation = await read(wanted);
+        if (state.step === 'syncing') await sync.pass(passOf(wanted), observation);
+        return;
+      }
+      case 'terminating': {
+        const observation = await read(signal);
+        await terminate.stop(passOf(signal), state, observation);
+        return;
+      }
+      case 'terminated':
+        await terminate.cleanUp(passOf(signal), state, () => read(signal));
+        return;
+      case 'gone':
+        return;
+      default:
+        return assertNever(state);
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    bit.wake();
+    while (state.step !== 'gone') {
+      await bit.wait(signal);
+      alarm.clear();
+      using current = linkSignal(signal);
+      work = current;
+      passBegan = clock.mono();
+      try {
+        await pass(current.signal);
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        if (!current.signal.aborted) retryLater(error);
+      } finally {
+        passBegan = undefined;
+        work = undefined;
+      }
+    }
+    alarm.clear();
+  };
+
+  const retryLater = (error: unknown): void => {
+    failures += 1;
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+    log.warn('Could not do what the pod needs: trying again', { err: error, step: state.step, retryInMs: wait });
+    alarm.ringAt(clock.now() + wait);
+  };
+
+  const done = run().catch((error) => {
+    alarm.clear();
+    if (!signal.aborted) deps.onBroken(uid, error);
+  });
+  // Whoever looks for the pod finds it, also before the runtime has answered for the first time.
+  publish(emptyObservation(uid, initial.pod.metadata.name, initial.pod.metadata.namespace, clock.mono()), undefined);
+  return {
+    uid,
+    send,
+    wake: bit.wake,
+    state: () => state,
+    done,
+    busyFor: () => (passBegan === undefined ? 0 : clock.mono() - passBegan),
+  };
+}

@@ -1,0 +1,209 @@
+/**
+ * What the runtime has, as observations, and who must look again. Events only wake; a worker then reads fresh state.
+ * Every reading is a pair of filtered lists plus the statuses of what has changed; a slow relist of everything finds what
+ * events did not tell.
+ */
+import type { PodUid } from '../../api/ids.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Part } from '../../base/lifecycle.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Observation } from '../../plan/observation.ts';
+import {
+  type Container,
+  type ContainerFilter,
+  type PodSandbox,
+  type PodSandboxFilter,
+  PodSandboxState,
+} from '../../wire/gen/cri-runtime-v1.ts';
+import type { Init } from '../../wire/message.ts';
+import { POD_UID } from '../spec/labels.ts';
+import { createEventFollower, type EventStreams } from './events.ts';
+import { readTail } from './read-tail.ts';
+import { fingerprint, type RuntimePod, runState, runtimePodOf } from './rules/reading.ts';
+import { createStatusCache, type StatusCache, type StatusCalls } from './status-cache.ts';
+
+export interface ObservedRuntime extends EventStreams {
+  readonly sandboxes: {
+    list(filter: Init<PodSandboxFilter> | undefined, signal: AbortSignal): Promise<readonly PodSandbox[]>;
+    status(id: string, options: object, signal: AbortSignal): ReturnType<StatusCalls['sandbox']>;
+  };
+  readonly containers: {
+    list(filter: Init<ContainerFilter> | undefined, signal: AbortSignal): Promise<readonly Container[]>;
+    status(id: string, options: object, signal: AbortSignal): ReturnType<StatusCalls['container']>;
+  };
+}
+
+export interface ObserveDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly runtime: ObservedRuntime;
+  /** Something of this pod has changed, or may have. Must not wait for anything. */
+  readonly wake: (uid: PodUid) => void;
+  /** Everything was listed. */
+  readonly onList: (pods: readonly ListedPod[]) => void;
+}
+
+export interface ListedPod extends RuntimePod {
+  /** It has a ready sandbox or a running container. */
+  readonly alive: boolean;
+}
+
+export interface Observe extends Part {
+  /** Everything the runtime has of this pod now. Nothing that happened before the call is missing. */
+  read(pod: RuntimePod, signal: AbortSignal): Promise<Observation>;
+  /** Every pod that the runtime has something of. */
+  list(signal: AbortSignal): Promise<readonly ListedPod[]>;
+  /** Lets go of what is kept for a pod that has gone. */
+  forget(uid: PodUid): void;
+  /** When everything was last listed without an error (monotonic ms), undefined before the first time. */
+  lastRelist(): number | undefined;
+}
+
+export const RELIST_MS = 60_000;
+/** An event that came before the state it tells of: how often, and for how long, to look for that state. */
+const EARLY_STEP_MS = 8;
+const EARLY_FOR_MS = 400;
+
+interface Known {
+  readonly cache: StatusCache;
+  fingerprint: string;
+}
+
+export function createObserve(deps: ObserveDeps): Observe {
+  const { clock, log, runtime, wake, onList } = deps;
+  const calls: StatusCalls = {
+    sandbox: (id, signal) => runtime.sandboxes.status(id, {}, signal),
+    container: (id, signal) => runtime.containers.status(id, {}, signal),
+    readTail,
+  };
+  const pods = new Map<PodUid, Known>();
+  const owners = new Map<string, PodUid>();
+  let relisted: number | undefined;
+
+  const known = (uid: PodUid): Known => {
+    let entry = pods.get(uid);
+    if (entry === undefined) {
+      entry = { cache: createStatusCache(calls), fingerprint: '' };
+      pods.set(uid, entry);
+    }
+    return entry;
+  };
+
+  const lists = (filter: { labelSelector: Record<string, string> } | undefined, signal: AbortSignal) =>
+    Promise.all([runtime.sandboxes.list(filter, signal), runtime.containers.list(filter, signal)]);
+
+  /** Lists a pod; where an event has announced the end of a container, waits a little until the runtime says so too. */
+  const listPod = async (uid: PodUid, signal: AbortSignal) => {
+    const patience = clock.mono() + EARLY_FOR_MS;
+    for (;;) {
+      const [sandboxes, containers] = await lists({ labelSelector: { [POD_UID]: uid } }, signal);
+      const early = containers.filter(({ id, state }) => runState(state) === 'running' && follower.announced(id));
+      if (early.length === 0 || clock.mono() > patience) {
+        follower.forget([...sandboxes, ...containers].map(({ id }) => id));
+        return { sandboxes, containers };
+      }
+      await clock.sleep(EARLY_STEP_MS, signal);
+    }
+  };
+
+  const read = async (pod: RuntimePod, signal: AbortSignal): Promise<Observation> => {
+    const takenAt = clock.mono();
+    const { sandboxes, containers } = await listPod(pod.uid, signal);
+    const entry = known(pod.uid);
+    const [readSandboxes, readContainers] = await Promise.all([
+      Promise.all(sandboxes.map((listed) => entry.cache.sandbox(listed, signal))),
+      Promise.all(containers.map((listed) => entry.cache.container(listed, signal))),
+    ]);
+    const ids = new Set([...sandboxes, ...containers].map(({ id }) => id));
+    entry.cache.keepOnly(ids);
+    entry.fingerprint = fingerprint(sandboxes, containers);
+    for (const id of ids) owners.set(id, pod.uid);
+    return {
+      ...pod,
+      takenAt,
+      sandboxes: readSandboxes.filter((sandbox) => sandbox !== undefined).sort(newestFirst),
+      containers: readContainers.filter((container) => container !== undefined).sort(newestFirst),
+    };
+  };
+
+  const listAll = async (signal: AbortSignal) => {
+    const [sandboxes, containers] = await lists(undefined, signal);
+    const found = new Map<PodUid, Found>();
+    const entryOf = (labels: Readonly<Record<string, string>>) => {
+      const pod = runtimePodOf(labels);
+      if (pod === undefined) return undefined;
+      const entry: Found = found.get(pod.uid) ?? { pod, sandboxes: [], containers: [] };
+      found.set(pod.uid, entry);
+      return entry;
+    };
+    for (const sandbox of sandboxes) entryOf(sandbox.labels)?.sandboxes.push(sandbox);
+    for (const container of containers) entryOf(container.labels)?.containers.push(container);
+    return found;
+  };
+
+  const relist = async (signal: AbortSignal): Promise<void> => {
+    const found = await listAll(signal);
+    owners.clear();
+    for (const { pod, sandboxes, containers } of found.values()) {
+      for (const { id } of [...sandboxes, ...containers]) owners.set(id, pod.uid);
+      if (pods.get(pod.uid)?.fingerprint !== fingerprint(sandboxes, containers)) wake(pod.uid);
+    }
+    for (const [uid, entry] of pods) if (!found.has(uid) && entry.fingerprint !== '') wake(uid);
+    relisted = clock.mono();
+    onList([...found.values()].map(listedPod));
+  };
+
+  const follower = createEventFollower({ clock, log, runtime, relist, owner: (id) => owners.get(id), wake });
+  let following: Promise<void> = Promise.resolve();
+  return {
+    name: 'runtime events',
+    start: (signal) => {
+      following = Promise.all([follower.follow(signal), relistNowAndThen(relist, { clock, log }, signal)]).then(
+        () => undefined,
+        (error) => {
+          if (!signal.aborted) throw error;
+        },
+      );
+    },
+    stop: () => following,
+    read,
+    list: async (signal) => [...(await listAll(signal)).values()].map(listedPod),
+    forget: (uid) => {
+      pods.delete(uid);
+    },
+    lastRelist: () => relisted,
+  };
+}
+
+interface Found {
+  readonly pod: RuntimePod;
+  readonly sandboxes: PodSandbox[];
+  readonly containers: Container[];
+}
+
+function listedPod({ pod, sandboxes, containers }: Found): ListedPod {
+  const alive =
+    sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY) ||
+    containers.some(({ state }) => runState(state) === 'running');
+  return { ...pod, alive };
+}
+
+async function relistNowAndThen(
+  relist: (signal: AbortSignal) => Promise<void>,
+  { clock, log }: Pick<ObserveDeps, 'clock' | 'log'>,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(RELIST_MS, signal);
+    try {
+      await relist(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.v(2)?.info('Could not list what the container runtime has', { err: error });
+    }
+  }
+}
+
+function newestFirst(a: { readonly createdAt: number }, b: { readonly createdAt: number }): number {
+  return b.createdAt - a.createdAt;
+}

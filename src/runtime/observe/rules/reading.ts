@@ -1,0 +1,106 @@
+/** What the runtime says in its own words, told as an observation. */
+
+import type { PodUid } from '../../../api/ids.ts';
+import { containerId, podUid, sandboxId } from '../../../api/ids.ts';
+import type { ContainerRunState, ObservedContainer, ObservedSandbox } from '../../../plan/observation.ts';
+import {
+  type Container,
+  ContainerState,
+  type ContainerStatus,
+  NamespaceMode,
+  type PodSandbox,
+  PodSandboxState,
+  type PodSandboxStatus,
+  Signal,
+} from '../../../wire/gen/cri-runtime-v1.ts';
+import { CONTAINER_HASH, CONTAINER_NAME, POD_NAME, POD_NAMESPACE, POD_UID, RESTART_COUNT } from '../../spec/labels.ts';
+
+/** The pod that something in the runtime belongs to, from its labels; undefined if another program made it. */
+export interface RuntimePod {
+  readonly uid: PodUid;
+  readonly name: string;
+  readonly namespace: string;
+}
+
+export function runtimePodOf(labels: Readonly<Record<string, string>>): RuntimePod | undefined {
+  const uid = labels[POD_UID];
+  if (uid === undefined || uid === '') return undefined;
+  return { uid: podUid(uid), name: labels[POD_NAME] ?? '', namespace: labels[POD_NAMESPACE] ?? '' };
+}
+
+export function readSandbox(status: PodSandboxStatus): ObservedSandbox {
+  const hostNetwork = status.linux?.namespaces?.options?.network === NamespaceMode.NODE;
+  const { ip = '', additionalIps = [] } = status.network ?? {};
+  const ips = [ip, ...additionalIps.map((additional) => additional.ip)].filter((text) => text !== '');
+  return {
+    id: sandboxId(status.id),
+    attempt: status.metadata?.attempt ?? 0,
+    ready: status.state === PodSandboxState.SANDBOX_READY,
+    createdAt: milliseconds(status.createdAt),
+    hostNetwork,
+    ips: hostNetwork ? [] : ips,
+    runtimeHandler: status.runtimeHandler,
+  };
+}
+
+/** `listed` is the same container in the list: only there the runtime tells its sandbox. */
+export function readContainer(status: ContainerStatus, listed: Container, message: string): ObservedContainer {
+  const { annotations, labels } = status;
+  const user = status.user?.linux;
+  return {
+    id: containerId(status.id),
+    sandboxId: sandboxId(listed.podSandboxId),
+    name: labels[CONTAINER_NAME] ?? status.metadata?.name ?? '',
+    state: runState(status.state),
+    createdAt: milliseconds(status.createdAt),
+    startedAt: milliseconds(status.startedAt),
+    finishedAt: milliseconds(status.finishedAt),
+    exitCode: status.exitCode,
+    reason: status.reason,
+    message,
+    image: status.image?.image ?? '',
+    imageId: status.imageId === '' ? status.imageRef : status.imageId,
+    imageRef: status.imageRef,
+    hash: annotations[CONTAINER_HASH] ?? '',
+    restartCount: restartCount(annotations[RESTART_COUNT], status.metadata?.attempt ?? 0),
+    annotations,
+    logPath: status.logPath,
+    user: user && { uid: user.uid, gid: user.gid, groups: user.supplementalGroups },
+    stopSignal: signalName(status.stopSignal),
+  };
+}
+
+/** The same for the same things in the same states: what tells whether a pod must be looked at again. */
+export function fingerprint(sandboxes: readonly PodSandbox[], containers: readonly Container[]): string {
+  return [...sandboxes, ...containers]
+    .map(({ id, state }) => `${id}=${state}`)
+    .sort()
+    .join();
+}
+
+export function runState(state: ContainerStatus['state']): ContainerRunState {
+  switch (state) {
+    case ContainerState.CONTAINER_CREATED:
+      return 'created';
+    case ContainerState.CONTAINER_RUNNING:
+      return 'running';
+    case ContainerState.CONTAINER_EXITED:
+      return 'exited';
+    default:
+      return 'unknown';
+  }
+}
+
+function restartCount(annotation: string | undefined, attempt: number): number {
+  const count = Number(annotation ?? Number.NaN);
+  return Number.isInteger(count) && count >= 0 ? count : attempt;
+}
+
+function signalName(signal: Signal): string {
+  if (signal === Signal.RUNTIME_DEFAULT) return '';
+  return Object.entries(Signal).find(([, number]) => number === signal)?.[0] ?? '';
+}
+
+function milliseconds(nanoseconds: bigint): number {
+  return Number(nanoseconds / 1_000_000n);
+}
