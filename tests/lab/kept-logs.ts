@@ -9,18 +9,21 @@ import type { NodeWorld } from '../../tools/machine/node.ts';
 /** Older ones go: a failing test run over and over must not fill the disk. */
 const KEPT = 40;
 
+export type LoggedWorld = Pick<NodeWorld, 'id' | 'world' | 'destroy'> &
+  Partial<Pick<NodeWorld, 'kubelet' | 'containerd'>>;
+
 /** Copies everything that tells what happened out of a world that is about to go. Answers the copy's folder. */
-export async function setLogsAside(node: NodeWorld, env: NodeJS.ProcessEnv): Promise<string> {
+export async function setLogsAside(node: LoggedWorld, env: NodeJS.ProcessEnv): Promise<string> {
   const root = join(cacheRoot(env), 'lab-logs');
   const folder = join(root, `${new Date().toISOString().replace(/[:.]/g, '-')}-${node.id}`);
   await mkdir(root, { recursive: true });
   await cp(node.world.logsFolder, folder, { recursive: true });
   await cp(join(node.world.folder, 'log'), join(folder, 'var-log'), { recursive: true, verbatimSymlinks: true });
   for (const [from, to] of [
-    [node.kubelet.configFile, 'kubelet.yaml'],
-    [node.containerd.configFile, 'containerd.toml'],
+    [node.kubelet?.configFile, 'kubelet.yaml'],
+    [node.containerd?.configFile, 'containerd.toml'],
   ] as const) {
-    if (existsSync(from)) await cp(from, join(folder, to));
+    if (from !== undefined && existsSync(from)) await cp(from, join(folder, to));
   }
   await prune(root);
   return folder;

@@ -13,7 +13,8 @@ import type { Leftover } from '../../tools/machine/ledger.ts';
 import { createNode, type NodeWorld } from '../../tools/machine/node.ts';
 import type { Image } from '../../tools/machine/oci/image.ts';
 import { type Cluster, type ClusterOptions, startCluster } from './cluster/cluster.ts';
-import { judgeLogs, setLogsAside } from './kept-logs.ts';
+import { createGuest, type Guest, type GuestOptions } from './guest/guest.ts';
+import { judgeLogs, type LoggedWorld, setLogsAside } from './kept-logs.ts';
 import { type Registry, type RegistryOptions, startRegistry } from './registry.ts';
 import { createSupplies, type RuntimeName } from './supplies.ts';
 import { createWorlds, labPlace } from './worlds.ts';
@@ -47,11 +48,14 @@ export interface Lab {
   cluster(options?: ClusterOptions): Promise<Cluster>;
   /** A real registry on the node's loopback: `localhost:5000/…`. It goes with the node. */
   registry(node: LabNode, options?: RegistryOptions): Promise<Registry>;
+  /** A machine of its own under qemu, with systemd and cgroup v2; up in about 15 s. */
+  guest(options?: GuestOptions): Promise<Guest>;
   /** What worlds left behind that nobody owns any more. */
   leftovers(): Promise<readonly Leftover[]>;
 }
 
-const OUR_KUBELET = resolve(import.meta.dirname, '..', '..', 'dist', 'kubelet');
+const REPO_ROOT = resolve(import.meta.dirname, '..', '..');
+const OUR_KUBELET = resolve(REPO_ROOT, 'dist', 'kubelet');
 
 export function createLab(env: NodeJS.ProcessEnv): Lab {
   const place = labPlace(env);
@@ -61,8 +65,21 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
   const kubeletBinary = async (choice: LabNodeOptions['kubelet']) =>
     choice === 'reference' ? await supplies.referenceKubelet() : OUR_KUBELET;
 
-  const node = async (options: LabNodeOptions = {}): Promise<LabNode> => {
+  const keep = async <W extends LoggedWorld>(test: TestContext | undefined, create: (id: string) => Promise<W>) => {
     await worlds.sweepOnce();
+    let logs = '';
+    const made = await worlds.make(create, async (world) => {
+      logs = await setLogsAside(world, env);
+    });
+    test?.after(async () => {
+      // A test that hangs until its timeout never gets to the end of its block: the world ends with the test all the same.
+      await made[Symbol.asyncDispose]();
+      await judgeLogs(test, logs);
+    });
+    return made;
+  };
+
+  const node = async (options: LabNodeOptions = {}): Promise<LabNode> => {
     const choice = options.kubelet ?? 'ours';
     const [runtime, images, binary] = await Promise.all([
       supplies.runtime(options.runtime ?? 'containerd-2.4'),
@@ -84,17 +101,8 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
         },
         ...(options.containerdConfig === undefined ? {} : { extraContainerdConfig: options.containerdConfig }),
       });
-    let logs = '';
-    const made = await worlds.make(create, async (world) => {
-      logs = await setLogsAside(world, env);
-    });
+    const made = await keep(options.test, create);
     const labNode = { ...made, runtimeSocket: made.containerd.socket };
-    const { test } = options;
-    test?.after(async () => {
-      // A test that hangs until its timeout never gets to the end of its block: the world ends with the test all the same.
-      await labNode[Symbol.asyncDispose]();
-      await judgeLogs(test, logs);
-    });
     try {
       if (choice !== 'none') await labNode.kubelet.start();
     } catch (error) {
@@ -104,8 +112,16 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
     return labNode;
   };
 
+  const guest = async (options: GuestOptions = {}): Promise<Guest> => {
+    const base = await supplies.guestBase();
+    const made = await keep(options.test, (id) => createGuest({ place, id, base, repoRoot: REPO_ROOT }, options));
+    const stop = async () => await made[Symbol.asyncDispose]();
+    return { ...made, stop };
+  };
+
   return {
     node,
+    guest,
     reference: (options = {}) => node({ ...options, kubelet: 'reference' }),
     cluster: (options) => startCluster({ node, ensure: supplies.ensure, kubeletBinary }, options),
     registry: async (made, options = {}) =>

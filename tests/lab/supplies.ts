@@ -12,6 +12,8 @@ import type { BinaryName } from './binaries/catalog.ts';
 import { createProgress } from './binaries/progress.ts';
 import { ensureGo } from './binaries/toolchain.ts';
 import type { Version } from './binaries/version.ts';
+import { type BaseImage, ensureBaseImage } from './guest/base-image.ts';
+import { QEMU_PACKAGES } from './guest/qemu.ts';
 import { testserverImage } from './images/testserver.ts';
 
 /** What people run today, and what Debian 12 has. */
@@ -21,6 +23,8 @@ export interface Supplies {
   runtime(name: RuntimeName): Promise<RuntimeBinaries>;
   images(): Promise<readonly Image[]>;
   referenceKubelet(): Promise<string>;
+  /** The disk and kernel of guests, and qemu for them. */
+  guestBase(): Promise<BaseImage>;
   /** Any other program of the catalog, by its name. */
   ensure<N extends BinaryName>(...names: readonly N[]): Promise<Record<N, string>>;
 }
@@ -55,6 +59,11 @@ export function createSupplies(env: NodeJS.ProcessEnv): Supplies {
       await ensure('busybox', 'catatonit');
       const testserver = testserverImage({ env, run: runCommand, cacheFolder, toolchain });
       return (await Promise.all([pauseImage(), busyboxImage(), testserver])).map(makeImage);
+    }),
+    guestBase: once(async () => {
+      const installPackages = (names: readonly string[]) => ensurePackages(names, progress.line);
+      await installPackages(QEMU_PACKAGES);
+      return await ensureBaseImage({ env, cacheFolder, run: runCommand, installPackages, progress, clock }, never);
     }),
     referenceKubelet: once(async () => (await ensure('kubelet-reference'))['kubelet-reference']),
     ensure,

@@ -1,0 +1,220 @@
+/**
+ * A whole machine of its own for what this one can't show: Debian with systemd as process 1 and cgroup v2, under qemu without any help
+ * of the processor, so several times slower. It has no network card; files come in by a disk, commands and answers by a port.
+ */
+
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Captured } from '../../../tools/machine/capture.ts';
+import type { WorldPlace } from '../../../tools/machine/ledger.ts';
+import { type Image, writeArchive } from '../../../tools/machine/oci/image.ts';
+import { describeExit, type Part, type PartExit } from '../../../tools/machine/part.ts';
+import { createWorld, type World } from '../../../tools/machine/world.ts';
+import { type Agent, listenForAgent } from './agent.ts';
+import type { BaseImage } from './base-image.ts';
+import { FILES_FOLDER, type GuestFiles, makeFilesDisk } from './files-disk.ts';
+import { installKubelet, type KubeletForm, type KubeletInstallation, kubeletFiles, startKubelet } from './kubelet.ts';
+import { logTail } from './log-tail.ts';
+import { consoleLogOf, journalLogOf, qemuCommand } from './qemu.ts';
+
+export interface GuestOptions {
+  /** The running test: if it fails, console and journal are kept and their place is printed. */
+  readonly test?: TestContext;
+  /** What is at /files in the guest, by the path below it. */
+  readonly files?: GuestFiles;
+  /** Imported when containerd starts. */
+  readonly images?: readonly Image[];
+  /** What `installKubelet` can install: the bundle of `make build` (default), the release of `make dist`, or both. */
+  readonly kubelets?: readonly KubeletForm[];
+  readonly memoryMiB?: number;
+  readonly cpus?: number;
+}
+
+export interface RunOptions {
+  /** A minute unless told: everything takes its time in there. */
+  readonly timeoutMs?: number;
+}
+
+export interface GuestWorld {
+  readonly id: string;
+  readonly world: World;
+  /** The virtual machine's process. */
+  readonly pid: number;
+  /** The kernel's words, and everything that any service says. */
+  readonly consoleLog: string;
+  readonly journalLog: string;
+  /** Resolves when the virtual machine has ended, for whatever reason (`systemctl poweroff`, for one). */
+  readonly exited: Promise<PartExit>;
+  /** Runs a bash script as root. Its exit code is part of the answer; too slow a script, or the end of the guest, is an error. */
+  run(script: string, options?: RunOptions): Promise<Captured>;
+  /** The same, where any exit code but zero is an error. Answers the standard output. */
+  runOk(script: string, options?: RunOptions): Promise<string>;
+  writeFile(path: string, text: string): Promise<void>;
+  /** containerd with the systemd cgroup driver, and its images. */
+  startContainerd(): Promise<void>;
+  /** Puts the kubelet, its unit and its configuration where the release says; starts nothing. */
+  installKubelet(installation?: KubeletInstallation): Promise<void>;
+  /** Starts the installed kubelet and waits until it is healthy. */
+  startKubelet(): Promise<void>;
+  /** A clean restart of the whole guest, with what is on its disk. */
+  reboot(): Promise<void>;
+  destroy(): Promise<void>;
+}
+
+export interface Guest extends GuestWorld, AsyncDisposable {
+  /** Ends the virtual machine at once; nothing of it stays. */
+  stop(): Promise<void>;
+}
+
+export interface GuestDeps {
+  readonly place: WorldPlace;
+  readonly id: string;
+  readonly base: BaseImage;
+  readonly repoRoot: string;
+}
+
+const RUN_TIMEOUT_MS = 60_000;
+/** It takes 15 s on a quiet machine with two processors. */
+const BOOT_DEADLINE_MS = 180_000;
+const MEMORY_MIB = 1536;
+const CPUS = 2;
+const IMAGES_ARCHIVE = 'images.tar';
+
+/** The guest answers to commands when this resolves; the rest of its boot may still be under way. */
+export async function createGuest(deps: GuestDeps, options: GuestOptions): Promise<GuestWorld> {
+  const kubelets = options.kubelets ?? ['bundle'];
+  const images = options.images ?? [];
+  const files: GuestFiles = {
+    ...(images.length === 0 ? {} : { [IMAGES_ARCHIVE]: { content: writeArchive(images) } }),
+    ...(await kubeletFiles(deps.repoRoot, kubelets)),
+    ...options.files,
+  };
+  const world = await createWorld({ place: deps.place, id: deps.id });
+  try {
+    const { part, agent } = await boot(world, deps.base, files, options);
+    const guest = new RunningGuest({ world, part, agent });
+    return {
+      ...guest.doors(),
+      startContainerd: async () => {
+        await guest.runOk('systemctl start containerd');
+        const archive = `${FILES_FOLDER}/${IMAGES_ARCHIVE}`;
+        if (images.length > 0) await guest.runOk(`ctr --namespace k8s.io images import ${archive}`);
+      },
+      installKubelet: (installation = {}) => installKubelet(guest, kubelets, installation),
+      startKubelet: () => startKubelet(guest),
+    };
+  } catch (error) {
+    await world.destroy();
+    throw error;
+  }
+}
+
+async function boot(
+  world: World,
+  base: BaseImage,
+  files: GuestFiles,
+  options: GuestOptions,
+): Promise<{ part: Part; agent: Agent }> {
+  const filesDisk = join(world.folder, 'files.img');
+  await makeFilesDisk(files, filesDisk);
+  const agentSocket = join(world.folder, 'agent.sock');
+  const agent = await listenForAgent(agentSocket);
+  const machine = qemuCommand({
+    base,
+    filesDisk,
+    agentSocket,
+    logsFolder: world.logsFolder,
+    memoryMiB: options.memoryMiB ?? MEMORY_MIB,
+    cpus: options.cpus ?? CPUS,
+  });
+  const part = await world.start({
+    name: 'qemu',
+    // A machine whose owner was killed must not go on burning two processors until the next run takes its world away.
+    argv: ['setpriv', '--pdeathsig', 'KILL', ...machine],
+    // What the guest writes to its disk goes to a nameless file there.
+    env: { TMPDIR: world.folder },
+  });
+  part.exited.then((exit) =>
+    agent.close(new Error(`the guest's virtual machine ended (${describeExit(exit)}); ${lastWords(world, part)}`)),
+  );
+  await untilBooted(agent.booted(), () => lastWords(world, part));
+  return { part, agent };
+}
+
+async function untilBooted(booted: Promise<string>, tail: () => string): Promise<string> {
+  const timer = new AbortController();
+  const late = delay(BOOT_DEADLINE_MS, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`the guest does not answer after ${BOOT_DEADLINE_MS} ms; ${tail()}`);
+  });
+  try {
+    return await Promise.race([booted, late]);
+  } finally {
+    timer.abort();
+    late.catch(() => undefined);
+    booted.catch(() => undefined);
+  }
+}
+
+const lastWords = (world: World, part: Part): string =>
+  `qemu said:\n${part.logTail()}\nthe end of its console:\n${logTail(consoleLogOf(world.logsFolder))}`;
+
+class RunningGuest {
+  readonly #world: World;
+  readonly #part: Part;
+  readonly #agent: Agent;
+
+  constructor(made: { world: World; part: Part; agent: Agent }) {
+    this.#world = made.world;
+    this.#part = made.part;
+    this.#agent = made.agent;
+  }
+
+  doors(): Omit<GuestWorld, 'startContainerd' | 'installKubelet' | 'startKubelet'> {
+    const { id, logsFolder } = this.#world;
+    return {
+      id,
+      world: this.#world,
+      pid: this.#part.pid,
+      consoleLog: consoleLogOf(logsFolder),
+      journalLog: journalLogOf(logsFolder),
+      exited: this.#part.exited,
+      run: (script, options) => this.run(script, options),
+      runOk: (script, options) => this.runOk(script, options),
+      writeFile: (path, text) => this.writeFile(path, text),
+      reboot: () => this.reboot(),
+      destroy: () => this.destroy(),
+    };
+  }
+
+  run(script: string, options: RunOptions = {}): Promise<Captured> {
+    return this.#agent.run(script, options.timeoutMs ?? RUN_TIMEOUT_MS);
+  }
+
+  async runOk(script: string, options: RunOptions = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.run(script, options);
+    if (code !== 0) {
+      throw new Error(`in the guest: ${script}: exit code ${code}: ${stderr.trim() || stdout.trim() || 'no output'}`);
+    }
+    return stdout;
+  }
+
+  async writeFile(path: string, text: string): Promise<void> {
+    const content = Buffer.from(text).toString('base64');
+    await this.runOk(`mkdir -p "$(dirname ${quote(path)})" && base64 -d > ${quote(path)} <<< ${content}`);
+  }
+
+  async reboot(): Promise<void> {
+    const before = await this.#agent.booted();
+    // Its answer may or may not get out before the agent is ended.
+    this.run('systemctl --no-block reboot').catch(() => undefined);
+    await untilBooted(this.#agent.booted(before), () => lastWords(this.#world, this.#part));
+  }
+
+  async destroy(): Promise<void> {
+    this.#agent.close(new Error('the guest was stopped'));
+    await this.#world.destroy();
+  }
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
