@@ -2,7 +2,9 @@
  * Waiting for any file descriptor on Node's own event loop. Node offers that only for sockets, pipes and terminals; libuv, which is
  * part of the Node binary, does it for everything that `epoll` takes. So an inotify descriptor costs no thread and no polling.
  */
-import { dlopen, getCurrentEventLoop, getRawPointer } from 'node:ffi';
+import { dlopen, getCurrentEventLoop } from 'node:ffi';
+// The end of the process is part of the event loop's life: the one thing of `process` that this folder needs.
+import wholeProcess from 'node:process';
 import { CodedError } from '../base/errors.ts';
 
 const UV_POLL = 8;
@@ -17,61 +19,52 @@ export interface Readiness {
 }
 
 const SIGNATURES = {
+  malloc: { arguments: ['u64'], return: 'pointer' },
   uv_handle_size: { arguments: ['i32'], return: 'u64' },
   uv_poll_init: { arguments: ['pointer', 'pointer', 'i32'], return: 'i32' },
   uv_poll_start: { arguments: ['pointer', 'i32', 'pointer'], return: 'i32' },
+  uv_poll_stop: { arguments: ['pointer'], return: 'i32' },
   uv_unref: { arguments: ['pointer'], return: 'void' },
   uv_close: { arguments: ['pointer', 'pointer'], return: 'void' },
 } as const;
 
-interface Handle {
-  /** libuv's memory: must live until libuv says that the handle is closed. */
-  readonly memory: Buffer;
-  readonly listener: () => void;
-  closing: boolean;
-}
-
 export function createReadiness(): Readiness {
   const { lib, functions: uv } = dlopen(null, SIGNATURES);
-  const size = Number(uv.uv_handle_size(UV_POLL));
-  const handles = new Map<bigint, Handle>();
+  // libuv lets go of a handle some time after it was closed, and calls this with it.
+  const free = lib.getSymbol('free');
+  const listeners = new Map<bigint, () => void>();
 
   // Native callbacks run in the middle of libuv's turn: nothing of ours may throw there, and promises are not run after it. So
-  // they only arrange for the listener to be called from the phase that follows.
+  // this only arranges for the listener to be called from the phase that follows.
   const onReady = lib.registerCallback(
     { arguments: ['pointer', 'i32', 'i32'], return: 'void' },
-    (pointer) => void setImmediate(callListener, asPointer(pointer)),
+    (handle) => void setImmediate(callListener, handle),
   );
-  const onClosed = lib.registerCallback(
-    { arguments: ['pointer'], return: 'void' },
-    (pointer) => void handles.delete(asPointer(pointer)),
-  );
-  const callListener = (pointer: bigint) => {
-    const handle = handles.get(pointer);
-    if (handle !== undefined && !handle.closing) handle.listener();
+  const callListener = (handle: unknown) => {
+    if (typeof handle === 'bigint') listeners.get(handle)?.();
+  };
+  // After the exit event no JavaScript may run, but libuv still turns once more: a callback then would abort the process.
+  const silence = () => {
+    for (const handle of listeners.keys()) uv.uv_poll_stop(handle);
+  };
+
+  const close = (handle: bigint) => {
+    if (!listeners.delete(handle)) return;
+    if (listeners.size === 0) wholeProcess.removeListener('exit', silence);
+    uv.uv_poll_stop(handle);
+    uv.uv_close(handle, free);
   };
 
   return {
     watch: (fd, what, listener) => {
-      const handle: Handle = { memory: Buffer.allocUnsafeSlow(size), listener, closing: false };
-      const pointer = getRawPointer(handle.memory);
-      const made = uv.uv_poll_init(getCurrentEventLoop(), pointer, fd);
+      const handle = uv.malloc(uv.uv_handle_size(UV_POLL));
+      const made = uv.uv_poll_init(getCurrentEventLoop(), handle, fd);
       if (made < 0) throw new CodedError('unsupported', `cannot wait for descriptor ${fd}: libuv error ${made}`);
-      handles.set(pointer, handle);
-      uv.uv_unref(pointer);
-      uv.uv_poll_start(pointer, EVENTS[what], onReady);
-      return {
-        close: () => {
-          if (handle.closing) return;
-          handle.closing = true;
-          uv.uv_close(pointer, onClosed);
-        },
-      };
+      if (listeners.size === 0) wholeProcess.once('exit', silence);
+      listeners.set(handle, listener);
+      uv.uv_unref(handle);
+      uv.uv_poll_start(handle, EVENTS[what], onReady);
+      return { close: () => close(handle) };
     },
   };
-}
-
-function asPointer(value: unknown): bigint {
-  if (typeof value !== 'bigint') throw new TypeError(`a native callback got ${typeof value} for a pointer`);
-  return value;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { linkSync, mkdtempSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,6 +133,28 @@ describe('inotify', { timeout: 5000 }, () => {
       (error: unknown) => codeOf(error) === 'notFound' && /\/nowhere\/at\/all.*ENOENT/.test(String(error)),
     );
   });
+});
+
+describe('a process with watches', () => {
+  const watching = `
+    import { createHost } from ${JSON.stringify(join(import.meta.dirname, 'host.ts'))};
+    import { writeFileSync } from 'node:fs';
+    const { inotify } = createHost();
+    const watches = [0x100, 0x2].map((mask) => inotify.watch(${JSON.stringify(directory)}, mask, () => undefined));`;
+  const touch = `writeFileSync(${JSON.stringify(join(directory, 'late'))}, 'x');`;
+  for (const [what, code] of [
+    ['with nothing else to do', ''],
+    ['with events that nobody has read', `process.on('exit', () => { ${touch} });`],
+    ['with events, by process.exit', `${touch} process.exit(0);`],
+    ['right after it closed them', `${touch} watches.forEach((watch) => watch.close()); inotify.close();`],
+    ['in the turn in which it closed them', `setImmediate(() => { inotify.close(); process.exit(0); });`],
+  ] as const) {
+    it(`ends by itself ${what}`, () => {
+      const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', `${watching}${code}`];
+      const { status, signal, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 10_000 });
+      assert.deepEqual({ status, signal, stderr }, { status: 0, signal: null, stderr: '' });
+    });
+  }
 });
 
 describe('bytes of inotify', () => {
