@@ -143,3 +143,20 @@ test('a kubelet that ends by itself ends the run, with its last words', async (t
   assert.match(run.output(), /the kubelet ended by itself: signal SIGKILL/);
   await assertNothingLeft(before, run);
 });
+
+for (const step of ['namespaces', 'containerd-1.6', 'images']) {
+  test(`Ctrl-C right after the step "${step}" leaves nothing either`, async () => {
+    const before = await machineState();
+    const child = spawn(process.execPath, [PROGRAM], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const exited = once(child, 'exit');
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+      if (output.includes(`✓ ${step}`)) child.kill('SIGINT');
+    });
+    assert.deepEqual(await exited, [0, null], output);
+    assert.deepEqual(await machineState(), before);
+    assert.deepEqual(await findLeftovers(place), []);
+    assert.ok(!existsSync(place.root));
+  });
+}

@@ -19,6 +19,7 @@ export function capture(argv: readonly string[], options: CaptureOptions = {}): 
   if (program === undefined) return Promise.reject(new Error('no program given'));
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
+      detached: true, // Ctrl-C in a terminal is for us to act on, in order
       stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       ...(options.env === undefined ? {} : { env: options.env }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),

@@ -38,23 +38,20 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   await sweep(place);
   await refuseSecond(place);
   signal.throwIfAborted();
-  const node = await createNode({
-    place,
-    id: NODE_ID,
-    runtime: DEBIAN_RUNTIME,
-    images: [makeImage(await pauseImage()), await demoImage()],
-    cacheFolder: options.cacheFolder,
-    nodeName: 'demo',
-    kubelet: { binary: options.kubelet },
-    progress: (step) => steps.begin(step),
+  const removePlace = async () => {
+    await removeIfEmpty(place.root);
+    await removeIfEmpty(dirname(place.root));
+  };
+  const node = await makeNode(options).catch(async (error: unknown) => {
+    await removePlace();
+    throw error;
   });
   const forwards: Forward[] = [];
   const stop = async () => {
     for (const forward of forwards) forward.close();
     if (node.kubelet.isRunning()) await node.kubelet.stop();
     await node.destroy();
-    await removeIfEmpty(place.root);
-    await removeIfEmpty(dirname(place.root));
+    await removePlace();
   };
   try {
     await furnish(node, forwards, options);
@@ -64,6 +61,19 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     throw error;
   }
   return { node, forwards, stop };
+}
+
+async function makeNode({ place, cacheFolder, kubelet, steps }: DemoOptions): Promise<NodeWorld> {
+  return await createNode({
+    place,
+    id: NODE_ID,
+    runtime: DEBIAN_RUNTIME,
+    images: [makeImage(await pauseImage()), await demoImage()],
+    cacheFolder,
+    nodeName: 'demo',
+    kubelet: { binary: kubelet },
+    progress: (step) => steps.begin(step),
+  });
 }
 
 async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal }: DemoOptions): Promise<void> {
