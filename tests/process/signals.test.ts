@@ -31,6 +31,15 @@ describe('signals', () => {
     });
   }
 
+  it('a second signal ends at once', async () => {
+    await using kubelet = await startKubelet();
+    await kubelet.up();
+    // Both wait for the process, so the second arrives while the first is being followed.
+    for (const name of ['SIGSTOP', 'SIGTERM', 'SIGINT', 'SIGCONT'] as const) kubelet.signal(name);
+    assert.equal((await kubelet.exited).code, 1);
+    assert.match(kubelet.log(), /"Second signal: exiting at once"[^\n]*\n$/);
+  });
+
   it('SIGTERM stops within a second while clients hold connections and the runtime hangs', async () => {
     await using kubelet = await startKubelet();
     // A socket that takes connections and never says a word.
