@@ -92,8 +92,10 @@ function hasActiveRegular({ pod, observation }: StatusInput): boolean {
   return observation.containers.some(({ name, sandboxId }) => names.has(name) && sandboxId === sandbox.id);
 }
 
+/** The pod was ended and nothing of it is left running, its sandbox neither. */
 function isOver({ step, observation }: StatusInput): boolean {
-  return step !== 'syncing' && !observation.containers.some(mayRun);
+  if (step === 'syncing' || observation.containers.some(mayRun)) return false;
+  return !observation.sandboxes.some(({ ready }) => ready);
 }
 
 const isTerminal = (phase: PodPhase | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';
