@@ -117,3 +117,21 @@ describe('signals', () => {
     });
   }
 });
+
+describe('an error that nobody caught', () => {
+  for (const [what, code] of [
+    ['thrown', "throw new Error('boom')"],
+    ['rejected', "Promise.reject(new Error('boom'))"],
+  ] as const) {
+    it(`and was ${what} is logged in full, and the process ends in order with code 1`, async () => {
+      const prepare = `echo "process.once('SIGUSR2', () => { ${code} })" > "$DIR/boom.cjs"
+        export NODE_OPTIONS="--require $DIR/boom.cjs"`;
+      await using kubelet = await startKubelet({ prepare });
+      await kubelet.up();
+      kubelet.signal('SIGUSR2');
+      assert.equal((await kubelet.exited).code, 1);
+      assert.match(kubelet.log(), /E.*"Unexpected error" err="boom" stack=<\n\tError: boom\n\t +at .*boom\.cjs/);
+      assert.match(kubelet.log(), /"Kubelet is stopping" reason="an unexpected error"\n$/);
+    });
+  }
+});
