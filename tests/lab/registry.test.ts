@@ -36,6 +36,10 @@ for (const runtime of RUNTIMES) {
     await assert.rejects(cri.images.pull({ image: { image: name }, auth: { username, password: 'wrong' } }, never));
     await cri.images.pull({ image: { image: name }, auth: { username, password } }, never);
     assert.ok((await cri.images.status({ image: name }, {}, never))?.image !== undefined);
+    await registry.serveAs('images.example.com');
+    const alias = 'images.example.com/team/app:1';
+    await cri.images.pull({ image: { image: alias }, auth: { username, password } }, never);
+    assert.ok((await cri.images.status({ image: alias }, {}, never))?.image?.repoTags.includes(alias));
     assert.ok((await registry.requests()).some((seen) => seen.user === username && seen.status === 200));
     await cri.close();
   });

@@ -28,6 +28,8 @@ export interface Registry {
   setFaults(faults: readonly Fault[]): Promise<void>;
   /** Every request that came through the proxy so far. */
   requests(): Promise<readonly SeenRequest[]>;
+  /** Pulls of images named `name/…` (`registry.example.com`, say) come here too. */
+  serveAs(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -69,6 +71,12 @@ export async function startRegistry(node: LabNode, binary: string, options: Regi
     push: async (image, repositoryAndTag) => {
       await pushImage(node, origin, image, repositoryAndTag);
       return `${host}/${repositoryAndTag}`;
+    },
+    serveAs: async (name) => {
+      const table = join(node.containerd.registriesFolder, name);
+      await mkdir(table, { recursive: true });
+      const hosts = `server = "http://${host}"\n[host."http://${host}"]\ncapabilities = ["pull", "resolve"]\n`;
+      await writeFile(join(table, 'hosts.toml'), hosts);
     },
     stop: async () => {
       await Promise.all([proxy.stop(), server.stop()]);

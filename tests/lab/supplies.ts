@@ -7,6 +7,7 @@ import type { RuntimeBinaries } from '../../tools/machine/containerd.ts';
 import { busyboxImage, pauseImage } from '../../tools/machine/images.ts';
 import { type Image, makeImage } from '../../tools/machine/oci/image.ts';
 import { ensurePackages } from '../../tools/machine/packages.ts';
+import { WORLD_PACKAGES } from '../../tools/machine/world.ts';
 import { createBinaries } from './binaries/binaries.ts';
 import type { BinaryName } from './binaries/catalog.ts';
 import { createProgress } from './binaries/progress.ts';
@@ -54,7 +55,10 @@ export function createSupplies(env: NodeJS.ProcessEnv): Supplies {
   const ensure = <N extends BinaryName>(...names: readonly N[]) => binaries.ensure(names, never);
 
   return {
-    runtime: once((name: RuntimeName) => (name === 'containerd-1.6' ? debianRuntime(ensure) : builtRuntime(ensure))),
+    runtime: once(async (name: RuntimeName) => {
+      await ensurePackages(WORLD_PACKAGES, progress.line);
+      return await (name === 'containerd-1.6' ? debianRuntime(ensure) : builtRuntime(ensure));
+    }),
     images: once(async () => {
       await ensure('busybox', 'catatonit');
       const testserver = testserverImage({ env, run: runCommand, cacheFolder, toolchain });

@@ -1,6 +1,6 @@
 /** A node in a sealed world: containerd with its images, a door into its network, and a kubelet. The lab and `make run` share it. */
 import { existsSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Captured, CaptureOptions } from './capture.ts';
 import { type Containerd, createContainerd, type RuntimeBinaries } from './containerd.ts';
@@ -48,6 +48,7 @@ export interface NodeWorld {
   destroy(): Promise<void>;
 }
 
+const UNUSED_AFTER_MS = 7 * 24 * 3600 * 1000;
 const POD_SUBNET = '10.88.0.0/16';
 
 /** containerd is up and has its images when this resolves. */
@@ -109,12 +110,24 @@ async function importArchive(containerd: Containerd, images: readonly Image[], c
   if (images.length === 0) return;
   const folder = join(cacheFolder, 'images');
   const archive = join(folder, `${archiveKey(images)}.tar`);
-  if (!existsSync(archive)) {
+  if (existsSync(archive)) {
+    await utimes(archive, new Date(), new Date()); // the day of its last use
+  } else {
     await mkdir(folder, { recursive: true });
+    await removeUnused(folder);
     const half = `${archive}.${process.pid}`;
     await writeFile(half, writeArchive(images));
     await rename(half, archive);
   }
   const { code, stderr } = await containerd.ctr('images', 'import', archive);
   if (code !== 0) throw new Error(`ctr images import ${archive}: exit code ${code}: ${stderr.trim()}`);
+}
+
+/** Every change of an image makes a new archive: those that nobody used for a week go. */
+async function removeUnused(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY })); // another process was first
+    if (Date.now() - mtimeMs > UNUSED_AFTER_MS) await rm(path, { force: true });
+  }
 }

@@ -53,6 +53,9 @@ export interface World {
   destroy(): Promise<void>;
 }
 
+/** The programs that a world itself is made with (ip, unshare, nsenter); a minimal system lacks the first. */
+export const WORLD_PACKAGES = ['iproute2', 'util-linux'] as const;
+
 /** The address of the node: on a bridge that leads nowhere, with the default route over it (TEST-NET-1). */
 export const NODE_ADDRESS = '192.0.2.10';
 const NODE_GATEWAY = '192.0.2.1';

@@ -8,6 +8,7 @@ import { readWorlds, sweep, type WorldPlace } from '../machine/ledger.ts';
 import { createNode, type NodeWorld } from '../machine/node.ts';
 import { makeImage } from '../machine/oci/image.ts';
 import { ensurePackages } from '../machine/packages.ts';
+import { WORLD_PACKAGES } from '../machine/world.ts';
 import { DEMO_POD, DEMO_PORT, demoImage, untilServed, writeDemoPod } from './demo-pod.ts';
 import { type Forward, forwardPort } from './forward.ts';
 import type { Steps } from './steps.ts';
@@ -33,7 +34,7 @@ const NODE_ID = 'node';
 export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { place, steps, signal } = options;
   steps.begin('Debian packages: containerd, runc, network plugins, image contents');
-  const packages = [...DEBIAN_RUNTIME_PACKAGES, ...IMAGE_PACKAGES];
+  const packages = [...WORLD_PACKAGES, ...DEBIAN_RUNTIME_PACKAGES, ...IMAGE_PACKAGES];
   await ensurePackages(packages, (line) => steps.line(line), { signal });
   await sweep(place);
   await refuseSecond(place);
