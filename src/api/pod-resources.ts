@@ -67,6 +67,11 @@ export function containerRequests(pod: Pod): Quantities {
   return aggregate(pod, (container) => container.resources?.requests);
 }
 
+/** What the containers may use together, without the pod's own resources. */
+export function containerLimits(pod: Pod): Quantities {
+  return aggregate(pod, (container) => container.resources?.limits);
+}
+
 function aggregate(pod: Pod, listOf: (container: Container) => ResourceList | undefined): Map<string, Quantity> {
   const total = new Map<string, Quantity>();
   for (const container of pod.spec.containers) add(total, toQuantities(listOf(container)));

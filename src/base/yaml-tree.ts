@@ -31,9 +31,6 @@ export type ReadTree =
   | { readonly tree: Tree; readonly second: Place | undefined }
   | { readonly problem: SyntaxProblem };
 
-/** Every document that holds something. */
-export type ReadTrees = { readonly trees: readonly Tree[] } | { readonly problem: SyntaxProblem };
-
 /** Carries a problem out of the depth of the tree; never leaves this file. */
 class Unreadable extends Error {
   readonly problem: SyntaxProblem;
@@ -55,51 +52,49 @@ export function readTree(text: string): ReadTree {
   return { tree: built.tree, second: second === undefined ? undefined : read.placeOf(second.range[0]) };
 }
 
-/** Never throws. A text with no document in it has no trees. */
-export function readTrees(text: string): ReadTrees {
-  const read = parseDocuments(text);
-  if ('problem' in read) return read;
-  const trees: Tree[] = [];
-  for (const document of read.documents) {
-    const built = buildTree(document, read.placeOf);
-    if ('problem' in built) return built;
-    trees.push(built.tree);
-  }
-  return { trees };
-}
+export type PlaceOf = (offset: number) => Place;
 
-type PlaceOf = (offset: number) => Place;
-
-interface ParsedDocument {
+export interface ParsedDocument {
   readonly contents: unknown;
   readonly range: readonly [number, number, number];
+}
+
+/** Scalars are left as text, because what they mean is for `resolvePlain` to say. */
+export const PARSE_OPTIONS = {
+  schema: 'failsafe',
+  uniqueKeys: false,
+  prettyErrors: false,
+  logLevel: 'silent',
+} as const;
+
+export function createPlaces(): { readonly lines: LineCounter; readonly placeOf: PlaceOf } {
+  const lines = new LineCounter();
+  return {
+    lines,
+    placeOf: (offset) => {
+      const { line, col } = lines.linePos(offset);
+      return { line: Math.max(line, 1), column: Math.max(col, 1) };
+    },
+  };
 }
 
 function parseDocuments(
   text: string,
 ): { readonly documents: readonly ParsedDocument[]; readonly placeOf: PlaceOf } | { readonly problem: SyntaxProblem } {
-  const lines = new LineCounter();
-  // Scalars are left as text here, because what they mean is for `resolvePlain` to say.
-  const documents = parseAllDocuments(text, {
-    schema: 'failsafe',
-    uniqueKeys: false,
-    prettyErrors: false,
-    lineCounter: lines,
-    logLevel: 'silent',
-  });
-  const placeOf = (offset: number): Place => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(line, 1), column: Math.max(col, 1) };
-  };
+  const { lines, placeOf } = createPlaces();
+  const documents = parseAllDocuments(text, { ...PARSE_OPTIONS, lineCounter: lines });
   // The first error only: the others usually follow from it.
   const error = documents.flatMap((document) => document.errors)[0];
-  if (error !== undefined)
-    return { problem: { place: placeOf(error.pos[0]), text: `not valid YAML or JSON: ${error.message}` } };
+  if (error !== undefined) return { problem: syntaxProblem(error, placeOf) };
   return { documents: documents.filter((document) => !isNothing(document.contents)), placeOf };
 }
 
-function buildTree(
-  document: ParsedDocument,
+export function syntaxProblem(error: { readonly pos: readonly number[]; readonly message: string }, placeOf: PlaceOf) {
+  return { place: placeOf(error.pos[0] ?? 0), text: `not valid YAML or JSON: ${error.message}` };
+}
+
+export function buildTree(
+  document: Pick<ParsedDocument, 'contents'>,
   placeOf: PlaceOf,
 ): { readonly tree: Tree } | { readonly problem: SyntaxProblem } {
   try {
@@ -110,7 +105,7 @@ function buildTree(
   }
 }
 
-function isNothing(node: unknown): boolean {
+export function isNothing(node: unknown): boolean {
   return node === null || (isScalar(node) && node.type === 'PLAIN' && node.value === '' && node.tag === undefined);
 }
 

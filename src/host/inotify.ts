@@ -1,5 +1,6 @@
 /** File system events of Linux: one inotify descriptor for all watches of a kubelet, read when the event loop says there is something. */
 import { closeSync, readSync } from 'node:fs';
+import { CodedError } from '../base/errors.ts';
 import type { Readiness } from './event-loop.ts';
 import type { Syscalls } from './syscalls.ts';
 
@@ -73,7 +74,12 @@ export function createInotify(syscalls: Syscalls, readiness: Readiness): Inotify
     const sharing = watches.get(id);
     if (!sharing?.delete(watch) || sharing.size > 0 || open === undefined) return;
     watches.delete(id);
-    syscalls.inotifyRemove(open.fd, id);
+    try {
+      syscalls.inotifyRemove(open.fd, id);
+    } catch (error) {
+      // The file is gone and the watch with it; the kernel's word of that is still on its way.
+      if (!(error instanceof CodedError && error.data['name'] === 'EINVAL')) throw error;
+    }
   };
 
   return {

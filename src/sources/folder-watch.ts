@@ -1,0 +1,103 @@
+/** Watches the folders that lead to the manifests, and remembers which files are being written just now. */
+import { join } from 'node:path';
+import { describeError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { IN, type Inotify, type InotifyEvent } from '../host/inotify.ts';
+import { isManifestName } from './rules/manifest-files.ts';
+import type { WatchedPlace, WatchedPlaces } from './watched-places.ts';
+
+/**
+ * - writing: somebody has it open and has written to it
+ * - complete: closed after writing, or moved here as a whole
+ */
+export type WriteState = 'writing' | 'complete';
+
+export interface FolderWatch {
+  /** Watches these folders from now on and no others. Answers whether one was added, so that it must be looked at again. */
+  follow(places: WatchedPlaces): boolean;
+  /** What was seen of a file; undefined if nothing. That it is complete is told once: it will be read now. */
+  takeState(path: string): WriteState | undefined;
+  close(): void;
+}
+
+export interface FolderWatchDeps {
+  readonly inotify: Pick<Inotify, 'watch'>;
+  readonly log: Logger;
+  /** Something changed: look again. */
+  readonly wake: () => void;
+}
+
+const CHANGES = IN.modify | IN.attributes | IN.closeWrite | IN.movedFrom | IN.movedTo | IN.create | IN.delete;
+const FOLDER_GONE = IN.deleteSelf | IN.moveSelf | IN.ignored;
+
+export function createFolderWatch({ inotify, log, wake }: FolderWatchDeps): FolderWatch {
+  const watches = new Map<string, { readonly place: WatchedPlace; readonly close: () => void }>();
+  const states = new Map<string, WriteState>();
+  const unwatchable = new Set<string>();
+
+  const hear = (folder: string, event: InotifyEvent) => {
+    if (event.mask & (FOLDER_GONE | IN.overflow)) {
+      // The name may stand for another folder now, so the watch is made anew.
+      watches.get(folder)?.close();
+      watches.delete(folder);
+      wake();
+      return;
+    }
+    const place = watches.get(folder)?.place;
+    if (place === undefined || !matters(place, event.name)) return;
+    const path = join(folder, event.name);
+    if (event.mask & IN.modify) states.set(path, 'writing');
+    if (event.mask & (IN.closeWrite | IN.movedTo)) states.set(path, 'complete');
+    if (event.mask & (IN.delete | IN.movedFrom)) states.delete(path);
+    // While it is being written there is nothing to read; the end of it is told by another event.
+    if (event.mask & ~IN.modify) wake();
+  };
+
+  const add = (folder: string, place: WatchedPlace): boolean => {
+    try {
+      const watch = inotify.watch(folder, CHANGES | FOLDER_GONE, (event) => hear(folder, event));
+      watches.set(folder, { place, close: watch.close });
+      unwatchable.delete(folder);
+      return true;
+    } catch (error) {
+      if (!unwatchable.has(folder)) {
+        log.warn('Cannot watch folder: changes are seen only at the check interval', {
+          folder,
+          err: describeError(error),
+        });
+      }
+      unwatchable.add(folder);
+      return false;
+    }
+  };
+
+  return {
+    follow: (places) => {
+      for (const [folder, watch] of watches) {
+        if (places.has(folder)) continue;
+        watch.close();
+        watches.delete(folder);
+      }
+      let added = false;
+      for (const [folder, place] of places) {
+        const watch = watches.get(folder);
+        if (watch === undefined) added = add(folder, place) || added;
+        else watches.set(folder, { ...watch, place });
+      }
+      return added;
+    },
+    takeState: (path) => {
+      const state = states.get(path);
+      if (state === 'complete') states.delete(path);
+      return state;
+    },
+    close: () => {
+      for (const { close } of watches.values()) close();
+      watches.clear();
+    },
+  };
+}
+
+function matters(place: WatchedPlace, name: string): boolean {
+  return place.names.has(name) || (place.manifests && isManifestName(name));
+}

@@ -1,0 +1,119 @@
+/**
+ * What a manifest says: a text with pods in YAML or JSON, one or several in a document, in one or several documents. Read in
+ * steps, because there is no limit to how many they are.
+ */
+
+import { formatFieldError } from '../../api/field-error.ts';
+import { decodeObject, describeTree, entryOf, placeOfPath } from '../../api/object-decode.ts';
+import type { Pod } from '../../api/pod.ts';
+import { applyPodDefaults } from '../../api/pod-defaults.ts';
+import { POD } from '../../api/pod-schema.ts';
+import { validatePod } from '../../api/pod-validation.ts';
+import { readTreesInSteps } from '../../base/yaml-documents.ts';
+import type { Place, Tree } from '../../base/yaml-tree.ts';
+import { giveStaticIdentity, type StaticOrigin } from './static-identity.ts';
+import { staticPodFaults } from './static-pod-rules.ts';
+
+export interface ManifestFinding {
+  readonly place: Place;
+  /** What is wrong, without the name of the file. */
+  readonly text: string;
+}
+
+export interface ManifestReading {
+  /** The good ones, complete: with defaults and identity. */
+  readonly pods: readonly Pod[];
+  readonly problems: readonly ManifestFinding[];
+  readonly warnings: readonly ManifestFinding[];
+}
+
+export interface ManifestRules extends StaticOrigin {
+  /** The gate PreventStaticPodAPIReferences: nothing that only the API server can give. */
+  readonly preventApiReferences: boolean;
+}
+
+const PODS_IN_A_STEP = 5;
+const START: Place = { line: 1, column: 1 };
+
+export function* readManifest(text: string, rules: ManifestRules): Generator<undefined, ManifestReading> {
+  const read = yield* readTreesInSteps(text);
+  if ('problem' in read) return { pods: [], problems: [read.problem], warnings: [] };
+  if (read.trees.length === 0)
+    return { pods: [], problems: [{ place: START, text: 'the file is empty' }], warnings: [] };
+  const reading: { pods: Pod[]; problems: ManifestFinding[]; warnings: ManifestFinding[] } = {
+    pods: [],
+    problems: [],
+    warnings: [],
+  };
+  let count = 0;
+  for (const tree of podTrees(read.trees, reading.problems)) {
+    if (++count % PODS_IN_A_STEP === 0) yield;
+    const pod = readPod(tree, rules, reading);
+    if (pod !== undefined) reading.pods.push(pod);
+  }
+  return reading;
+}
+
+/** The trees of the single pods, lists opened up. */
+function* podTrees(trees: readonly Tree[], problems: ManifestFinding[]): Generator<Tree> {
+  for (const tree of trees) {
+    const kind = headOf(tree, 'kind');
+    const version = headOf(tree, 'apiVersion');
+    const items = entryOf(tree, 'items')?.value;
+    if (tree.kind !== 'map') problems.push({ place: tree.place, text: `must be a Pod; found ${describeTree(tree)}` });
+    else if (version !== 'v1') problems.push(wrongHead(tree, 'apiVersion', 'v1'));
+    else if (kind === 'Pod') yield tree;
+    else if (kind !== 'List' && kind !== 'PodList') problems.push(wrongHead(tree, 'kind', 'Pod, PodList or List'));
+    else if (items?.kind === 'list') yield* kind === 'List' ? podTrees(items.items, problems) : items.items;
+    else if (items !== undefined && items.kind !== 'null')
+      problems.push({ place: items.place, text: 'items: must be a list' });
+  }
+}
+
+function headOf(tree: Tree, key: string): string | undefined {
+  const value = entryOf(tree, key)?.value;
+  return value?.kind === 'string' ? value.value : undefined;
+}
+
+function wrongHead(tree: Tree, key: string, wanted: string): ManifestFinding {
+  const value = entryOf(tree, key)?.value;
+  if (value === undefined) return { place: tree.place, text: `${key}: missing; must be ${wanted}` };
+  return { place: value.place, text: `${key}: must be ${wanted}; found ${describeTree(value)}` };
+}
+
+function readPod(
+  tree: Tree,
+  rules: ManifestRules,
+  report: { readonly problems: ManifestFinding[]; readonly warnings: ManifestFinding[] },
+): Pod | undefined {
+  const decoded = decodeObject(POD, tree);
+  for (const { place, path, text } of decoded.warnings) report.warnings.push({ place, text: `${path}: ${text}` });
+  if (decoded.problems.length > 0) {
+    for (const { place, path, text } of decoded.problems)
+      report.problems.push({ place, text: path ? `${path}: ${text}` : text });
+    return undefined;
+  }
+  const written = writtenPod(decoded.value);
+  // The name is checked as it was written: with the node's name behind it, a missing one would look fine.
+  const pod = applyPodDefaults(giveStaticIdentity(written, rules));
+  const faults = [...staticPodFaults(written, rules), ...validatePod(pod)];
+  for (const fault of faults)
+    report.problems.push({ place: placeOfPath(tree, fault.path), text: formatFieldError(fault) });
+  return faults.length === 0 ? pod : undefined;
+}
+
+/** The decoder follows the schema of the type; what it can't promise is that the two parts of every object are there. */
+function writtenPod(value: Readonly<Record<string, unknown>>): Pod {
+  const { metadata, spec } = value as unknown as Partial<Pod>;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...metadata,
+      name: metadata?.name ?? '',
+      namespace: metadata?.namespace ?? '',
+      uid: metadata?.uid ?? '',
+    },
+    spec: { ...spec, containers: spec?.containers ?? [] },
+  };
+}

@@ -1,0 +1,95 @@
+/** Where pods come from. The front door: all sources of one node, merged into the set of pods that should run on it. */
+import { createHash } from 'node:crypto';
+import type { Pod } from '../api/pod.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import type { RecordEvent } from '../events/events.ts';
+import type { Inotify } from '../host/inotify.ts';
+import { createFileSource } from './file.ts';
+import { createReport } from './report.ts';
+import { markPod, mergeSources, type SourceName, type SourceState } from './rules/merge.ts';
+
+export interface SourcesConfig {
+  readonly nodeName: string;
+  /** Empty: none. */
+  readonly staticPodPath: string;
+  readonly fileCheckFrequencyMs: number;
+  /** Empty: none. */
+  readonly staticPodUrl: string;
+  readonly staticPodUrlHeader: Readonly<Record<string, readonly string[]>>;
+  readonly httpCheckFrequencyMs: number;
+  /** The gate PreventStaticPodAPIReferences. */
+  readonly preventApiReferences: boolean;
+}
+
+export interface SourcesDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly inotify: Pick<Inotify, 'watch'>;
+  readonly record: RecordEvent;
+  /** Called with the whole set at the start and after every change. A pod that did not change is the same object as before. */
+  readonly onDesired: (pods: readonly Pod[], everySourceHeard: boolean) => void;
+}
+
+export function createSources(config: SourcesConfig, deps: SourcesDeps): Part {
+  const log = deps.log.named('sources');
+  const merge = createMerge({ ...deps, log }, sourceNames(config));
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+  const rules = { nodeName: config.nodeName, preventApiReferences: config.preventApiReferences, hash };
+  const parts: Part[] = [];
+  if (config.staticPodPath !== '') {
+    parts.push(
+      createFileSource(
+        { path: config.staticPodPath, checkEveryMs: config.fileCheckFrequencyMs },
+        { ...deps, log, rules: { ...rules, source: 'file' }, onPods: (pods, heard) => merge('file', { pods, heard }) },
+      ),
+    );
+  }
+  return {
+    name: 'sources',
+    start: async (signal) => {
+      // Without any source the set is empty, and that is known at once.
+      if (parts.length === 0) deps.onDesired([], true);
+      for (const part of parts) await part.start(signal);
+    },
+    stop: async () => {
+      for (const part of parts.toReversed()) await part.stop?.();
+    },
+  };
+}
+
+function sourceNames(config: SourcesConfig): readonly SourceName[] {
+  const names: SourceName[] = [];
+  if (config.staticPodPath !== '') names.push('file');
+  if (config.staticPodUrl !== '') names.push('http');
+  return names;
+}
+
+type MergeDeps = Pick<SourcesDeps, 'clock' | 'log' | 'record' | 'onDesired'>;
+
+function createMerge(deps: MergeDeps, names: readonly SourceName[]): (source: SourceName, state: SourceState) => void {
+  const states = new Map<SourceName, SourceState | undefined>(names.map((name) => [name, undefined]));
+  const report = createReport(deps);
+  // Marked pods by the pod they were made of: who did not change stays the same object.
+  const marked = new WeakMap<Pod, Pod>();
+  let seen = new Map<string, string>();
+
+  return (source, state) => {
+    states.set(source, state);
+    const now = Temporal.Instant.fromEpochMilliseconds(Math.floor(deps.clock.now())).toString({
+      smallestUnit: 'nanosecond',
+    });
+    const seenNow = new Map<string, string>();
+    const merged = mergeSources(states, (pod, from) => {
+      const first = seen.get(pod.metadata.uid) ?? now;
+      seenNow.set(pod.metadata.uid, first);
+      const known = marked.get(pod) ?? markPod(pod, from, first);
+      marked.set(pod, known);
+      return known;
+    });
+    seen = seenNow;
+    report.duplicates(merged.refused);
+    deps.onDesired(merged.pods, merged.everySourceHeard);
+  };
+}

@@ -1,0 +1,40 @@
+/** Reads a file that others may be writing. */
+import { open } from 'node:fs/promises';
+import { describeError } from '../base/errors.ts';
+import type { FoundFile } from './found-files.ts';
+import { isMissing } from './watched-places.ts';
+
+/** As much as the reference reads. */
+export const LONGEST_MANIFEST = 10 * 1024 * 1024;
+
+export type FileContent =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'unreadable'; readonly problem: string }
+  /** It is another one than was found, or was changed while it was read. */
+  | { readonly kind: 'changed' };
+
+export async function readStable(file: FoundFile): Promise<FileContent> {
+  try {
+    await using handle = await open(file.target, 'r');
+    const before = await handle.stat({ bigint: true });
+    if (before.size > BigInt(LONGEST_MANIFEST)) {
+      return { kind: 'unreadable', problem: `${before.size} bytes are too long; at most ${LONGEST_MANIFEST} are read` };
+    }
+    const bytes = await handle.readFile();
+    const after = await handle.stat({ bigint: true });
+    const { dev, ino, size, mtimeNs, ctimeNs } = after;
+    if ([dev, ino, size, mtimeNs, ctimeNs].join(':') !== file.fingerprint) return { kind: 'changed' };
+    return decodeText(bytes);
+  } catch (error) {
+    if (isMissing(error)) return { kind: 'changed' };
+    return { kind: 'unreadable', problem: `cannot be read: ${describeError(error)}` };
+  }
+}
+
+export function decodeText(bytes: Uint8Array): FileContent {
+  try {
+    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch (error) {
+    return { kind: 'unreadable', problem: `is not UTF-8 text: ${describeError(error)}` };
+  }
+}
