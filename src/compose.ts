@@ -6,6 +6,7 @@ import type { Clock } from './base/clock.ts';
 import { CodedError } from './base/errors.ts';
 import { createLifecycle, type Part, type StopReport } from './base/lifecycle.ts';
 import type { Logger } from './base/logger.ts';
+import { composePods } from './compose-pods.ts';
 import { type Config, renderConfigz } from './config/config.ts';
 import type { Host } from './host/host.ts';
 import type { FileLock } from './host/lock-file.ts';
@@ -57,9 +58,13 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
 
   health.add({ name: 'ping', check: () => undefined });
   health.add({ name: 'log', check: () => deps.logProblem?.() });
-  health.add({ name: 'syncloop', check: () => startingReason(lifecycle.starting()) });
 
   const runtime = createRuntime(config, deps);
+  const looksAfterPods = composePods(config, deps, runtime.cri);
+  health.add({
+    name: 'syncloop',
+    check: () => startingReason(lifecycle.starting()) ?? looksAfterPods.pods.problem(),
+  });
   health.add({ name: 'container-runtime', check: runtime.health.check });
 
   const parts: readonly Part[] = [
@@ -69,6 +74,7 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     createEventLoopLag(),
     runtime.connection,
     runtime.health,
+    ...looksAfterPods.parts,
     createHealthServer(
       { address: config.kubelet.healthzBindAddress, port: config.kubelet.healthzPort },
       {

@@ -134,7 +134,7 @@ function createRun(deps: ActDeps, context: ActContext): (step: readonly Action[]
   };
 
   const start = async (action: Start): Promise<StepResult> => {
-    const hold = action.role === 'init' || action.role === 'sidecar';
+    const hold = action.role === 'init';
     if (context.isHeldBack(action.name)) return { outcomes: [], hold };
     const prepared = await prepare();
     if (prepared.hold) return prepared;

@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { type PodUid, podUid } from '../api/ids.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { PodEnd } from '../plan/plan.ts';
 import { decodeEnding, encodeEnding } from './rules/ending-record.ts';
+import type { PodEnding } from './view.ts';
 import type { Endings } from './worker-deps.ts';
 
 export interface EndingStore extends Endings {
   /** Reads what an earlier kubelet wrote. A file that can't be read is told in the log and left alone. */
   load(): Promise<void>;
   /** Undefined: this pod has not ended. */
-  of(uid: PodUid): { readonly end: PodEnd | undefined } | undefined;
+  of(uid: PodUid): { readonly end: PodEnding | undefined } | undefined;
   uids(): readonly PodUid[];
 }
 
@@ -23,7 +23,7 @@ const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const ENDING = '.json';
 
 export function createEndingStore(folder: string, log: Logger): EndingStore {
-  const known = new Map<PodUid, { readonly end: PodEnd | undefined }>();
+  const known = new Map<PodUid, { readonly end: PodEnding | undefined }>();
   const pathOf = (uid: PodUid): string => {
     if (!SAFE_UID.test(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a file`);
     return join(folder, `${uid}${ENDING}`);

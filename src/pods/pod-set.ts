@@ -2,12 +2,11 @@
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { initialGrace } from '../plan/grace.ts';
-import type { PodEnd } from '../plan/plan.ts';
 import type { EndingStore } from './endings.ts';
 import type { FoundPod, PodsDeps } from './pods.ts';
 import { planArrivals } from './rules/arrivals.ts';
 import type { WorkerState } from './rules/worker-state.ts';
-import type { PodNews, PodView } from './view.ts';
+import type { PodEnding, PodNews, PodView } from './view.ts';
 import { createWorker, type Worker } from './worker.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
@@ -38,7 +37,11 @@ export interface PodSetTools {
   readonly onRoom: () => void;
 }
 
-const PREEMPTED: Omit<PodEnd, 'message'> = { phase: 'Failed', reason: 'Preempting' };
+const PREEMPTED: Omit<PodEnding, 'message'> = { phase: 'Failed', reason: 'Preempting' };
+const DISRUPTED = {
+  reason: 'TerminationByKubelet',
+  message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+};
 
 export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodSetTools): PodSet {
   const { clock, log } = deps;
@@ -124,7 +127,7 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
       if (victim?.state().step !== 'syncing') continue;
       log.info('Ending a pod to make room for a critical one', { podUID: uid, for: pod.metadata.name });
       deps.record({ pod: victim.state().pod.metadata, type: 'Warning', reason: PREEMPTED.reason, message });
-      victim.send({ kind: 'end', end: { ...PREEMPTED, message }, graceSeconds: 0 });
+      victim.send({ kind: 'end', end: { ...PREEMPTED, message, disruption: DISRUPTED }, graceSeconds: undefined });
     }
   };
 
@@ -140,7 +143,12 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
     if (admission.kind === 'admitted') begin({ step: 'syncing', pod }, signal);
     else if (admission.kind === 'preempt') preempt(pod, admission.victims);
     else {
-      const end: PodEnd = { phase: 'Failed', reason: admission.reason, message: admission.message };
+      const end: PodEnding = {
+        phase: 'Failed',
+        reason: admission.reason,
+        message: admission.message,
+        rejected: true,
+      };
       await endings.write({ uid, name: pod.metadata.name, namespace: pod.metadata.namespace }, end);
       deps.record({ pod: pod.metadata, type: 'Warning', reason: end.reason, message: end.message });
       begin({ step: 'terminated', pod, end, deleted: false }, signal);

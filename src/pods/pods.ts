@@ -7,10 +7,9 @@ import type { Pod } from '../api/pod.ts';
 import type { Part } from '../base/lifecycle.ts';
 import { createTurns } from '../base/turns.ts';
 import { createWakeBit } from '../base/wake.ts';
-import type { PodEnd } from '../plan/plan.ts';
 import { createEndingStore } from './endings.ts';
 import { createPodSet, type Desired } from './pod-set.ts';
-import type { PodNews, PodView } from './view.ts';
+import type { PodEnding, PodNews, PodView } from './view.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
 export interface Pods extends Part {
@@ -30,7 +29,7 @@ export interface Pods extends Part {
 }
 
 export interface EndWish {
-  readonly end: PodEnd;
+  readonly end: PodEnding;
   /** Undefined: the pod's own. */
   readonly graceSeconds: number | undefined;
 }

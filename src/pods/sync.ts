@@ -1,9 +1,10 @@
 /** One pass over a pod that should run: decide on a snapshot, act, remember what came of it. */
 import type { Act, Outcome } from '../act/act.ts';
 import type { Pod } from '../api/pod.ts';
+import { allContainers } from '../api/pod-traits.ts';
 import type { Logger } from '../base/logger.ts';
 import { computePlan } from '../plan/compute-plan.ts';
-import type { Observation } from '../plan/observation.ts';
+import { newestContainer, type Observation } from '../plan/observation.ts';
 import type { Action, Plan } from '../plan/plan.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
 import type { Memory } from './memory.ts';
@@ -17,6 +18,8 @@ export interface Sync {
 /** A container or sandbox that could not be made is tried again after this time, as long as nothing else changes. */
 const RETRY_MS = 10_000;
 const FIRST_BLOCKED_MS = 500;
+
+const NONE: ReadonlyMap<string, number> = new Map();
 
 export interface SyncTools {
   readonly memory: Memory;
@@ -42,12 +45,18 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
       crashes: memory.crashes,
       now: clock.now(),
       startedAt,
-      restartCounts: await deps.decisions.restartCounts(pod),
+      restartCounts: await restartCounts(pod, observation),
     };
     const plan = computePlan(snapshot);
     memory.crashes = plan.crashes;
     for (const [name, waiting] of plan.waiting) memory.note(name, waiting);
     return plan;
+  };
+
+  /** Asked for only where the runtime has no container that tells it. */
+  const restartCounts = (pod: Pod, observation: Observation) => {
+    const unseen = allContainers(pod).filter(({ name }) => newestContainer(observation, name) === undefined);
+    return unseen.length === 0 ? NONE : deps.decisions.restartCounts(pod);
   };
 
   const remember = (outcomes: readonly Outcome[]): void => {

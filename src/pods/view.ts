@@ -5,6 +5,14 @@ import type { Observation } from '../plan/observation.ts';
 import type { Plan, PodEnd } from '../plan/plan.ts';
 import type { ContainerMemory } from '../plan/snapshot.ts';
 
+/** Why a pod ended that did not end by itself. */
+export interface PodEnding extends PodEnd {
+  /** It was never let in. */
+  readonly rejected?: boolean;
+  /** The kubelet took it away for the sake of others (eviction, preemption, shutdown): told as a condition. */
+  readonly disruption?: { readonly reason: string; readonly message: string };
+}
+
 export interface PodView {
   readonly uid: PodUid;
   readonly pod: Pod;
@@ -17,7 +25,7 @@ export interface PodView {
   /** When the kubelet first had the pod, wall clock, ms. */
   readonly startedAt: number;
   /** Set for a pod that was ended for a reason of its own (rejected, evicted, past its deadline). */
-  readonly ended: PodEnd | undefined;
+  readonly ended: PodEnding | undefined;
   /** No source wants it any more. */
   readonly deleted: boolean;
 }

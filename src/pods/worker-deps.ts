@@ -5,9 +5,9 @@ import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Observation } from '../plan/observation.ts';
-import type { Action, PodEnd } from '../plan/plan.ts';
+import type { Action } from '../plan/plan.ts';
 import type { BackOffSettings, ProbeResults } from '../plan/snapshot.ts';
-import type { PodView } from './view.ts';
+import type { PodEnding, PodView } from './view.ts';
 
 export interface WorkerDeps {
   readonly clock: Clock;
@@ -47,7 +47,7 @@ export interface DecisionInputs {
 /** How pods ended that can't be observed again: kept on disk. */
 export interface Endings {
   /** Resolves when it is safely on disk. */
-  write(pod: PodIdentity, end: PodEnd | undefined): Promise<void>;
+  write(pod: PodIdentity, end: PodEnding | undefined): Promise<void>;
   remove(uid: PodUid): Promise<void>;
 }
 

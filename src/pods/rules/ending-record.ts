@@ -1,7 +1,7 @@
 /** The text of the file that says how a pod ended. */
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import type { PodPhase } from '../../api/pod-status.ts';
-import type { PodEnd } from '../../plan/plan.ts';
+import type { PodEnding } from '../view.ts';
 
 const VERSION = 1;
 const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
@@ -12,12 +12,12 @@ interface Named {
   readonly namespace: string;
 }
 
-export function encodeEnding({ uid, name, namespace }: Named, end: PodEnd | undefined): string {
+export function encodeEnding({ uid, name, namespace }: Named, end: PodEnding | undefined): string {
   return `${JSON.stringify({ version: VERSION, uid, name, namespace, end: end ?? null })}\n`;
 }
 
 /** Undefined inside: it finished by itself, and how is told by its containers. */
-export function decodeEnding(text: string): Parsed<PodEnd | undefined> {
+export function decodeEnding(text: string): Parsed<PodEnding | undefined> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -31,7 +31,15 @@ export function decodeEnding(text: string): Parsed<PodEnd | undefined> {
   const known = PHASES.find((one) => one === phase);
   if (known === undefined) return unparsable(`phase ${String(phase)}: allowed are ${PHASES.join(', ')}`);
   if (typeof reason !== 'string' || typeof message !== 'string') return unparsable('reason or message is no text');
-  return parsed({ phase: known, reason, message });
+  const disruption = fieldsOf(fieldsOf(record['end'])['disruption']);
+  const told = { reason: String(disruption['reason'] ?? ''), message: String(disruption['message'] ?? '') };
+  return parsed({
+    phase: known,
+    reason,
+    message,
+    ...(fieldsOf(record['end'])['rejected'] === true ? { rejected: true } : {}),
+    ...(told.reason === '' ? {} : { disruption: told }),
+  });
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

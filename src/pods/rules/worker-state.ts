@@ -9,7 +9,7 @@
 import type { Pod } from '../../api/pod.ts';
 import { assertNever } from '../../base/assert-never.ts';
 import { initialGrace, shrinkGrace } from '../../plan/grace.ts';
-import type { PodEnd } from '../../plan/plan.ts';
+import type { PodEnding } from '../view.ts';
 
 export type WorkerState =
   | { readonly step: 'syncing'; readonly pod: Pod }
@@ -19,10 +19,10 @@ export type WorkerState =
       /** From here the grace counts, wall clock, ms. */
       readonly since: number;
       readonly graceSeconds: number;
-      readonly end: PodEnd | undefined;
+      readonly end: PodEnding | undefined;
       readonly deleted: boolean;
     }
-  | { readonly step: 'terminated'; readonly pod: Pod; readonly end: PodEnd | undefined; readonly deleted: boolean }
+  | { readonly step: 'terminated'; readonly pod: Pod; readonly end: PodEnding | undefined; readonly deleted: boolean }
   | { readonly step: 'gone'; readonly pod: Pod };
 
 export type WorkerInput =
@@ -31,7 +31,7 @@ export type WorkerInput =
   /** No source wants it any more. */
   | { readonly kind: 'removed' }
   /** It must end; `graceSeconds` undefined stands for its own. `end` undefined: it has finished by itself. */
-  | { readonly kind: 'end'; readonly end: PodEnd | undefined; readonly graceSeconds: number | undefined }
+  | { readonly kind: 'end'; readonly end: PodEnding | undefined; readonly graceSeconds: number | undefined }
   /** Nothing of it runs any more. */
   | { readonly kind: 'stopped' }
   /** Nothing of it is left on the node. */
@@ -68,7 +68,7 @@ function removed(state: WorkerState, now: number): WorkerState {
   return ended.step === 'terminating' ? { ...ended, deleted: true } : ended;
 }
 
-function ending(state: WorkerState, end: PodEnd | undefined, wish: number | undefined, now: number): WorkerState {
+function ending(state: WorkerState, end: PodEnding | undefined, wish: number | undefined, now: number): WorkerState {
   if (state.step === 'terminated' || state.step === 'gone') return state;
   const graceSeconds = shrinkGrace(initialGrace(state.pod), wish);
   if (state.step === 'syncing') {

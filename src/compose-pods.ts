@@ -1,0 +1,221 @@
+/** The part of the composition root that looks after pods: from the sources over the workers to the runtime. */
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { type ActDeps, createAct } from './act/act.ts';
+import { createPodDirectories, parseMountPoints } from './act/pod-directories.ts';
+import { podUid, type SandboxId } from './api/ids.ts';
+import type { Pod } from './api/pod.ts';
+import { allContainers } from './api/pod-traits.ts';
+import type { Part } from './base/lifecycle.ts';
+import type { KubeletDeps } from './compose.ts';
+import { nodeAddresses, readRequestsConfig } from './compose-spec.ts';
+import { standInHooks, standInImages, standInLogs } from './compose-stand-ins.ts';
+import type { Config } from './config/config.ts';
+import type { RecordEvent } from './events/events.ts';
+import { cgroupVersion, memoryBytes, onlineCpus } from './host/machine.ts';
+import { createNetwork } from './network/network.ts';
+import { CONTAINER_LOGS_DIRECTORY } from './node/data-directories.ts';
+import type { BackOffSettings, ProbeResults } from './plan/snapshot.ts';
+import { createPods, type FoundPod, type Pods } from './pods/pods.ts';
+import type { CriClient } from './runtime/cri/client.ts';
+import { createHandlers } from './runtime/handlers.ts';
+import { createObserve, type Observe } from './runtime/observe/observe.ts';
+import { restorePod } from './runtime/observe/rules/restore-pod.ts';
+import { createRequests } from './runtime/requests.ts';
+import { findGarbage } from './runtime/rules/garbage.ts';
+import { hashContainer } from './runtime/spec/hash.ts';
+import { createFileSource } from './sources/file.ts';
+import { markPod } from './sources/rules/merge.ts';
+import { createVolumes } from './volumes/volumes.ts';
+
+export interface PodParts {
+  /** In the order in which they start. */
+  readonly parts: readonly Part[];
+  readonly pods: Pods;
+}
+
+const CRASH_INITIAL_MS = 10_000;
+const CRASH_MAX_MS = 300_000;
+const CRASH_RESET_MS = 600_000;
+
+export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): PodParts {
+  const { clock, log } = deps;
+  const events = log.named('events');
+  const record: RecordEvent = (event) => events.info('Event', { ...event });
+  const handlers = createHandlers({
+    clock,
+    log: log.named('runtime/handlers'),
+    status: cri.status,
+    version: cri.version,
+  });
+  const observe: Observe = createObserve({
+    clock,
+    log: log.named('runtime/observe'),
+    runtime: cri,
+    wake: (uid) => pods.wake(uid),
+    onList: (listed) => pods.found(listed),
+  });
+  const act = createAct(actDeps(config, deps, { cri, record, features: handlers.features }));
+  const pods: Pods = createPods(
+    {
+      clock,
+      log: log.named('pods'),
+      act,
+      observe,
+      record,
+      decisions: {
+        backOff: backOffOf(config),
+        probes: () => NO_PROBES,
+        hashes: (pod) => new Map(allContainers(pod).map((container) => [container.name, hashContainer(container)])),
+        restartCounts: (pod) => countLogs(config.kubelet.podLogsDir, pod),
+        garbage: (observation, now) => findGarbage(observation, garbageSettings(config), now),
+      },
+      listNode: (signal) => listNode(config, observe, signal),
+      admit: () => ({ kind: 'admitted' }),
+      restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
+    },
+    { startsAtOnce: startsAtOnce(), endingsFolder: join(config.settings.directories.root, 'ended_pods') },
+  );
+  return { parts: [handlers, observe, pods, ...sourceParts(config, deps, record, pods)], pods };
+}
+
+const NO_PROBES: ProbeResults = { startup: new Map(), liveness: new Map(), readiness: new Map() };
+
+function backOffOf({ kubelet }: Config): BackOffSettings {
+  const maxMs = kubelet.crashLoopBackOff.maxContainerRestartPeriod ?? CRASH_MAX_MS;
+  return { initialMs: CRASH_INITIAL_MS, maxMs, resetAfterMs: CRASH_RESET_MS };
+}
+
+function garbageSettings({ settings }: Config) {
+  const { deadMinimumAge, deadPerContainer } = settings.containers;
+  return { minimumAge: deadMinimumAge, perContainer: deadPerContainer };
+}
+
+/** See docs/starts.md. */
+function startsAtOnce(): number {
+  return Math.max(4, 2 * onlineCpus().length);
+}
+
+function actDeps(
+  config: Config,
+  { clock, places }: KubeletDeps,
+  tools: {
+    readonly cri: CriClient;
+    readonly record: RecordEvent;
+    readonly features: (handler: string) => { readonly recursiveReadOnly: boolean; readonly userNamespaces: boolean };
+  },
+): ActDeps {
+  const { kubelet, settings, features } = config;
+  const { cri, record } = tools;
+  const nodeIps = () => nodeAddresses(config);
+  const network = createNetwork(
+    { readTextFile: (path) => readFile(path, 'utf8'), nodeIps },
+    {
+      clusterDns: kubelet.clusterDNS,
+      clusterDomain: kubelet.clusterDomain,
+      resolvConf: kubelet.resolvConf,
+      hostnameOverride: features.enabled('HostnameOverride'),
+    },
+  );
+  const requests = createRequests(
+    {
+      network,
+      cgroupParent: () => '',
+      qosClass: () => 'BestEffort',
+      nodeIps,
+      nodeAllocatable: () => ({ cpu: String(onlineCpus().length), memory: String(memoryBytes()) }),
+      handlerFeatures: tools.features,
+      objects: NO_OBJECTS,
+    },
+    readRequestsConfig(config, cgroupVersion()),
+  );
+  const directories = createPodDirectories({
+    root: settings.directories.root,
+    randomName: () => randomBytes(4).toString('hex'),
+    mountPoints: async () => parseMountPoints(await readFile('/proc/self/mountinfo', 'utf8')),
+  });
+  return {
+    clock,
+    runtime: cri,
+    requests: { ...requests, hostsFile: network.hostsFileOf },
+    images: standInImages(cri, clock),
+    hooks: standInHooks(cri, clock),
+    directories,
+    logs: standInLogs(kubelet.podLogsDir, places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY),
+    record,
+    cgroups: { ensure: () => Promise.resolve(), remove: () => Promise.resolve() },
+    volumes: createVolumes({ podDirectory: directories.of }),
+    sandboxIps: (id, signal) => sandboxIps(cri, id, signal),
+  };
+}
+
+/** A kubelet without an API server: nothing of it is there, and each thing says so by its name. */
+const NO_OBJECTS = {
+  services: () => [],
+  configMap: (_: string, name: string) => ({ kind: 'missing' as const, message: `configmap "${name}" not found` }),
+  secret: (_: string, name: string) => ({ kind: 'missing' as const, message: `secret "${name}" not found` }),
+  runtimeHandler: (name: string) => ({ ok: false as const, problem: `RuntimeClass "${name}" not found` }),
+};
+
+async function sandboxIps(cri: CriClient, id: SandboxId, signal: AbortSignal): Promise<readonly string[]> {
+  const network = (await cri.sandboxes.status(id, {}, signal))?.status?.network;
+  const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
+  return ips.filter((ip) => ip !== '');
+}
+
+/** What the runtime has, and pods of which only a folder is left. */
+async function listNode(config: Config, observe: Observe, signal: AbortSignal): Promise<readonly FoundPod[]> {
+  const listed = await observe.list(signal);
+  const known = new Set(listed.map(({ uid }) => uid));
+  const folders = (await readdir(join(config.settings.directories.root, 'pods'))).map(podUid);
+  const left = folders.filter((uid) => !known.has(uid));
+  return [...listed, ...left.map((uid) => ({ uid, name: '', namespace: '', alive: false }))];
+}
+
+/** One more than the highest number of a log file, by container. */
+async function countLogs(podLogs: string, pod: Pod): Promise<ReadonlyMap<string, number>> {
+  const { name, namespace, uid } = pod.metadata;
+  const counts = new Map<string, number>();
+  for (const container of allContainers(pod)) {
+    const folder = join(podLogs, `${namespace}_${name}_${uid}`, container.name);
+    const files = await readdir(folder).catch(() => []);
+    const numbers = files.map((file) => Number(/^(\d+)\.log/.exec(file)?.[1] ?? -1));
+    counts.set(container.name, Math.max(-1, ...numbers) + 1);
+  }
+  return counts;
+}
+
+function sourceParts(
+  config: Config,
+  { clock, log, host }: KubeletDeps,
+  record: RecordEvent,
+  pods: Pods,
+): readonly Part[] {
+  const { staticPodPath, fileCheckFrequency } = config.kubelet;
+  if (staticPodPath === '') {
+    pods.setDesired([], true);
+    return [];
+  }
+  const nodeName = (config.settings.node.hostnameOverride || hostname()).toLowerCase();
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+  const rules = { source: 'file' as const, nodeName, hash, preventApiReferences: true };
+  const marked = new Map<string, Pod>();
+  const onPods = (found: readonly Pod[], heard: boolean) => {
+    const seen = new Date(clock.now()).toISOString();
+    pods.setDesired(
+      found.map((pod) => {
+        const known = marked.get(pod.metadata.uid) ?? markPod(pod, 'file', seen);
+        marked.set(pod.metadata.uid, known);
+        return known;
+      }),
+      heard,
+    );
+  };
+  const file = createFileSource(
+    { path: staticPodPath, checkEveryMs: fileCheckFrequency },
+    { clock, log: log.named('sources/file'), inotify: host.inotify, rules, record, onPods },
+  );
+  return [file];
+}

@@ -1,0 +1,74 @@
+/** What requests to the runtime depend on besides the pod, read from the configuration and from this machine once. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from './config/config.ts';
+import { memoryBytes, onlineCpus } from './host/machine.ts';
+import type { RequestsConfig } from './runtime/requests.ts';
+
+const HUGE_PAGES = '/sys/kernel/mm/hugepages';
+
+export function readRequestsConfig({ kubelet, settings, features }: Config, cgroupVersion: 1 | 2): RequestsConfig {
+  const swapBehavior = kubelet.memorySwap.swapBehavior;
+  return {
+    podLogsDirectory: kubelet.podLogsDir,
+    gates: features.enabled,
+    settings: {
+      cgroupVersion,
+      cpuCfsQuota: kubelet.cpuCFSQuota,
+      cpuCfsQuotaPeriod: Math.round(kubelet.cpuCFSQuotaPeriod * 1000),
+      memoryCapacity: memoryBytes(),
+      swapCapacity: swapBytes(readFileSync('/proc/meminfo', 'utf8')),
+      swapController: hasSwapController(cgroupVersion),
+      swapBehavior: swapBehavior === 'NoSwap' || swapBehavior === 'LimitedSwap' ? swapBehavior : '',
+      singleProcessOomKill: kubelet.singleProcessOOMKill ?? cgroupVersion === 1,
+      hugePageSizes: hugePageSizes(),
+      pageSize: pageSize(readFileSync('/proc/self/smaps', 'utf8')),
+      memoryThrottlingFactor: kubelet.memoryThrottlingFactor,
+      memoryReservationPolicy: kubelet.memoryReservationPolicy,
+      seccompDefault: kubelet.seccompDefault || settings.containers.seccompDefault,
+      seccompProfileRoot: join(settings.directories.root, 'seccomp'),
+      selinux: existsSync('/sys/fs/selinux/enforce'),
+      thermalPaths: thermalPaths(),
+    },
+  };
+}
+
+function swapBytes(meminfo: string): bigint {
+  return BigInt(/^SwapTotal:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? '0') * 1024n;
+}
+
+function hasSwapController(cgroupVersion: 1 | 2): boolean {
+  return cgroupVersion === 2 && existsSync('/proc/swaps');
+}
+
+function pageSize(smaps: string): number {
+  return Number(/^KernelPageSize:\s+(\d+) kB$/m.exec(smaps)?.[1] ?? '4') * 1024;
+}
+
+/** `hugepages-2048kB` becomes `2MB`, as cgroup files name it. */
+function hugePageSizes(): readonly string[] {
+  if (!existsSync(HUGE_PAGES)) return [];
+  return readdirSync(HUGE_PAGES)
+    .map((name) => Number(/^hugepages-(\d+)kB$/.exec(name)?.[1] ?? 0))
+    .filter((kilobytes) => kilobytes > 0)
+    .map((kilobytes) => {
+      if (kilobytes >= 1024 * 1024) return `${kilobytes / (1024 * 1024)}GB`;
+      return kilobytes >= 1024 ? `${kilobytes / 1024}MB` : `${kilobytes}KB`;
+    });
+}
+
+function thermalPaths(): readonly string[] {
+  return onlineCpus()
+    .map((cpu) => `/sys/devices/system/cpu/cpu${cpu}/thermal_throttle`)
+    .filter((path) => existsSync(path));
+}
+
+/** As the flag says, else the first address of this machine that others can reach it by. */
+export function nodeAddresses({ settings }: Config): readonly string[] {
+  if (settings.node.ips.length > 0) return settings.node.ips;
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const outer = all.filter(({ internal }) => !internal);
+  const preferred = outer.find(({ family }) => family === 'IPv4') ?? outer[0];
+  return preferred === undefined ? [] : [preferred.address];
+}

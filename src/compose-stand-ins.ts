@@ -1,0 +1,71 @@
+/** The smallest honest parts behind the ports of neighbours that are not here yet. Each goes when the real one comes. */
+import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { HooksPort, ImagesPort, LogsPort } from './act/ports.ts';
+import type { Pod } from './api/pod.ts';
+import type { Clock } from './base/clock.ts';
+import { describeError } from './base/errors.ts';
+import type { CriClient } from './runtime/cri/client.ts';
+import { containerLogPath } from './runtime/spec/container.ts';
+import { podLogDirectory } from './runtime/spec/sandbox.ts';
+
+export function standInImages(cri: CriClient, clock: Clock): ImagesPort {
+  return {
+    ensure: async ({ container, signal }) => {
+      const image = { image: container.image ?? '' };
+      const present = (await cri.images.status(image, {}, signal)).image;
+      try {
+        if (present === undefined) await cri.images.pull({ image }, signal);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        return {
+          kind: 'waiting',
+          reason: 'ErrImagePull',
+          message: describeError(error),
+          retryAt: clock.now() + 10_000,
+        };
+      }
+      const found = present ?? (await cri.images.status(image, {}, signal)).image;
+      return {
+        kind: 'ready',
+        imageRef: found?.id ?? image.image,
+        user: { uid: found?.uid?.value, username: found?.username ?? '' },
+      };
+    },
+  };
+}
+
+export function standInHooks(cri: CriClient, clock: Clock): HooksPort {
+  return {
+    run: async ({ handler, containerId }, signal) => {
+      if (handler.sleep !== undefined) {
+        await clock.sleep(handler.sleep.seconds * 1000, signal);
+        return undefined;
+      }
+      if (handler.exec === undefined) return 'only exec and sleep hooks are supported yet';
+      const command = handler.exec.command ?? [];
+      const { exitCode } = await cri.streams.execSync({ containerId, command, timeoutSeconds: 0 }, signal);
+      return exitCode === 0 ? undefined : `command exited with ${exitCode}`;
+    },
+  };
+}
+
+export function standInLogs(podLogs: string, containerLogs: string): LogsPort {
+  const folder = (pod: Pod) => podLogDirectory(podLogs, pod);
+  return {
+    ensurePod: async (pod) => {
+      await mkdir(folder(pod), { recursive: true, mode: 0o755 });
+    },
+    ensureContainer: async (pod, name) => {
+      await mkdir(join(folder(pod), name), { recursive: true, mode: 0o755 });
+    },
+    link: async (pod, name, id, attempt) => {
+      const link = join(containerLogs, `${pod.metadata.name}_${pod.metadata.namespace}_${name}-${id}.log`);
+      await symlink(join(folder(pod), containerLogPath(name, attempt)), link);
+    },
+    removePod: async ({ uid }) => {
+      const folders = (await readdir(podLogs)).filter((name) => name.endsWith(`_${uid}`));
+      for (const name of folders) await rm(join(podLogs, name), { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** What the runtime calls itself and what its handlers can do: asked for once, and again after it was away. */
+import type { Clock } from '../base/clock.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import type { StatusResponse } from '../wire/gen/cri-runtime-v1.ts';
+
+export interface HandlersDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly status: (options: object, signal: AbortSignal) => Promise<StatusResponse>;
+  readonly version: (signal: AbortSignal) => Promise<{ readonly runtimeName: string }>;
+}
+
+export interface Handlers extends Part {
+  features(handler: string): { readonly recursiveReadOnly: boolean; readonly userNamespaces: boolean };
+  /** What container ids begin with. */
+  runtimeName(): string;
+}
+
+const RETRY_MS = 1000;
+const NOTHING = { recursiveReadOnly: false, userNamespaces: false };
+
+export function createHandlers({ clock, log, status, version }: HandlersDeps): Handlers {
+  let known = new Map<string, { recursiveReadOnly: boolean; userNamespaces: boolean }>();
+  let name = 'containerd';
+  let asking: Promise<void> = Promise.resolve();
+
+  const ask = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        name = (await version(signal)).runtimeName;
+        const { runtimeHandlers } = await status({}, signal);
+        known = new Map(
+          runtimeHandlers.map((handler) => [
+            handler.name,
+            {
+              recursiveReadOnly: handler.features?.recursiveReadOnlyMounts ?? false,
+              userNamespaces: handler.features?.userNamespaces ?? false,
+            },
+          ]),
+        );
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        log.v(2)?.info('Could not ask what the container runtime can do', { err: error });
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+  };
+
+  return {
+    name: 'runtime handlers',
+    start: (signal) => {
+      asking = ask(signal);
+    },
+    stop: () => asking,
+    features: (handler) => known.get(handler) ?? NOTHING,
+    runtimeName: () => name,
+  };
+}

@@ -1,0 +1,219 @@
+/** Gathers what requests to the runtime are made from (names, addresses, images, objects), and makes them by the rules of `spec/`. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Container } from '../api/container.ts';
+import type { ContainerId } from '../api/ids.ts';
+import type { ResourceList } from '../api/meta.ts';
+import type { Parsed } from '../api/parsed.ts';
+import type { Pod } from '../api/pod.ts';
+import type { QosClass } from '../api/pod-status.ts';
+import { describeError } from '../base/errors.ts';
+import type {
+  ContainerConfig,
+  DNSConfig,
+  ImageSpec,
+  PodSandboxConfig,
+  UserNamespace,
+} from '../wire/gen/cri-runtime-v1.ts';
+import type { Init } from '../wire/message.ts';
+import { makeContainerConfig, noExtras } from './spec/container.ts';
+import { type EnvFile, makeEnvironment, type ObjectData } from './spec/environment.ts';
+import { subPathsOf } from './spec/mounts.ts';
+import { hostUserNamespace, userNamespaceNeed } from './spec/namespaces.ts';
+import { makeSandboxConfig } from './spec/sandbox.ts';
+import type { ServiceView } from './spec/services.ts';
+import type { Gates, ResourceSettings, SecuritySettings } from './spec/settings.ts';
+import { imageUserOf } from './spec/user.ts';
+
+export interface RequestsDeps {
+  readonly network: {
+    hostnameOf(pod: Pod): Parsed<{ readonly kernelName: string }>;
+    dnsOf(pod: Pod): Promise<
+      Parsed<{
+        readonly config: Init<DNSConfig>;
+        readonly warnings: readonly { readonly reason: string; readonly message: string }[];
+      }>
+    >;
+  };
+  readonly cgroupParent: (pod: Pod) => string;
+  readonly qosClass: (pod: Pod) => QosClass;
+  readonly nodeIps: () => readonly string[];
+  readonly nodeAllocatable: () => ResourceList;
+  readonly handlerFeatures: (handler: string) => {
+    readonly recursiveReadOnly: boolean;
+    readonly userNamespaces: boolean;
+  };
+  readonly objects: ObjectsPort;
+}
+
+/** What the API server has that pods refer to. A node without one has none of it. */
+export interface ObjectsPort {
+  readonly services: () => readonly ServiceView[] | undefined;
+  readonly configMap: (namespace: string, name: string) => ObjectData;
+  readonly secret: (namespace: string, name: string) => ObjectData;
+  /** The handler of a RuntimeClass. */
+  readonly runtimeHandler: (runtimeClass: string) => Parsed<string>;
+}
+
+export interface RequestsConfig {
+  readonly podLogsDirectory: string;
+  readonly settings: ResourceSettings & SecuritySettings;
+  readonly gates: Gates;
+}
+
+export interface ContainerRequestInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly attempt: number;
+  readonly image: {
+    readonly imageRef: string;
+    readonly user: { readonly uid: number | undefined; readonly username: string };
+  };
+  readonly podIps: readonly string[];
+  readonly podDirectory: string;
+  readonly volumes: ReadonlyMap<string, string>;
+  readonly imageVolumes?: ReadonlyMap<string, Init<ImageSpec>>;
+  readonly terminationLog: string | undefined;
+  readonly targetId: ContainerId | undefined;
+}
+
+type Problem = { readonly kind: 'problem'; readonly reason: string; readonly message: string };
+type SandboxRequest = {
+  readonly kind: 'ready';
+  readonly config: Init<PodSandboxConfig>;
+  readonly runtimeHandler: string;
+  readonly warnings: readonly { readonly reason: string; readonly message: string }[];
+};
+
+export interface Requests {
+  sandbox(pod: Pod, attempt: number): Promise<SandboxRequest | { readonly kind: 'problem'; readonly message: string }>;
+  container(
+    input: ContainerRequestInput,
+  ): Promise<{ readonly kind: 'ready'; readonly config: Init<ContainerConfig> } | Problem>;
+}
+
+export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requests {
+  const { network, objects } = deps;
+  const { gates, settings } = config;
+
+  const userNamespace = (pod: Pod, runtimeHandler: string): Parsed<Init<UserNamespace> | undefined> => {
+    const need = userNamespaceNeed({
+      pod,
+      enabled: gates('UserNamespacesSupport'),
+      runtimeHandler,
+      handlerSupports: deps.handlerFeatures(runtimeHandler).userNamespaces,
+    });
+    if (need.kind === 'problem') return { ok: false, problem: need.message };
+    if (need.kind === 'own') {
+      return { ok: false, problem: "can't set `spec.hostUsers: false`: ranges of user ids are not handed out yet" };
+    }
+    return { ok: true, value: need.kind === 'host' ? hostUserNamespace() : undefined };
+  };
+
+  const handlerOf = (pod: Pod): Parsed<string> => {
+    const name = pod.spec.runtimeClassName ?? '';
+    return name === '' ? { ok: true, value: '' } : objects.runtimeHandler(name);
+  };
+
+  const sandbox: Requests['sandbox'] = async (pod, attempt) => {
+    const handler = handlerOf(pod);
+    if (!handler.ok) return { kind: 'problem', message: handler.problem };
+    const hostname = network.hostnameOf(pod);
+    if (!hostname.ok) return { kind: 'problem', message: hostname.problem };
+    const dns = await network.dnsOf(pod);
+    if (!dns.ok) return { kind: 'problem', message: dns.problem };
+    const namespace = userNamespace(pod, handler.value);
+    if (!namespace.ok) return { kind: 'problem', message: namespace.problem };
+    const made = makeSandboxConfig({
+      pod,
+      attempt,
+      hostname: hostname.value.kernelName,
+      dns: dns.value.config,
+      podLogsDirectory: config.podLogsDirectory,
+      cgroupParent: deps.cgroupParent(pod),
+      userNamespace: namespace.value,
+      extraGroups: [],
+      exclusiveCpus: false,
+      settings,
+      gates,
+    });
+    if (made.kind === 'problem') return made;
+    return { ...made, runtimeHandler: handler.value, warnings: dns.value.warnings };
+  };
+
+  const container: Requests['container'] = async (input) => {
+    const { pod, image } = input;
+    const { namespace } = pod.metadata;
+    const nodeAllocatable = deps.nodeAllocatable();
+    const files = await readEnvFiles(input);
+    const env = makeEnvironment({
+      pod,
+      container: input.container,
+      podIps: input.podIps,
+      hostIps: deps.nodeIps(),
+      nodeAllocatable,
+      services: objects.services(),
+      configMap: (name) => objects.configMap(namespace, name),
+      secret: (name) => objects.secret(namespace, name),
+      envFile: (volume, path) => files.get(fileKey(volume, path)) ?? { kind: 'no-volume' },
+      extra: [],
+      gates,
+    });
+    if (env.kind === 'problem') return env;
+    const subPaths = subPathsOf(pod, input.container, env.env);
+    if (!subPaths.ok) return problem(subPaths.problem);
+    const [wished] = subPaths.value;
+    if (wished !== undefined) {
+      return problem(`subPath ${JSON.stringify(wished.subPath)} of volume ${wished.volumeName}: not supported yet`);
+    }
+    const handler = handlerOf(pod);
+    const runtimeHandler = handler.ok ? handler.value : '';
+    const userNs = userNamespace(pod, runtimeHandler);
+    if (!userNs.ok) return problem(userNs.problem);
+    return makeContainerConfig({
+      ...input,
+      imageRef: image.imageRef,
+      imageUser: imageUserOf(image.user),
+      qosClass: deps.qosClass(pod),
+      env: env.env,
+      volumes: new Map([...input.volumes].map(([name, hostPath]) => [name, { hostPath }])),
+      imageVolumes: input.imageVolumes ?? new Map(),
+      subPaths: new Map(),
+      blockDevices: new Map(),
+      userNamespace: userNs.value,
+      extraGroups: [],
+      exclusiveCpus: false,
+      pinning: { cpus: '', mems: '' },
+      nodeAllocatable,
+      handlerRecursiveReadOnly: deps.handlerFeatures(runtimeHandler).recursiveReadOnly,
+      extras: noExtras,
+      settings,
+      gates,
+    });
+  };
+
+  return { sandbox, container };
+}
+
+function problem(message: string): Problem {
+  return { kind: 'problem', reason: 'CreateContainerConfigError', message };
+}
+
+const fileKey = (volume: string, path: string) => `${volume}\n${path}`;
+
+/** The files on the pod's volumes that its variables come from. */
+async function readEnvFiles({ container, volumes }: ContainerRequestInput): Promise<ReadonlyMap<string, EnvFile>> {
+  const files = new Map<string, EnvFile>();
+  for (const { valueFrom } of container.env ?? []) {
+    const wish = valueFrom?.fileKeyRef;
+    const folder = wish && volumes.get(wish.volumeName);
+    if (wish === undefined || folder === undefined) continue;
+    const path = join(folder, wish.path);
+    try {
+      files.set(fileKey(wish.volumeName, wish.path), { kind: 'read', path, text: await readFile(path, 'utf8') });
+    } catch (error) {
+      files.set(fileKey(wish.volumeName, wish.path), { kind: 'failed', message: describeError(error) });
+    }
+  }
+  return files;
+}
