@@ -17,14 +17,17 @@ export function mayRun({ state }: ObservedContainer): boolean {
   return state === 'running' || state === 'unknown';
 }
 
+/** Nobody stands before a container it waits for. */
 export function orderStops(pod: Pod | undefined, containers: readonly ObservedContainer[]): readonly OrderedStop[] {
   const running = containers.filter(mayRun);
   const sidecars = (pod?.spec.initContainers ?? []).map(({ name }) => name);
   const served = running.filter(({ name }) => roleOf(pod, name).role === 'regular').map(({ id }) => id);
-  return running.map((container) => {
+  const stops = running.map((container): OrderedStop => {
     if (roleOf(pod, container.name).role !== 'sidecar') return { container, after: [] };
     const place = sidecars.indexOf(container.name);
     const later = running.filter(({ name }) => roleOf(pod, name).role === 'sidecar' && sidecars.indexOf(name) > place);
     return { container, after: [...served, ...later.map(({ id }) => id)] };
   });
+  // Whoever waits for another also waits for all that the other waits for: by their number they stand in order.
+  return stops.toSorted((left, right) => left.after.length - right.after.length);
 }
