@@ -81,8 +81,13 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-const NAMESPACE =
-  'set -e; mkdir -p /var/lib/kubelet /var/log/containers; mount -t tmpfs none /var/lib/kubelet; mount -t tmpfs none /var/log/containers';
+/** Empty folders in place of the fixed ones of a node; where the machine has none, none is left on it either. */
+const NAMESPACE = `set -e
+for place in /var/lib/kubelet /var/log/containers; do
+  [ -d "$place" ] || mount -t tmpfs none "\${place%/*}"
+  mkdir -p "$place"
+  mount -t tmpfs none "$place"
+done`;
 
 /** A folder for one test, with what is mounted in it. */
 export function temporaryDirectory(): string {
@@ -97,7 +102,7 @@ export async function startKubelet(options: KubeletOptions = {}): Promise<Kubele
   const healthzPort = options.healthzPort ?? (await freePort());
   const configFile = join(directory, 'kubelet.yaml');
   const flags = [...writeConfig(options, { directory, configFile, healthzPort }), ...(options.flags ?? [])];
-  const script = `${NAMESPACE}; ${options.prepare ?? ':'}; exec "$@"`;
+  const script = `${NAMESPACE}\n${options.prepare ?? ':'}\nexec "$@"`;
   const args = ['--mount', 'sh', '-c', script, 'sh', program, '--root-dir', join(directory, 'root'), ...flags];
   const child = spawn('unshare', args, {
     stdio: ['ignore', 'pipe', 'pipe'],
