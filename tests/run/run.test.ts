@@ -97,11 +97,17 @@ async function assertNothingLeft(before: Record<string, unknown>, run: Running):
   for (const pid of run.parts) assert.equal(ownerOf(pid), undefined, `process ${pid}`);
 }
 
-test('it shows our kubelet healthy against a containerd of its own, and Ctrl-C takes all of it away', async (t) => {
+async function assertPage(run: Running): Promise<void> {
+  const page = await fetch(`http://127.0.0.1:${portOf(run.output(), '/\\n')}/`);
+  assert.match(await page.text(), /Hello from a pod/);
+}
+
+test('it shows our kubelet with a pod on a containerd of its own, and Ctrl-C takes all of it away', async (t) => {
   const before = await machineState();
   const run = await startRun(t);
   const health = await fetch(`http://127.0.0.1:${portOf(run.output(), '/healthz')}/healthz`);
   assert.deepEqual([health.status, await health.text()], [200, 'ok']);
+  await assertPage(run);
   const socket = join(place.root, 'node', 'containerd', 'containerd.sock');
   const version = await capture(['ctr', '--address', socket, 'version']);
   assert.equal(version.code, 0, version.stderr);
@@ -114,11 +120,10 @@ test('it shows our kubelet healthy against a containerd of its own, and Ctrl-C t
   await assertNothingLeft(before, run);
 });
 
-test('the demo pod serves its page where the kubelet runs pods', async (t) => {
+test('it shows another kubelet as well: the reference runs the same pod', async (t) => {
   const before = await machineState();
   const run = await startRun(t, ['--kubelet', await createSupplies(process.env).referenceKubelet()]);
-  const page = await fetch(`http://127.0.0.1:${portOf(run.output(), '/\n')}/`);
-  assert.match(await page.text(), /Hello from a pod/);
+  await assertPage(run);
   assert.deepEqual(await run.end('SIGTERM'), { code: 0, signal: null });
   await assertNothingLeft(before, run);
 });

@@ -31,6 +31,7 @@ export async function writeDemoPod(node: NodeWorld): Promise<string> {
     kind: 'Pod',
     metadata: { name: DEMO_POD },
     spec: {
+      dnsPolicy: 'Default', // there is no cluster, so no DNS service of one
       terminationGracePeriodSeconds: 1,
       containers: [
         {

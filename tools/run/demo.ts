@@ -1,6 +1,8 @@
 /** The node that `make run` shows: made step by step, described in a few lines, and taken away again. */
 import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { createSystemClock } from '../../src/base/clock.ts';
+import { withDeadline } from '../../src/base/signal.ts';
 import { isCode } from '../machine/cgroup-trees.ts';
 import { DEBIAN_RUNTIME, DEBIAN_RUNTIME_PACKAGES } from '../machine/containerd.ts';
 import { IMAGE_PACKAGES, pauseImage } from '../machine/images.ts';
@@ -30,6 +32,7 @@ export interface Demo {
 
 const HEALTHZ_PORT = 10248;
 const NODE_ID = 'node';
+const POD_PATIENCE_MS = 30_000;
 
 export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { place, steps, signal } = options;
@@ -92,25 +95,33 @@ async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal }: 
     ['logs', `tail -f ${node.kubelet.logFile}`],
     ['inside', `${node.world.enterCommand(['bash'])}`],
   ];
-  let last = 'This kubelet does not run pods yet; the manifest of the demo pod lies ready.';
-  if (await runsPods(node)) {
-    steps.begin(`pod ${DEMO_POD}`);
-    const ip = await untilServed(node, signal);
+  steps.begin(`pod ${DEMO_POD}`);
+  const ip = await podAddress(node, signal);
+  if (ip !== undefined) {
     const web = await forwardPort(node.gate, { host: ip, port: DEMO_PORT }, DEMO_PORT);
     forwards.push(web);
     rows.unshift(['web page', `curl http://127.0.0.1:${web.port}/`]);
-    last = `Pod ${DEMO_POD} runs with address ${ip} in a network of its own.`;
   }
   steps.line();
   steps.line(`A node runs below ${node.world.folder}: kubelet ${node.kubelet.pid}, containerd ${node.containerd.pid}.`);
   for (const [what, how] of rows) steps.line(`  ${what.padEnd(14)} ${how}`);
-  steps.line(last);
+  steps.line(
+    ip === undefined
+      ? `Pod ${DEMO_POD} is not up after ${POD_PATIENCE_MS / 1000} s: the kubelet's log says why.`
+      : `Pod ${DEMO_POD} runs with address ${ip} in a network of its own.`,
+  );
 }
 
-/** A kubelet lists its health check `pods` as soon as it can run them. Those of others, which have none, run pods anyway. */
-async function runsPods(node: NodeWorld): Promise<boolean> {
-  const { text } = await node.kubelet.healthz('/healthz?verbose');
-  return /^\[.\]pods /m.test(text) || !node.kubelet.binary.endsWith('dist/kubelet');
+/** Undefined where the pod does not come up in time: a person wants to look at such a node rather than lose it. */
+async function podAddress(node: NodeWorld, signal: AbortSignal): Promise<string | undefined> {
+  using patience = withDeadline(createSystemClock(), POD_PATIENCE_MS, `pod ${DEMO_POD}`, signal);
+  try {
+    return await untilServed(node, patience.signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (patience.signal.aborted) return undefined;
+    throw error;
+  }
 }
 
 async function refuseSecond(place: WorldPlace): Promise<void> {
