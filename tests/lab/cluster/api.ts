@@ -64,9 +64,6 @@ export interface ApiDeps {
 /** One of the names in the server's certificate: the connection itself is made by address. */
 const SERVER_NAME = 'kubernetes';
 
-/** What Node's types want beside an error, and nobody reads. */
-const NO_STREAM = new Duplex();
-
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const agent = await createTlsAgent(deps);
   const authorization = 'token' in deps.credentials ? { authorization: `Bearer ${deps.credentials.token}` } : {};
@@ -134,7 +131,7 @@ async function createTlsAgent(deps: ApiDeps): Promise<Agent> {
   agent.createConnection = (_options, done) => {
     deps.connect().then(
       (socket) => done?.(null, secure(socket)),
-      (error: Error) => done?.(error, NO_STREAM),
+      (error: Error) => done?.(error, new Duplex()), // beside an error nobody reads the stream
     );
     return undefined;
   };

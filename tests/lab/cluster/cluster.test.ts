@@ -1,5 +1,7 @@
 /** A cluster with the reference kubelet: if this fails, the lab is at fault and not our kubelet. One cluster serves the whole file. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { lab } from '../lab.ts';
 import type { ApiObject } from './api.ts';
@@ -32,10 +34,16 @@ test('a cluster with the reference kubelet', { skip: whyClusterIsSkipped(process
   } finally {
     await cluster[Symbol.asyncDispose]();
   }
-  for (const name of COMPONENTS) assert.equal(cluster.components[name].isRunning(), false, `${name} is still there`);
-  const own = (await lab.leftovers()).filter(({ name }) => name.includes(cluster.node.id));
-  assert.deepEqual(own, []);
+  leavesNothing(cluster);
 });
+
+/** Every process of the world was in its cgroup, so where that is gone they are. */
+function leavesNothing(cluster: Cluster): void {
+  for (const name of COMPONENTS) assert.equal(cluster.components[name].isRunning(), false, `${name} is still there`);
+  const { folder, cgroup, hierarchies } = cluster.node.world;
+  const places = [folder, ...hierarchies.mounts.map((mount) => join(mount, cgroup))];
+  assert.deepEqual(places.filter(existsSync), []);
+}
 
 async function hasReadyNode(cluster: Cluster): Promise<void> {
   const columns = (await cluster.kubectl('get', 'nodes', '--no-headers')).trim().split(/\s+/);
