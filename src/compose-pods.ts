@@ -1,5 +1,5 @@
 /** The part of the composition root that looks after pods: from the sources over the workers to the runtime. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -13,12 +13,13 @@ import type { KubeletDeps } from './compose.ts';
 import { nodeAddresses, readRequestsConfig } from './compose-spec.ts';
 import { standInHooks, standInImages, standInLogs } from './compose-stand-ins.ts';
 import type { Config } from './config/config.ts';
-import type { RecordEvent } from './events/events.ts';
+import { createEvents, DEFAULT_REMEMBERED_EVENTS, type Events, type RecordEvent } from './events/events.ts';
 import { cgroupVersion, memoryBytes, onlineCpus } from './host/machine.ts';
 import { createNetwork } from './network/network.ts';
 import { CONTAINER_LOGS_DIRECTORY } from './node/data-directories.ts';
 import type { BackOffSettings, ProbeResults } from './plan/snapshot.ts';
 import { createPods, type FoundPod, type Pods } from './pods/pods.ts';
+import type { PodNews } from './pods/view.ts';
 import type { CriClient } from './runtime/cri/client.ts';
 import { createHandlers } from './runtime/handlers.ts';
 import { createObserve, type Observe } from './runtime/observe/observe.ts';
@@ -26,14 +27,17 @@ import { restorePod } from './runtime/observe/rules/restore-pod.ts';
 import { createRequests } from './runtime/requests.ts';
 import { findGarbage } from './runtime/rules/garbage.ts';
 import { hashContainer } from './runtime/spec/hash.ts';
-import { createFileSource } from './sources/file.ts';
-import { markPod } from './sources/rules/merge.ts';
+import { createSources } from './sources/sources.ts';
+import type { StatusGates } from './status/rules/status-input.ts';
+import { createStatus, type Statuses } from './status/status.ts';
 import { createVolumes } from './volumes/volumes.ts';
 
 export interface PodParts {
   /** In the order in which they start. */
   readonly parts: readonly Part[];
   readonly pods: Pods;
+  readonly events: Events;
+  readonly statuses: Statuses;
 }
 
 const CRASH_INITIAL_MS = 10_000;
@@ -42,8 +46,10 @@ const CRASH_RESET_MS = 600_000;
 
 export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): PodParts {
   const { clock, log } = deps;
-  const events = log.named('events');
-  const record: RecordEvent = (event) => events.info('Event', { ...event });
+  const nodeName = nodeNameOf(config);
+  const { eventRecordQPS: perSecond, eventBurst: burst } = config.kubelet;
+  const events = createEvents({ nodeName, remember: DEFAULT_REMEMBERED_EVENTS, perSecond, burst }, { clock, log });
+  const { record } = events;
   const handlers = createHandlers({
     clock,
     log: log.named('runtime/handlers'),
@@ -58,6 +64,15 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     onList: (listed) => pods.found(listed),
   });
   const act = createAct(actDeps(config, deps, { cri, record, features: handlers.features }));
+  const statuses = createStatus({
+    now: clock.now,
+    nodeIps: () => nodeAddresses(config),
+    runtimeName: handlers.runtimeName,
+    qosClassOf: () => 'BestEffort',
+    recursiveReadOnly: () => handlers.features('').recursiveReadOnly,
+    gates: statusGates(config),
+    sink: ({ uid, status }) => log.named('status').v(2)?.info('Pod status changed', { podUID: uid, status }),
+  });
   const pods: Pods = createPods(
     {
       clock,
@@ -78,7 +93,49 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     },
     { startsAtOnce: startsAtOnce(), endingsFolder: join(config.settings.directories.root, 'ended_pods') },
   );
-  return { parts: [handlers, observe, pods, ...sourceParts(config, deps, record, pods)], pods };
+  pods.subscribe(publishStatus(statuses));
+  return {
+    parts: [events, handlers, observe, pods, createNodeSources(config, deps, record, pods)],
+    pods,
+    events,
+    statuses,
+  };
+}
+
+/** Every view becomes a status, until the pod is gone. */
+function publishStatus(statuses: Statuses): (news: PodNews) => void {
+  return (news) => {
+    if (news.kind === 'gone') {
+      statuses.forget(news.uid);
+      return;
+    }
+    const { pod, step, observation, memory, plan, startedAt, ended } = news.view;
+    const remembered = [...memory].flatMap(([name, { waiting }]) => (waiting ? [[name, waiting] as const] : []));
+    statuses.publish({
+      pod,
+      step,
+      observation,
+      probes: NO_PROBES,
+      waiting: new Map([...remembered, ...(plan?.waiting ?? [])]),
+      startedAt,
+      ended: ended?.rejected ? undefined : ended,
+      rejected: ended?.rejected ? ended : undefined,
+    });
+  };
+}
+
+function statusGates({ features }: Config): StatusGates {
+  return {
+    podReadyToStartContainers: features.enabled('PodReadyToStartContainersCondition'),
+    containerStopSignals: features.enabled('ContainerStopSignals'),
+    podLevelResources: features.enabled('PodLevelResources'),
+    inPlacePodLevelResources: features.enabled('InPlacePodLevelResourcesVerticalScaling'),
+    restartAllContainers: features.enabled('RestartAllContainersOnContainerExits'),
+  };
+}
+
+function nodeNameOf({ settings }: Config): string {
+  return (settings.node.hostnameOverride || hostname()).toLowerCase();
 }
 
 const NO_PROBES: ProbeResults = { startup: new Map(), liveness: new Map(), readiness: new Map() };
@@ -187,35 +244,18 @@ async function countLogs(podLogs: string, pod: Pod): Promise<ReadonlyMap<string,
   return counts;
 }
 
-function sourceParts(
-  config: Config,
-  { clock, log, host }: KubeletDeps,
-  record: RecordEvent,
-  pods: Pods,
-): readonly Part[] {
-  const { staticPodPath, fileCheckFrequency } = config.kubelet;
-  if (staticPodPath === '') {
-    pods.setDesired([], true);
-    return [];
-  }
-  const nodeName = (config.settings.node.hostnameOverride || hostname()).toLowerCase();
-  const hash = (text: string) => createHash('sha256').update(text).digest('hex');
-  const rules = { source: 'file' as const, nodeName, hash, preventApiReferences: true };
-  const marked = new Map<string, Pod>();
-  const onPods = (found: readonly Pod[], heard: boolean) => {
-    const seen = new Date(clock.now()).toISOString();
-    pods.setDesired(
-      found.map((pod) => {
-        const known = marked.get(pod.metadata.uid) ?? markPod(pod, 'file', seen);
-        marked.set(pod.metadata.uid, known);
-        return known;
-      }),
-      heard,
-    );
-  };
-  const file = createFileSource(
-    { path: staticPodPath, checkEveryMs: fileCheckFrequency },
-    { clock, log: log.named('sources/file'), inotify: host.inotify, rules, record, onPods },
+function createNodeSources(config: Config, { clock, log, host }: KubeletDeps, record: RecordEvent, pods: Pods): Part {
+  const { kubelet, features } = config;
+  return createSources(
+    {
+      nodeName: nodeNameOf(config),
+      staticPodPath: kubelet.staticPodPath,
+      fileCheckFrequencyMs: kubelet.fileCheckFrequency,
+      staticPodUrl: kubelet.staticPodURL,
+      staticPodUrlHeader: kubelet.staticPodURLHeader,
+      httpCheckFrequencyMs: kubelet.httpCheckFrequency,
+      preventApiReferences: features.enabled('PreventStaticPodAPIReferences'),
+    },
+    { clock, log, inotify: host.inotify, record, onDesired: pods.setDesired },
   );
-  return [file];
 }

@@ -1,5 +1,5 @@
 /** The smallest honest parts behind the ports of neighbours that are not here yet. Each goes when the real one comes. */
-import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HooksPort, ImagesPort, LogsPort } from './act/ports.ts';
 import type { Pod } from './api/pod.ts';
@@ -64,6 +64,10 @@ export function standInLogs(podLogs: string, containerLogs: string): LogsPort {
       await symlink(join(folder(pod), containerLogPath(name, attempt)), link);
     },
     removePod: async ({ uid }) => {
+      for (const name of await readdir(containerLogs)) {
+        const target = await readlink(join(containerLogs, name)).catch(() => '');
+        if (target.includes(`_${uid}/`)) await rm(join(containerLogs, name), { force: true });
+      }
       const folders = (await readdir(podLogs)).filter((name) => name.endsWith(`_${uid}`));
       for (const name of folders) await rm(join(podLogs, name), { recursive: true, force: true });
     },

@@ -54,14 +54,14 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
 
   const onContainerdEvent = (event: ContainerdEvent): void => {
     if (event.execId !== undefined || (event.kind !== 'exited' && event.kind !== 'deleted')) return;
-    const uid = owner(event.containerId);
-    if (uid === undefined) return;
+    // Kept also while nobody has seen the container yet: it may end before its start was answered.
     if (event.kind === 'exited') {
       const now = clock.mono();
       for (const [id, at] of ended) if (now - at > ANNOUNCED_FOR_MS) ended.delete(id);
       ended.set(event.containerId, now);
     }
-    wake(uid);
+    const uid = owner(event.containerId);
+    if (uid !== undefined) wake(uid);
   };
 
   const listen = async (signal: AbortSignal): Promise<void> => {

@@ -63,6 +63,9 @@ export const RELIST_MS = 60_000;
 /** An event that came before the state it tells of: how often, and for how long, to look for that state. */
 const EARLY_STEP_MS = 8;
 const EARLY_FOR_MS = 400;
+/** If it does not show even then, once more after this time. */
+const LATE_MS = 1000;
+const ignoreAbort = () => undefined;
 
 interface Known {
   readonly cache: StatusCache;
@@ -100,6 +103,7 @@ export function createObserve(deps: ObserveDeps): Observe {
       const early = containers.filter(({ id, state }) => runState(state) === 'running' && follower.announced(id));
       if (early.length === 0 || clock.mono() > patience) {
         follower.forget([...sandboxes, ...containers].map(({ id }) => id));
+        if (early.length > 0) void clock.sleep(LATE_MS, signal).then(() => wake(uid), ignoreAbort);
         return { sandboxes, containers };
       }
       await clock.sleep(EARLY_STEP_MS, signal);
