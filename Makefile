@@ -3,6 +3,7 @@
 SHELL := /bin/bash
 NODE  := node_modules/.bin/node --disable-warning=ExperimentalWarning
 READY := node_modules/.ready
+APT   := apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends
 
 .PHONY: help build run test test-unit lint format bench conformance recorded soak dist clean
 
@@ -10,9 +11,11 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 # npm brings the pinned Node, so the machine's own version does not matter; a machine without npm gets Debian's.
+# The pinned Node needs libatomic, which a minimal Debian lacks.
 # Not `npm ci`: it refuses a registry that lacks the builds of a tool for other systems, which we never need.
 $(READY): package.json package-lock.json .npmrc
-	@command -v npm >/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends npm; }
+	@command -v npm >/dev/null || { $(APT) npm; }
+	@ldconfig -p | grep -q libatomic.so.1 || { $(APT) libatomic1; }
 	npm install --no-save --no-fund --no-audit --loglevel=error
 	@touch $@
 
