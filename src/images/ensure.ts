@@ -1,0 +1,268 @@
+/** Makes sure that the image of a container is on the machine and that its pod may use it. */
+import type { Pod } from '../api/pod.ts';
+import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { Image, PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
+import type { Init } from '../wire/message.ts';
+import type { Credentials } from './credentials.ts';
+import { isInterruption, runtimeText } from './failures.ts';
+import type { ImageEvent, ImageRuntime, RecordEvent } from './ports.ts';
+import type { PullProgress } from './progress.ts';
+import type { PullRecords } from './pull-records.ts';
+import type { PullOutcome, Pulls } from './pulls.ts';
+import { parseImageName, withDefaultTag } from './rules/image-name.ts';
+import { backOffUntil, isForgotten, nextFailure, type PullFailure } from './rules/pull-back-off.ts';
+import * as texts from './rules/texts.ts';
+import {
+  credentialsUsed,
+  type HashedCredential,
+  judgeCredentials,
+  judgeRecord,
+  needsVerification,
+  type Verification,
+} from './rules/verification.ts';
+
+export type ImageAnswer =
+  | {
+      readonly kind: 'ready';
+      /** What the runtime calls the image. */
+      readonly imageRef: string;
+      /** Whom the image wants to run as: a number, or a name to look up inside it. */
+      readonly user: { readonly uid: number | undefined; readonly username: string };
+    }
+  | {
+      readonly kind: 'waiting';
+      readonly reason: string;
+      readonly message: string;
+      /** Wall clock, milliseconds. It is about this image only: another one may be tried at once. */
+      readonly retryAt: number;
+    };
+
+export interface EnsureDeps {
+  readonly clock: Clock;
+  readonly runtime: Pick<ImageRuntime, 'status'>;
+  readonly pulls: Pulls;
+  readonly credentials: Credentials;
+  readonly record: RecordEvent;
+  readonly progress: PullProgress;
+  /** Told of each image that a container is about to use, so that nobody takes it away before. */
+  readonly onUse: (imageId: string) => void;
+  /** A pull ended because there was no space for it. */
+  readonly onDiskFull: () => void;
+  readonly sandboxConfigOf: (pod: Pod, signal: AbortSignal) => Promise<Init<PodSandboxConfig> | undefined>;
+  /** Undefined where every pod may use whatever is on the machine. */
+  readonly access: { readonly records: PullRecords; readonly verification: Verification } | undefined;
+}
+
+export interface Wish {
+  readonly pod: Pod;
+  /** As the pod names it. */
+  readonly image: string;
+  readonly policy: 'Always' | 'IfNotPresent' | 'Never';
+  /** The part of the pod that events are about; undefined for the whole pod. */
+  readonly fieldPath: string | undefined;
+}
+
+/** After a failure that only somebody else can mend. */
+const RETRY_MS = 10_000;
+/** How long the failure itself is shown before the back-off is. */
+const SHOW_FAILURE_MS = 1_000;
+
+export type EnsureImage = (wish: Wish, signal: AbortSignal) => Promise<ImageAnswer>;
+
+export function createEnsure(deps: EnsureDeps): EnsureImage {
+  const failures = new Map<string, PullFailure>();
+  return async (wish, signal) => {
+    const answer = await new Attempt(deps, failures, wish, signal).run();
+    if (answer.kind === 'ready') deps.onUse(answer.imageRef);
+    return answer;
+  };
+}
+
+/** One attempt for one container. */
+class Attempt {
+  readonly #deps: EnsureDeps;
+  readonly #failures: Map<string, PullFailure>;
+  readonly #wish: Wish;
+  readonly #signal: AbortSignal;
+  #found: Promise<readonly HashedCredential[]> | undefined;
+
+  constructor(deps: EnsureDeps, failures: Map<string, PullFailure>, wish: Wish, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#failures = failures;
+    this.#wish = wish;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<ImageAnswer> {
+    const { image, policy } = this.#wish;
+    const name = withDefaultTag(image);
+    if (!name.ok) return this.#fail(texts.WAITING.invalidName, 'InspectFailed', texts.invalidName(image, name.problem));
+    if (policy === 'Always') return this.#pull(name.value);
+    const seen = await this.#inspect(name.value);
+    if ('kind' in seen) return seen;
+    if (seen.image !== undefined && (await this.#mayUse(seen.image.id))) {
+      const verified = this.#deps.access !== undefined;
+      this.#tell({ type: 'Normal', reason: 'Pulled', message: texts.alreadyPresent(image, verified) });
+      return ready(seen.image);
+    }
+    // One that the pod may not use is as good as absent, and nobody is told that it is there.
+    if (policy === 'Never') return this.#fail(texts.WAITING.neverPull, 'ErrImageNeverPull', texts.notPresent(image));
+    return this.#pull(name.value);
+  }
+
+  async #inspect(name: string): Promise<ImageAnswer | { readonly image: Image | undefined }> {
+    try {
+      return await this.#deps.runtime.status(this.#spec(name), {}, this.#signal);
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      if (isInterruption(error)) throw error;
+      const message = texts.inspectFailed(this.#wish.image, runtimeText(error));
+      return this.#fail(texts.WAITING.inspect, 'InspectFailed', message);
+    }
+  }
+
+  #spec(image: string) {
+    return { image, annotations: this.#wish.pod.metadata.annotations ?? {} };
+  }
+
+  async #mayUse(imageId: string): Promise<boolean> {
+    const { access } = this.#deps;
+    if (access === undefined) return true;
+    const { records, verification } = access;
+    const { image } = this.#wish;
+    const record = records.recordOf(imageId);
+    const pulledHere = record !== undefined || records.isIntended(image);
+    if (!needsVerification(verification, image, pulledHere)) return true;
+    const judged = judgeRecord(record === 'unreadable' ? undefined : record, image);
+    if (judged.kind !== 'ask') return judged.kind === 'granted';
+    const shown = await this.#credentials().catch(() => {
+      // They can't be looked up. Where a pull follows, it fails for the same reason and tells it.
+      this.#signal.throwIfAborted();
+      return [];
+    });
+    const { granted, learned } = judgeCredentials(judged.known, shown);
+    if (learned !== undefined) {
+      await records.learn(image, imageId, { secrets: [learned], serviceAccounts: [], everyPod: false });
+    }
+    return granted;
+  }
+
+  /** Looked up at most once, and not before they are needed: plugins are programs, secrets are requests. */
+  #credentials(): Promise<readonly HashedCredential[]> {
+    this.#found ??= this.#lookUp();
+    return this.#found;
+  }
+
+  async #lookUp(): Promise<readonly HashedCredential[]> {
+    const { pod, image } = this.#wish;
+    const name = parseImageName(image);
+    if (!name.ok) return [];
+    const found = await this.#deps.credentials.find(pod, name.value.repository, this.#signal);
+    if (found.missing.length > 0) {
+      this.#deps.record({
+        pod: pod.metadata,
+        type: 'Warning',
+        reason: 'FailedToRetrieveImagePullSecret',
+        message: texts.secretsMissing(found.missing),
+      });
+    }
+    return found.credentials;
+  }
+
+  async #pull(name: string): Promise<ImageAnswer> {
+    const { clock } = this.#deps;
+    const { image } = this.#wish;
+    const last = this.#failures.get(this.#key());
+    const until = backOffUntil(last, clock.now());
+    if (until !== undefined) {
+      const message = texts.backOff(image);
+      this.#tell({ type: 'Normal', reason: 'BackOff', message });
+      return { kind: 'waiting', reason: texts.WAITING.backOff, message: `${message}: ${last?.error}`, retryAt: until };
+    }
+    let credentials: readonly HashedCredential[];
+    try {
+      credentials = await this.#credentials();
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      return this.#pullFailed(describeError(error));
+    }
+    const { access } = this.#deps;
+    try {
+      await access?.records.begin(image);
+    } catch (error) {
+      const message = texts.intentFailed(image, describeError(error));
+      return this.#pullFailed(message);
+    }
+    return this.#pullWith(name, credentials);
+  }
+
+  async #pullWith(name: string, credentials: readonly HashedCredential[]): Promise<ImageAnswer> {
+    const { clock, access, progress } = this.#deps;
+    const { image } = this.#wish;
+    const started = clock.mono();
+    this.#tell({ type: 'Normal', reason: 'Pulling', message: texts.pulling(image) });
+    let outcome: PullOutcome;
+    try {
+      using _watch = progress.watch(image, (message) => this.#tell({ type: 'Normal', reason: 'Pulling', message }));
+      outcome = await this.#deps.pulls.pull(await this.#job(name, credentials), this.#signal);
+    } catch (error) {
+      access?.records.abandon(image);
+      this.#signal.throwIfAborted();
+      if (isInterruption(error)) throw error;
+      return this.#pullFailed(runtimeText(error));
+    }
+    if (outcome.kind === 'failed') {
+      await access?.records.failed(image);
+      if (outcome.diskFull) this.#deps.onDiskFull();
+      return this.#pullFailed(outcome.message);
+    }
+    this.#failures.delete(this.#key());
+    const used = outcome.login === undefined ? undefined : credentials[outcome.login];
+    await access?.records.pulled(image, outcome.image.id, credentialsUsed(used));
+    const facts = { pullMs: outcome.pullMs, waitedMs: clock.mono() - started, bytes: outcome.image.size };
+    this.#tell({ type: 'Normal', reason: 'Pulled', message: texts.pulled(image, facts) });
+    return ready(outcome.image);
+  }
+
+  async #job(name: string, credentials: readonly HashedCredential[]) {
+    const { pod } = this.#wish;
+    return {
+      // Pods of other classes may want the image unpacked in another way; other credentials may open other doors.
+      key: JSON.stringify([name, pod.spec.runtimeClassName ?? '', credentials.map(({ hash }) => hash)]),
+      image: this.#spec(name),
+      sandboxConfig: await this.#deps.sandboxConfigOf(pod, this.#signal),
+      logins: credentials.map(({ login: { username, password } }) => ({ username, password })),
+      rank: -(pod.spec.priority ?? 0),
+    };
+  }
+
+  #pullFailed(problem: string): ImageAnswer {
+    const { clock } = this.#deps;
+    const { image } = this.#wish;
+    const now = clock.now();
+    this.#tell({ type: 'Warning', reason: 'Failed', message: texts.pullFailed(image, problem) });
+    const { reason, message } = texts.describePullError(image, problem);
+    for (const [key, failure] of this.#failures) if (isForgotten(failure, now)) this.#failures.delete(key);
+    this.#failures.set(this.#key(), nextFailure(this.#failures.get(this.#key()), `${reason}: ${message}`, now));
+    return { kind: 'waiting', reason, message, retryAt: now + SHOW_FAILURE_MS };
+  }
+
+  #fail(reason: string, eventReason: string, message: string): ImageAnswer {
+    this.#tell({ type: 'Warning', reason: eventReason, message });
+    return { kind: 'waiting', reason, message, retryAt: this.#deps.clock.now() + RETRY_MS };
+  }
+
+  #key(): string {
+    return `${this.#wish.pod.metadata.uid}_${this.#wish.image}`;
+  }
+
+  #tell(event: ImageEvent): void {
+    const { pod, fieldPath } = this.#wish;
+    this.#deps.record({ pod: pod.metadata, ...(fieldPath === undefined ? {} : { container: fieldPath }), ...event });
+  }
+}
+
+function ready({ id, uid, username }: Image): ImageAnswer {
+  return { kind: 'ready', imageRef: id, user: { uid: uid?.value, username } };
+}

@@ -1,0 +1,33 @@
+/** What is told about a pull that takes long: how long it has taken, and how far it is where the runtime can say. */
+import { formatDuration } from '../../api/duration.ts';
+import { quoteText } from '../../base/go-text.ts';
+
+/** A part of an image that is being downloaded. */
+export interface Download {
+  readonly receivedBytes: number;
+  /** 0 where it is not known. */
+  readonly totalBytes: number;
+}
+
+const FIRST_MS = 15_000;
+const LONGEST_GAP_MS = 4 * 60_000;
+
+/** When to tell next, in milliseconds since the pull was asked for: 15 s, 30 s, 1 min, 2 min, 4 min, then every 4 min. */
+export function nextTelling(toldAt: number): number {
+  return toldAt === 0 ? FIRST_MS : toldAt + Math.min(toldAt, LONGEST_GAP_MS);
+}
+
+/** `downloads` undefined: the runtime can't say. None: it downloads nothing at the moment, so it waits or unpacks. */
+export function tellProgress(image: string, afterMs: number, downloads: readonly Download[] | undefined): string {
+  const start = `Still pulling image ${quoteText(image)} after ${formatDuration(Math.round(afterMs / 1000) * 1000)}`;
+  if (downloads === undefined || downloads.length === 0) return start;
+  const received = sum(downloads.map(({ receivedBytes }) => receivedBytes));
+  const known = downloads.every(({ totalBytes }) => totalBytes > 0);
+  const total = known ? ` of ${formatMegabytes(sum(downloads.map(({ totalBytes }) => totalBytes)))}` : '';
+  const layers = downloads.length === 1 ? '1 layer' : `${downloads.length} layers`;
+  return `${start}: ${formatMegabytes(received)}${total} received of ${layers} under way`;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+const formatMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
