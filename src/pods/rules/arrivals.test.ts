@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../../api/pod.ts';
+import { planArrivals } from './arrivals.ts';
+
+const pod = (name: string, uid: string, priority?: number): Pod => ({
+  metadata: { name, namespace: 'n', uid },
+  spec: { containers: [], ...(priority === undefined ? {} : { priority }) },
+});
+const uids = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.uid);
+
+test('those that run already first, then by priority, then as the sources have them', () => {
+  const desired = [pod('a', '1'), pod('b', '2', 100), pod('c', '3'), pod('d', '4', 2_000_000_000), pod('e', '5')];
+  assert.deepEqual(uids(planArrivals({ desired, present: [], isAlive: (uid) => uid === '5' })), [
+    '5',
+    '4',
+    '2',
+    '1',
+    '3',
+  ]);
+});
+
+test('a pod waits until the other of its name is gone; of two that want a name the first gets it', () => {
+  const old = pod('a', 'old');
+  const desired = [pod('a', 'new'), pod('b', '1'), pod('b', '2')];
+  assert.deepEqual(uids(planArrivals({ desired, present: [old], isAlive: () => false })), ['1']);
+  assert.deepEqual(uids(planArrivals({ desired, present: [], isAlive: () => false })), ['new', '1']);
+  assert.deepEqual(planArrivals({ desired, present: desired, isAlive: () => false }), [], 'they have workers');
+});

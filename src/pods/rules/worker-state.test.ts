@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../../api/pod.ts';
+import { nextState, type WorkerInput, type WorkerState } from './worker-state.ts';
+
+const pod = (grace?: number, more: object = {}): Pod => ({
+  metadata: { name: 'p', namespace: 'n', uid: 'u', ...more },
+  spec: { containers: [], ...(grace === undefined ? {} : { terminationGracePeriodSeconds: grace }) },
+});
+const syncing: WorkerState = { step: 'syncing', pod: pod(30) };
+const evicted = { phase: 'Failed', reason: 'Evicted', message: 'no room' } as const;
+const preempted = { phase: 'Failed', reason: 'Preempting', message: 'more important' } as const;
+
+/** Each input at its time in seconds. */
+function walk(start: WorkerState, ...inputs: readonly (readonly [number, WorkerInput])[]): WorkerState {
+  return inputs.reduce((state, [at, input]) => nextState(state, input, at * 1000), start);
+}
+
+const stop = (state: WorkerState) => {
+  assert.equal(state.step, 'terminating');
+  return state.step === 'terminating' ? { until: state.since + state.graceSeconds * 1000, end: state.end } : undefined;
+};
+
+test('the way through: ended, stopped, cleaned up once nobody wants it', () => {
+  const ended = walk(syncing, [1, { kind: 'end', end: evicted, graceSeconds: 5 }]);
+  assert.deepEqual(stop(ended), { until: 6000, end: evicted });
+  const stopped = walk(ended, [2, { kind: 'stopped' }]);
+  assert.deepEqual(stopped, { step: 'terminated', pod: syncing.pod, end: evicted, deleted: false });
+  assert.equal(walk(stopped, [3, { kind: 'cleaned' }]).step, 'terminated', 'its status is still wanted');
+  assert.equal(walk(stopped, [3, { kind: 'removed' }], [4, { kind: 'cleaned' }]).step, 'gone');
+});
+
+test('grace only shrinks, and the first reason is the one that is told', () => {
+  const state = walk(
+    syncing,
+    [0, { kind: 'end', end: evicted, graceSeconds: 20 }],
+    [1, { kind: 'end', end: preempted, graceSeconds: 60 }],
+    [2, { kind: 'removed' }],
+  );
+  assert.deepEqual(stop(state), { until: 20_000, end: evicted });
+  assert.deepEqual(stop(walk(state, [3, { kind: 'end', end: undefined, graceSeconds: 2 }])), {
+    until: 5000,
+    end: evicted,
+  });
+  assert.deepEqual(
+    stop(walk(syncing, [0, { kind: 'end', end: evicted, graceSeconds: 0 }]))?.until,
+    1000,
+    'at least 1 s',
+  );
+  assert.deepEqual(stop(walk(syncing, [0, { kind: 'removed' }]))?.until, 30_000, "the pod's own");
+});
+
+test('a pod that is being deleted ends; a shorter deletion grace counts', () => {
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  const state = walk(syncing, [
+    0,
+    { kind: 'pod', pod: pod(30, { deletionTimestamp, deletionGracePeriodSeconds: 10 }) },
+  ]);
+  assert.equal(stop(state)?.until, 10_000);
+  const sooner = walk(state, [1, { kind: 'pod', pod: pod(30, { deletionTimestamp, deletionGracePeriodSeconds: 3 }) }]);
+  assert.equal(stop(sooner)?.until, 4000);
+});
+
+test('no way leads back, and a step hears only what concerns it', () => {
+  const inputs: readonly WorkerInput[] = [
+    { kind: 'pod', pod: pod(1) },
+    { kind: 'removed' },
+    { kind: 'end', end: evicted, graceSeconds: undefined },
+    { kind: 'stopped' },
+    { kind: 'cleaned' },
+  ];
+  const order = ['syncing', 'terminating', 'terminated', 'gone'];
+  const states: readonly WorkerState[] = [
+    syncing,
+    { step: 'terminating', pod: syncing.pod, since: 0, graceSeconds: 5, end: undefined, deleted: false },
+    { step: 'terminated', pod: syncing.pod, end: undefined, deleted: true },
+    { step: 'gone', pod: syncing.pod },
+  ];
+  for (const state of states) {
+    for (const input of inputs) {
+      const next = nextState(state, input, 1000);
+      assert.ok(order.indexOf(next.step) >= order.indexOf(state.step), `${state.step} --${input.kind}--> ${next.step}`);
+    }
+  }
+  assert.equal(nextState(syncing, { kind: 'stopped' }, 0), syncing);
+  assert.equal(nextState(syncing, { kind: 'cleaned' }, 0), syncing);
+});
