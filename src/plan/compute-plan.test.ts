@@ -502,6 +502,13 @@ check([
     parts: { crashes: new Map([['c', { waitMs: 40_000, since: 5 }]]) },
     actions: [],
   },
+  {
+    name: 'restart all: one of an older sandbox has had its wish',
+    spec: restartAll,
+    sandboxes: [makeSandbox({ id: other, attempt: 1 }), stopped],
+    containers: [exited('c', 42)],
+    actions: ['start init i1#0'],
+  },
   { name: 'restart all: then the pod begins anew', spec: restartAll, actions: ['start init i1#0'] },
 ]);
 

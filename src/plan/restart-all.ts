@@ -16,7 +16,11 @@ export interface RestartSource {
   readonly seen: ObservedContainer;
 }
 
-export function findSources({ pod, observation }: Snapshot, sandbox: ObservedSandbox): readonly RestartSource[] {
+/** A container of an older sandbox has had what it asked for: a new sandbox begins anew anyway. */
+export function findSources(
+  { pod, observation }: Pick<Snapshot, 'pod' | 'observation'>,
+  sandbox: ObservedSandbox,
+): readonly RestartSource[] {
   return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((container) => {
     const seen = presentContainer(observation, container.name);
     if (seen?.state !== 'exited' || seen.sandboxId !== sandbox.id) return [];

@@ -1,10 +1,10 @@
 /** The status of a pod, from what the runtime has, what the probes say and what is known of its way. */
 import type { Container } from '../../api/container.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../../api/pod-status.ts';
-import { isSidecar } from '../../api/pod-traits.ts';
 import { formatTimestamp } from '../../api/timestamp.ts';
 import { newestContainer } from '../../plan/observation.ts';
-import { asksToRestartAll } from '../../plan/restart-policy.ts';
+import { findSources } from '../../plan/restart-all.ts';
+import { isPlainInit } from '../../plan/restart-policy.ts';
 import { mayRun } from '../../plan/stop-order.ts';
 import { computeVerdicts, isOwnCondition, settleConditions } from './conditions.ts';
 import { containerStatus } from './container-status.ts';
@@ -57,7 +57,7 @@ function statusesOf(
 ): readonly ContainerStatus[] {
   const { pod } = input;
   return containers.map((container) => {
-    const plainInit = (pod.spec.initContainers ?? []).includes(container) && !isSidecar(pod, container);
+    const plainInit = isPlainInit(pod, container);
     const previous = before.find(({ name }) => name === container.name);
     const status = containerStatus({ input, container, plainInit, previous, ...facts });
     const ephemeral = (pod.spec.ephemeralContainers ?? []).includes(container);
@@ -70,11 +70,9 @@ const byName = (statuses: readonly ContainerStatus[]): readonly ContainerStatus[
 
 /** A container that asked for it is still there: it is removed last. */
 function isRestartingAll({ pod, observation, gates }: StatusInput): boolean {
-  if (!gates.restartAllContainers) return false;
-  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].some((container) => {
-    const newest = newestContainer(observation, container.name);
-    return newest?.state === 'exited' && asksToRestartAll(container, newest.exitCode);
-  });
+  const [sandbox] = observation.sandboxes;
+  if (!gates.restartAllContainers || sandbox?.ready !== true) return false;
+  return findSources({ pod, observation }, sandbox).length > 0;
 }
 
 function hasRegularContainer({ pod, observation }: StatusInput): boolean {

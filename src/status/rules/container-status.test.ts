@@ -280,6 +280,9 @@ test('until the probes have spoken after a restart of the kubelet, what was said
     false,
   ]);
   assert.deepEqual(flags(compute(probed, [exited('c', 0)], { previous: ready })), [false, false]);
+  const noStartup = { containers: [{ name: 'c', image: 'i', readinessProbe: {} }] };
+  const another = makeContainer('c', { id: containerId('new') });
+  assert.deepEqual(flags(compute(noStartup, [another], { previous: ready })), [true, false]);
 });
 
 test('termination messages share twelve kilobytes, cut between characters', () => {
