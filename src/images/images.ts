@@ -4,10 +4,12 @@ import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Config } from '../config/config.ts';
 import { fieldPathOf } from '../plan/roles.ts';
 import type { Image, PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
-import { createCredentials } from './credentials.ts';
+import { type CredentialPluginSettings, openCredentialPlugins } from './credential-plugins.ts';
+import { type CredentialPlugins, createCredentials } from './credentials.ts';
 import { createDockerConfigFiles } from './docker-config-files.ts';
 import { createEnsure, type ImageAnswer } from './ensure.ts';
 import { createGarbage } from './garbage.ts';
@@ -17,6 +19,7 @@ import { createPullRecords } from './pull-records.ts';
 import { createPulls, type PullSettings } from './pulls.ts';
 import type { GarbageSettings } from './rules/garbage.ts';
 import type { Download } from './rules/progress.ts';
+import { imageSettings } from './rules/settings.ts';
 import type { Verification } from './rules/verification.ts';
 
 export interface ImagesDeps {
@@ -43,10 +46,17 @@ export interface ImagesConfig {
   /** Undefined where every pod may use whatever is on the machine. */
   readonly verification: Verification | undefined;
   readonly garbage: GarbageSettings;
+  /** Credential providers; undefined for none. */
+  readonly plugins: CredentialPluginSettings | undefined;
+}
+
+/** From the configuration of the whole kubelet. */
+export function imagesConfig(config: Config): ImagesConfig {
+  return imageSettings(config);
 }
 
 export interface Images {
-  /** Reads the pull records before any `ensure`, and removes images from then on. */
+  /** Opens plugins and pull records before any `ensure`, and removes images from then on. Can't start with a wrong plugin file. */
   readonly part: Part;
   /**
    * Rejects with the signal's reason as soon as it aborts: the pull is cancelled and its turn is free. Rejects with `unavailable`
@@ -88,6 +98,7 @@ export function createImages(deps: ImagesDeps, config: ImagesConfig): Images {
     },
     config.garbage,
   );
+  let plugins: CredentialPlugins = { provide: () => Promise.resolve([]) };
   const places = { ...deps.surroundings, rootDirectory: config.rootDirectory };
   const ensure = createEnsure({
     clock,
@@ -96,7 +107,7 @@ export function createImages(deps: ImagesDeps, config: ImagesConfig): Images {
     pulls: createPulls({ runtime, clock }, config.pulls),
     credentials: createCredentials({
       files: createDockerConfigFiles({ clock, log }, places),
-      plugins: { provide: () => Promise.resolve([]) },
+      plugins: { provide: (pod, repository, signal) => plugins.provide(pod, repository, signal) },
       objects: deps.objects,
     }),
     progress: createPullProgress({ clock, downloadsOf: deps.downloadsOf ?? (() => Promise.resolve(undefined)) }),
@@ -112,6 +123,10 @@ export function createImages(deps: ImagesDeps, config: ImagesConfig): Images {
     part: {
       name: 'images',
       start: async () => {
+        if (config.plugins !== undefined) {
+          const { environment } = deps.surroundings;
+          plugins = await openCredentialPlugins({ clock, log, environment, objects: deps.objects }, config.plugins);
+        }
         if (config.verification !== undefined) await records.open();
         running = garbage.run(stopping.signal);
       },
