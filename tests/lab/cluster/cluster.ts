@@ -57,14 +57,21 @@ export async function startCluster(deps: ClusterDeps, options: ClusterOptions = 
       ...(options.controlPlaneFlags === undefined ? {} : { flags: options.controlPlaneFlags }),
     });
     const cluster = await furnish({ plane, node, kubectl: binaries.kubectl, options });
-    if (choice !== 'none') {
-      await node.kubelet.start({ binary: kubeletBinary, ...cluster.kubeletSettings });
-      await cluster.waitUntilNodeReady();
-    }
+    if (choice !== 'none') await joinNode(cluster, kubeletBinary);
     return cluster;
   } catch (error) {
     await node[Symbol.asyncDispose]();
     throw error;
+  }
+}
+
+async function joinNode(cluster: Cluster, binary: string): Promise<void> {
+  const { kubelet } = cluster.node;
+  await kubelet.start({ binary, ...cluster.kubeletSettings });
+  try {
+    await cluster.waitUntilNodeReady();
+  } catch (cause) {
+    throw new Error(`${binary} did not join the cluster; the end of its log:\n${kubelet.logTail()}\n`, { cause });
   }
 }
 
