@@ -21,7 +21,7 @@ async function main(): Promise<number> {
   const passed = results.filter((result) => result.passed).map(({ name }) => name);
   if (settings.update) await writeFile(LIST, writeNames(passed));
   const verdict = judge(results, readNames(await readFile(LIST, 'utf8')));
-  process.stdout.write(`${renderVerdict(verdict, settings.kubelet)}\nLog and report: ${folder}\n`);
+  process.stdout.write(`${renderVerdict(verdict, settings.kubelet)}\nLog and results: ${folder}\n`);
   return verdict.ourFault.length === 0 ? 0 : 1;
 }
 

@@ -1,7 +1,7 @@
 /** Runs the upstream e2e suite, as it is, against a cluster of the lab. */
 import { readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { cacheRoot } from '../../tools/machine/cache.ts';
@@ -11,6 +11,7 @@ import type { Part } from '../../tools/machine/part.ts';
 import { createBinaries } from '../lab/binaries/binaries.ts';
 import { formatElapsed, type Progress, ticking } from '../lab/binaries/progress.ts';
 import type { Cluster } from '../lab/cluster/cluster.ts';
+import { prune } from '../lab/kept-logs.ts';
 import type { Lab } from '../lab/lab.ts';
 import { E2E_IMAGE_PACKAGES, e2eImages } from './images.ts';
 import type { Settings } from './settings.ts';
@@ -26,11 +27,12 @@ export interface RunOptions {
 
 export interface Run {
   readonly results: readonly SpecResult[];
-  /** Ginkgo's own words and its report; kept. */
+  /** Ginkgo's own words, and the results; kept. */
   readonly folder: string;
 }
 
 const REPORT = 'report.json';
+const RESULTS = 'results.json';
 const LOG = 'e2e.log';
 /** Far more than the default choice of specs takes; an own FOCUS may take hours. */
 const SUITE_TIMEOUT = '6h';
@@ -63,13 +65,17 @@ export async function runConformance(options: RunOptions): Promise<Run> {
   const report = await readFile(join(folder, REPORT), 'utf8').catch((cause: unknown) => {
     throw new Error(`the suite left no report; the end of ${join(folder, LOG)}:\n${part.logTail(30)}`, { cause });
   });
-  return { results: readReport(report), folder };
+  const results = readReport(report);
+  await writeFile(join(folder, RESULTS), JSON.stringify(results, undefined, 2));
+  await rm(join(folder, REPORT)); // 9 MB, most of it about specs that were not chosen
+  return { results, folder };
 }
 
 async function makeFolder(env: NodeJS.ProcessEnv): Promise<string> {
   const name = new Date().toISOString().replaceAll(/[:.]/g, '-');
   const folder = join(cacheRoot(env), 'conformance', name);
   await mkdir(folder, { recursive: true });
+  await prune(dirname(folder));
   return folder;
 }
 

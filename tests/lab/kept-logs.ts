@@ -35,7 +35,8 @@ export async function judgeLogs(test: TestContext, folder: string): Promise<void
   else console.error(`the logs of "${test.fullName}" are in ${folder}`);
 }
 
-async function prune(root: string): Promise<void> {
+/** Leaves the youngest of folders whose names begin with their time. */
+export async function prune(root: string): Promise<void> {
   const names = (await readdir(root)).sort();
   for (const name of names.slice(0, Math.max(0, names.length - KEPT))) {
     const path = join(root, name);
