@@ -6,6 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { runCommand } from '../../../tools/machine/command.ts';
+import { ensurePackages } from '../../../tools/machine/packages.ts';
 
 /** Paths of a certificate and its private key, both PEM. */
 export interface KeyPair {
@@ -68,6 +69,7 @@ const EXTENDED_KEY_USAGE = {
 
 export async function createClusterPki(options: ClusterPkiOptions): Promise<ClusterPki> {
   const { dir } = options;
+  await ensurePackages(['openssl'], console.error);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const [ca, frontProxyCa, serviceAccount] = await Promise.all([
     createAuthority(dir, 'ca', 'lab-cluster-ca'),
