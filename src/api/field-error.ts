@@ -8,7 +8,8 @@ export type FieldErrorKind =
   | 'Duplicate value'
   | 'Forbidden'
   | 'Too long'
-  | 'Too many';
+  | 'Too many'
+  | 'Not found';
 
 export interface FieldError {
   /** `spec.containers[0].ports[1].name`. */

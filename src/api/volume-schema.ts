@@ -66,8 +66,8 @@ const withSecret = { secretRef: OBJECT_NAME };
 
 /** The kinds of volume, by their field. A volume has exactly one of them. */
 export const VOLUME_SOURCES: Readonly<Record<string, FieldKind>> = {
-  hostPath: struct(each(STRING, 'path type')),
   emptyDir: struct({ medium: STRING, sizeLimit: QUANTITY }),
+  hostPath: struct(each(STRING, 'path type')),
   gcePersistentDisk: disk('pdName fsType', { partition: INT32 }),
   awsElasticBlockStore: disk('volumeID fsType', { partition: INT32 }),
   gitRepo: struct(each(STRING, 'repository revision directory')),
