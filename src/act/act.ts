@@ -6,7 +6,6 @@ import type { ContainerId, PodUid, SandboxId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { allContainers } from '../api/pod-traits.ts';
 import { assertNever } from '../base/assert-never.ts';
-import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { containerGrace } from '../plan/grace.ts';
 import type { Observation } from '../plan/observation.ts';
@@ -14,12 +13,11 @@ import type { Action } from '../plan/plan.ts';
 import { roleOf } from '../plan/roles.ts';
 import { type ContainerStartDeps, type StartOutcome, startContainer } from './container-start.ts';
 import { cleanUpPod } from './pod-clean-up.ts';
-import type { CgroupsPort, RuntimePort, VolumesPort } from './ports.ts';
+import type { CgroupsPort, RuntimePort, Turn, VolumesPort } from './ports.ts';
 import { createSandbox } from './sandbox-create.ts';
 import { createStops, type Stops } from './stops.ts';
 
 export interface ActDeps extends ContainerStartDeps {
-  readonly clock: Clock;
   readonly runtime: RuntimePort;
   readonly cgroups: CgroupsPort;
   readonly volumes: VolumesPort;
@@ -30,7 +28,7 @@ export interface ActContext {
   readonly pod: Pod;
   readonly observation: Observation;
   readonly stops: Stops;
-  readonly takeTurn: () => Promise<Disposable>;
+  readonly turn: Turn;
   /** Containers that must not be tried again yet. */
   readonly isHeldBack: (container: string) => boolean;
   /** Aborts when the pod must go. */
@@ -68,12 +66,16 @@ export function createAct(deps: ActDeps): Act {
   const carryOut = async (actions: readonly Action[], context: ActContext): Promise<readonly Outcome[]> => {
     const run = createRun(deps, context);
     const outcomes: Outcome[] = [];
-    for (const step of inSteps(actions)) {
-      const done = await run(step);
-      outcomes.push(...done.outcomes);
-      if (done.hold) break;
+    try {
+      for (const step of inSteps(actions)) {
+        const done = await run(step);
+        outcomes.push(...done.outcomes);
+        if (done.hold) break;
+      }
+      return outcomes;
+    } finally {
+      context.turn.release();
     }
-    return outcomes;
   };
   return {
     carryOut,
@@ -126,7 +128,7 @@ function createRun(deps: ActDeps, context: ActContext): (step: readonly Action[]
   const makeSandbox = async (attempt: number): Promise<StepResult> => {
     const prepared = await prepare();
     if (prepared.hold) return prepared;
-    const made = await createSandbox(deps, { pod, attempt, takeTurn: context.takeTurn, signal });
+    const made = await createSandbox(deps, { pod, attempt, turn: context.turn, signal });
     if (made.kind === 'failed') return { outcomes: [{ kind: 'blocked', message: made.message }], hold: true };
     const ips = pod.spec.hostNetwork === true ? [] : await deps.sandboxIps(made.id, signal);
     around = { ...around, sandbox: { id: made.id, attempt, ips } };
@@ -148,6 +150,7 @@ function createRun(deps: ActDeps, context: ActContext): (step: readonly Action[]
     if (action === undefined) return WELL;
     switch (action.kind) {
       case 'container-stop':
+        context.turn.release();
         await untilDoneOrUnwanted(stopAll(step, context), wanted);
         return WELL;
       case 'container-start':
@@ -176,7 +179,7 @@ async function startOne(
   { sandbox, volumes }: Surroundings,
   action: Start,
 ): Promise<StartOutcome> {
-  const { pod, takeTurn, wanted, signal } = context;
+  const { pod, turn, wanted, signal } = context;
   const container = allContainers(pod).find(({ name }) => name === action.name);
   if (container === undefined || sandbox === undefined || volumes === undefined) {
     const message = `container ${action.name} can't start: the pod has no such container or no sandbox`;
@@ -190,7 +193,7 @@ async function startOne(
     sandbox,
     volumes,
     targetId,
-    takeTurn,
+    turn,
     wanted,
     signal,
   });

@@ -3,15 +3,29 @@ import type { Container } from '../api/container.ts';
 import type { PodUid } from '../api/ids.ts';
 import { type ContainerId, containerId, type SandboxId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { linkSignal } from '../base/signal.ts';
 import { fieldPathOf } from '../plan/roles.ts';
 import type { PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import { interruptionOf, runtimeMessage } from './interruption.ts';
 import type { PodDirectories } from './pod-directories.ts';
-import type { HooksPort, ImagesPort, LogsPort, ReadyImage, RecordEvent, RequestsPort, RuntimePort } from './ports.ts';
+import type {
+  HooksPort,
+  ImagesPort,
+  LogsPort,
+  ReadyImage,
+  RecordEvent,
+  RequestsPort,
+  RuntimePort,
+  Turn,
+} from './ports.ts';
+
+const PRESENT_WITHIN_MS = 50;
 
 export interface ContainerStartDeps {
+  readonly clock: Clock;
   readonly runtime: { readonly containers: Pick<RuntimePort['containers'], 'create' | 'start'> };
   readonly requests: RequestsPort;
   readonly images: ImagesPort;
@@ -28,7 +42,7 @@ export interface ContainerStart {
   readonly sandbox: { readonly id: SandboxId; readonly attempt: number; readonly ips: readonly string[] };
   readonly volumes: ReadonlyMap<string, string>;
   readonly targetId: ContainerId | undefined;
-  readonly takeTurn: () => Promise<Disposable>;
+  readonly turn: Turn;
   /** Aborts when the pod must go: ends a pull and a hook. */
   readonly wanted: AbortSignal;
   /** Aborts when the kubelet stops: calls that make or start something are let finish otherwise. */
@@ -47,7 +61,7 @@ export type StartOutcome =
 
 export async function startContainer(deps: ContainerStartDeps, start: ContainerStart): Promise<StartOutcome> {
   const { pod, container, wanted } = start;
-  const image = await deps.images.ensure({ pod, container, signal: wanted });
+  const image = await ensureImage(deps, start);
   if (image.kind === 'waiting') {
     tell(deps, start, 'Warning', 'Failed', `Error: ${image.reason}`);
     return image;
@@ -58,10 +72,19 @@ export async function startContainer(deps: ContainerStartDeps, start: ContainerS
   const handler = container.lifecycle?.postStart;
   if (handler === undefined) return { kind: 'started', id };
   const { ips: podIps } = start.sandbox;
+  start.turn.release();
   const problem = await deps.hooks.run({ kind: 'postStart', handler, pod, container, containerId: id, podIps }, wanted);
   if (problem === undefined) return { kind: 'started', id };
   tell(deps, start, 'Warning', 'FailedPostStartHook', 'PostStartHook failed');
   return { kind: 'hook-failed', id, message: problem };
+}
+
+/** An image that is there is found in a moment; nobody else has to wait while one is pulled. */
+async function ensureImage({ clock, images }: ContainerStartDeps, { pod, container, wanted, turn }: ContainerStart) {
+  const ensured = images.ensure({ pod, container, signal: wanted });
+  using soon = linkSignal(wanted);
+  clock.sleep(PRESENT_WITHIN_MS, soon.signal).then(turn.release, () => undefined);
+  return await ensured.finally(() => soon.abort('the image is there'));
 }
 
 type Creation =
@@ -72,7 +95,7 @@ async function createContainer(deps: ContainerStartDeps, start: ContainerStart, 
   const { pod, container, attempt, sandbox, signal } = start;
   const requests = await makeRequests(deps, start, image);
   if (requests.kind === 'problem') return fail(deps, start, requests.reason, requests.message);
-  using _turn = await start.takeTurn();
+  await start.turn.hold();
   start.wanted.throwIfAborted();
   const id = await attemptTo(async () => {
     const { config, sandboxConfig } = requests;

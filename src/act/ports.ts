@@ -127,3 +127,11 @@ export interface LogsPort {
   link(pod: Pod, name: string, id: ContainerId, attempt: number): Promise<void>;
   removePod(pod: { readonly uid: string; readonly name: string; readonly namespace: string }): Promise<void>;
 }
+
+/** A place among the pods that start something now. It is kept from one action to the next, so that what has begun gets done. */
+export interface Turn {
+  /** Waits for it, unless it is held already. */
+  hold(): Promise<void>;
+  /** Gives it to others; fine if it isn't held. */
+  release(): void;
+}

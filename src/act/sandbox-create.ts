@@ -5,7 +5,7 @@ import { sandboxId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { describeError } from '../base/errors.ts';
 import { interruptionOf } from './interruption.ts';
-import type { LogsPort, RecordEvent, RequestsPort, RuntimePort } from './ports.ts';
+import type { LogsPort, RecordEvent, RequestsPort, RuntimePort, Turn } from './ports.ts';
 
 export interface SandboxCreateDeps {
   readonly runtime: { readonly sandboxes: Pick<RuntimePort['sandboxes'], 'run'> };
@@ -17,8 +17,7 @@ export interface SandboxCreateDeps {
 export interface SandboxCreate {
   readonly pod: Pod;
   readonly attempt: number;
-  /** Waits for its turn among all the pods that start. */
-  readonly takeTurn: () => Promise<Disposable>;
+  readonly turn: Turn;
   /** Aborts when the kubelet stops: a call that has begun is let finish otherwise. */
   readonly signal: AbortSignal;
 }
@@ -39,7 +38,7 @@ export async function createSandbox(deps: SandboxCreateDeps, create: SandboxCrea
     deps.record({ pod: pod.metadata, type: 'Warning', reason, message });
   }
   await deps.logs.ensurePod(pod);
-  using _turn = await create.takeTurn();
+  await create.turn.hold();
   try {
     const { config, runtimeHandler } = request;
     return { kind: 'made', id: sandboxId(await deps.runtime.sandboxes.run({ config, runtimeHandler }, signal)) };

@@ -71,10 +71,19 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
     }
   };
 
-  const takeTurn = (pod: Pod, wanted: AbortSignal) => {
-    // Kept for the whole start of a pod, so that those that have begun are finished before others begin.
-    ticket ??= deps.nextTicket();
-    return deps.takeTurn([-(pod.spec.priority ?? 0), ticket], wanted);
+  const createTurn = (pod: Pod, wanted: AbortSignal) => {
+    let held: Disposable | undefined;
+    return {
+      hold: async () => {
+        // One number for the whole start of a pod, so that who had to let go comes back before those who came later.
+        ticket ??= deps.nextTicket();
+        held ??= await deps.takeTurn([-(pod.spec.priority ?? 0), ticket], wanted);
+      },
+      release: () => {
+        held?.[Symbol.dispose]();
+        held = undefined;
+      },
+    };
   };
 
   const act = async (pass: Pass, observation: Observation, actions: readonly Action[]): Promise<boolean> => {
@@ -85,7 +94,7 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
       pod,
       observation,
       stops,
-      takeTurn: () => takeTurn(pod, wanted),
+      turn: createTurn(pod, wanted),
       isHeldBack: memory.isHeldBack,
       wanted,
       signal,

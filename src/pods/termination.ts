@@ -20,6 +20,8 @@ export interface Termination {
   ): Promise<void>;
 }
 
+/** Nothing is started here. */
+const NO_TURN = { hold: () => Promise.resolve(), release: () => undefined };
 const STOP_RETRY_MS = 1000;
 
 export function createTermination(
@@ -35,7 +37,7 @@ export function createTermination(
       pod: pass.pod,
       observation,
       stops,
-      takeTurn: () => deps.takeTurn([0], pass.signal),
+      turn: NO_TURN,
       isHeldBack: () => false,
       wanted: pass.signal,
       signal: pass.signal,

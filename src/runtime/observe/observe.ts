@@ -39,6 +39,8 @@ export interface ObserveDeps {
   readonly runtime: ObservedRuntime;
   /** Something of this pod has changed, or may have. Must not wait for anything. */
   readonly wake: (uid: PodUid) => void;
+  /** How often everything is listed although no event asked for it, ms; `RELIST_MS` unless told. */
+  readonly relistMs?: number;
   /** Everything was listed. */
   readonly onList: (pods: readonly ListedPod[]) => void;
 }
@@ -162,7 +164,7 @@ export function createObserve(deps: ObserveDeps): Observe {
   return {
     name: 'runtime events',
     start: (signal) => {
-      following = Promise.all([follower.follow(signal), relistNowAndThen(relist, { clock, log }, signal)]).then(
+      following = Promise.all([follower.follow(signal), relistNowAndThen(relist, deps, signal)]).then(
         () => undefined,
         (error) => {
           if (!signal.aborted) throw error;
@@ -194,11 +196,11 @@ function listedPod({ pod, sandboxes, containers }: Found): ListedPod {
 
 async function relistNowAndThen(
   relist: (signal: AbortSignal) => Promise<void>,
-  { clock, log }: Pick<ObserveDeps, 'clock' | 'log'>,
+  { clock, log, relistMs = RELIST_MS }: ObserveDeps,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    await clock.sleep(RELIST_MS, signal);
+    await clock.sleep(relistMs, signal);
     try {
       await relist(signal);
     } catch (error) {

@@ -1,0 +1,139 @@
+/** Pods, actions and observation as they are, over a runtime in memory: everything but the machine. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type ActDeps, createAct } from '../../src/act/act.ts';
+import { createPodDirectories } from '../../src/act/pod-directories.ts';
+import type { HooksPort, ImagesPort, PodEvent } from '../../src/act/ports.ts';
+import type { Container } from '../../src/api/container.ts';
+import type { Pod } from '../../src/api/pod.ts';
+import { createSystemClock } from '../../src/base/clock.ts';
+import { createSilentLogger } from '../../src/base/logger.ts';
+import { type Admission, createPods, type Pods } from '../../src/pods/pods.ts';
+import { createObserve } from '../../src/runtime/observe/observe.ts';
+import { restorePod } from '../../src/runtime/observe/rules/restore-pod.ts';
+import { findGarbage } from '../../src/runtime/rules/garbage.ts';
+import { containerAnnotations, containerLabels, sandboxLabels } from '../../src/runtime/spec/labels.ts';
+import { createFakeRuntime, type FakeRuntime } from './fake-runtime.ts';
+
+export interface PodWorld extends AsyncDisposable {
+  readonly runtime: FakeRuntime;
+  readonly pods: Pods;
+  readonly events: PodEvent[];
+  /** Ends this kubelet; the runtime and the disk stay for the next one. */
+  stop(): Promise<void>;
+}
+
+export interface PodWorldOptions {
+  readonly runtime?: FakeRuntime;
+  readonly folder?: string;
+  readonly images?: ImagesPort;
+  readonly hooks?: HooksPort;
+  readonly admit?: (pod: Pod, admitted: readonly Pod[]) => Admission;
+  readonly startsAtOnce?: number;
+  readonly relistMs?: number;
+}
+
+const NOTHING = { startup: new Map(), liveness: new Map(), readiness: new Map() };
+
+export async function podFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pods-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function podWorld(t: TestContext, options: PodWorldOptions = {}): Promise<PodWorld> {
+  const clock = createSystemClock();
+  const log = createSilentLogger();
+  const runtime = options.runtime ?? createFakeRuntime();
+  const folder = options.folder ?? (await podFolder(t));
+  const events: PodEvent[] = [];
+  const record = (event: PodEvent) => events.push(event);
+  const observe = createObserve({
+    clock,
+    log,
+    runtime,
+    relistMs: options.relistMs ?? 60_000,
+    wake: (uid) => pods.wake(uid),
+    onList: (listed) => pods.found(listed),
+  });
+  const act = createAct({ ...actDeps(runtime, folder, options), clock, record });
+  const pods: Pods = createPods(
+    {
+      clock,
+      log,
+      act,
+      observe,
+      record,
+      decisions: {
+        backOff: { initialMs: 20, maxMs: 100, resetAfterMs: 600_000 },
+        probes: () => NOTHING,
+        hashes: () => new Map(),
+        restartCounts: () => Promise.resolve(new Map()),
+        garbage: (observation, now) => findGarbage(observation, { minimumAge: 0, perContainer: 1 }, now),
+      },
+      listNode: observe.list,
+      admit: options.admit ?? (() => ({ kind: 'admitted' })),
+      restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
+    },
+    { startsAtOnce: options.startsAtOnce ?? 4, endingsFolder: join(folder, 'ended') },
+  );
+  const living = new AbortController();
+  await observe.start(living.signal);
+  await pods.start(living.signal);
+  const stop = async () => {
+    living.abort(new Error('stopped'));
+    await pods.stop?.();
+    await observe.stop?.();
+  };
+  return { runtime, pods, events, stop, [Symbol.asyncDispose]: stop };
+}
+
+function actDeps(runtime: FakeRuntime, folder: string, options: PodWorldOptions): Omit<ActDeps, 'clock' | 'record'> {
+  const nothing = () => Promise.resolve();
+  return {
+    runtime,
+    requests: {
+      sandbox: (pod, attempt) => {
+        const { name, namespace, uid } = pod.metadata;
+        const config = { metadata: { name, namespace, uid, attempt }, labels: sandboxLabels(pod) };
+        return Promise.resolve({ kind: 'ready', config, runtimeHandler: '', warnings: [] });
+      },
+      container: ({ pod, container, attempt }) => {
+        const annotations = containerAnnotations({ pod, container, attempt, extra: {} });
+        const metadata = { name: container.name, attempt };
+        return Promise.resolve({
+          kind: 'ready',
+          config: { metadata, labels: containerLabels(pod, container), annotations },
+        });
+      },
+      hostsFile: () => Promise.resolve({ ok: true, value: '' }),
+    },
+    images: options.images ?? {
+      ensure: () => Promise.resolve({ kind: 'ready', imageRef: 'image', user: { uid: 0, username: '' } }),
+    },
+    hooks: options.hooks ?? { run: () => Promise.resolve(undefined) },
+    directories: createPodDirectories({
+      root: folder,
+      randomName: () => Math.random().toString(16).slice(2, 10),
+      mountPoints: () => Promise.resolve([]),
+    }),
+    logs: { ensurePod: nothing, ensureContainer: nothing, link: nothing, removePod: nothing },
+    cgroups: { ensure: nothing, remove: nothing },
+    volumes: { ensure: () => Promise.resolve({ kind: 'ready', mounts: new Map() }), cleanUp: nothing },
+    sandboxIps: () => Promise.resolve(['10.0.0.1']),
+  };
+}
+
+export function makePod(name: string, more: { uid?: string; spec?: object; container?: Partial<Container> } = {}): Pod {
+  return {
+    metadata: { name, namespace: 'default', uid: more.uid ?? `uid-${name}` },
+    spec: {
+      terminationGracePeriodSeconds: 30,
+      restartPolicy: 'Always',
+      containers: [{ name: 'c', image: 'image', terminationMessagePath: '', ...more.container }],
+      ...more.spec,
+    },
+  };
+}
