@@ -46,6 +46,8 @@ export interface RecordedLife {
     readonly status: PodStatus;
   }[];
   readonly events: readonly RecordedEvent[];
+  /** Values of files by cgroup path: of the pod and of its containers. */
+  readonly cgroups: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly inside: Readonly<Record<string, RecordedInside>>;
 }
 

@@ -1,0 +1,67 @@
+/** The part of the composition root that reads what the node has for pods, and builds what holds them to it. */
+import { readFileSync } from 'node:fs';
+import { parseCpuSet } from './api/cpu-set.ts';
+import type { KubeletDeps } from './compose.ts';
+import type { Config } from './config/config.ts';
+import type { RecordEvent } from './events/events.ts';
+import { diskBytes, hugePages, processLimit } from './host/capacity.ts';
+import { parseCgroupMounts } from './host/cgroup-mounts.ts';
+import { createCgroups } from './host/cgroups.ts';
+import { memoryBytes, onlineCpus } from './host/machine.ts';
+import { createResources, type Resources } from './resources/resources.ts';
+import type { Reservations } from './resources/rules/allocatable.ts';
+import type { CriClient } from './runtime/cri/client.ts';
+
+export function composeResources(
+  config: Config,
+  { clock, log }: KubeletDeps,
+  tools: { readonly cri: CriClient; readonly record: RecordEvent },
+): Resources {
+  const { kubelet, settings, features } = config;
+  const askRuntime = features.enabled('KubeletCgroupDriverFromCRI');
+  return createResources(
+    {
+      clock,
+      log: log.named('resources'),
+      cgroups: createCgroups(parseCgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'))),
+      machine: () => ({
+        cpus: onlineCpus().length,
+        memory: memoryBytes(),
+        ephemeralStorage: kubelet.localStorageCapacityIsolation ? diskBytes(settings.directories.root) : undefined,
+        hugePages: hugePages(),
+        pids: processLimit(),
+      }),
+      runtimeDriver: (signal) => (askRuntime ? tools.cri.cgroupDriver(signal) : Promise.resolve(undefined)),
+      record: tools.record,
+    },
+    {
+      cgroupsPerQos: kubelet.cgroupsPerQOS,
+      cgroupRoot: kubelet.cgroupRoot,
+      cgroupDriver: kubelet.cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
+      pods: {
+        podLevel: features.enabled('PodLevelResources'),
+        cpuCfsQuota: kubelet.cpuCFSQuota,
+        cpuCfsQuotaPeriod: Math.round(kubelet.cpuCFSQuotaPeriod * 1000),
+        podPidsLimit: kubelet.podPidsLimit,
+        maxPods: kubelet.maxPods,
+        podsPerCore: kubelet.podsPerCore,
+      },
+      reservations: reservationsOf(config),
+      enforcePods: kubelet.enforceNodeAllocatable.includes('pods'),
+    },
+  );
+}
+
+/** CPUs that are reserved by number count instead of amounts. */
+function reservationsOf({ kubelet, settings }: Config): Reservations {
+  const { systemReserved, kubeReserved } = kubelet;
+  const evictionHard = settings.containers.allocatableIgnoresEviction ? undefined : kubelet.evictionHard;
+  const cpus = parseCpuSet(kubelet.reservedSystemCPUs);
+  if (!cpus.ok || cpus.value.length === 0) return { systemReserved, kubeReserved, evictionHard };
+  const { cpu: _, ...kubeRest } = kubeReserved;
+  return {
+    systemReserved: { ...systemReserved, cpu: String(cpus.value.length) },
+    kubeReserved: kubeRest,
+    evictionHard,
+  };
+}

@@ -1,0 +1,234 @@
+/**
+ * The cgroups of this machine as one tree, whatever hierarchies it is made of: a path means the folder of that name in each of
+ * them. Whoever calls gives paths of its own making only; nothing here looks at other cgroups.
+ */
+
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { kill } from 'node:process';
+import { CodedError, describeError } from '../base/errors.ts';
+import type { CgroupHierarchy } from './cgroup-mounts.ts';
+
+export interface Cgroups {
+  readonly version: 1 | 2;
+  /** What can be limited here. */
+  controllers(): Promise<ReadonlySet<string>>;
+  /** It is there, whole. */
+  exists(path: string): Promise<boolean>;
+  /** Makes it and what is missing above it, ready to hold others. Nothing happens to what is there. */
+  create(path: string): Promise<void>;
+  /** Answers what the kernel has no file for. */
+  write(path: string, values: readonly CgroupFileValue[]): Promise<readonly string[]>;
+  /** Names of the cgroups directly below it, in any hierarchy. */
+  children(path: string): Promise<readonly string[]>;
+  /** Kills every process in it and below it. Answers how many were there. */
+  kill(path: string): Promise<number>;
+  /** Takes it away with all below it; false while processes in it keep it. */
+  remove(path: string): Promise<boolean>;
+}
+
+export interface CgroupFileValue {
+  readonly file: string;
+  readonly value: string;
+  readonly optional?: boolean;
+}
+
+/** The controllers that limit pods; what else there is doesn't matter to us. */
+const NEEDED = ['cpu', 'cpuset', 'memory', 'pids', 'hugetlb'];
+
+export function createCgroups(hierarchies: readonly CgroupHierarchy[]): Cgroups {
+  const unified = hierarchies.find(({ version }) => version === 2);
+  const version = hierarchies.some((one) => one.version === 1) ? 1 : 2;
+  if (unified === undefined && version === 2) {
+    throw new CodedError('unsupported', 'no cgroup hierarchy is mounted on this machine');
+  }
+  const folders = (path: string) => hierarchies.map(({ mountPoint }) => join(mountPoint, path));
+  const ruling = hierarchies.filter((one) => version === 2 || one.controllers.some((name) => NEEDED.includes(name)));
+  const ownControllers = (hierarchy: CgroupHierarchy) =>
+    hierarchy.version === 1
+      ? Promise.resolve(hierarchy.controllers)
+      : readWords(hierarchy.mountPoint, 'cgroup.controllers');
+
+  const folderOf = (path: string, file: string): string | undefined => {
+    if (version === 2) return join(unified?.mountPoint ?? '', path);
+    const controller = file.slice(0, file.indexOf('.'));
+    const hierarchy = hierarchies.find(({ controllers }) => controllers.includes(controller));
+    return hierarchy === undefined ? undefined : join(hierarchy.mountPoint, path);
+  };
+
+  return {
+    version,
+    controllers: async () => new Set((await Promise.all(ruling.map(ownControllers))).flat()),
+    exists: async (path) => (await Promise.all(ruling.map((one) => isWhole(one, path)))).every(Boolean),
+    create: async (path) => {
+      await Promise.all(hierarchies.map((one) => createIn(one, join(one.mountPoint, path))));
+    },
+    write: async (path, values) => {
+      const places = values.map((value) => ({ ...value, folder: folderOf(path, value.file) }));
+      return await writeAll(places);
+    },
+    children: async (path) => {
+      const names = await Promise.all(folders(path).map(listFolders));
+      return [...new Set(names.flat())];
+    },
+    kill: async (path) => {
+      const pids = new Set((await Promise.all(folders(path).map(processesBelow))).flat());
+      for (const pid of pids) killOne(pid);
+      return pids.size;
+    },
+    remove: async (path) => (await Promise.all(folders(path).map(removeTree))).every(Boolean),
+  };
+}
+
+async function isWhole({ version, mountPoint }: CgroupHierarchy, path: string): Promise<boolean> {
+  const folder = join(mountPoint, path);
+  if (version === 1) return (await readIfThere(join(folder, 'cgroup.procs'))) !== undefined;
+  const [all, own] = await Promise.all([
+    readWords(mountPoint, 'cgroup.controllers'),
+    readIfThere(join(folder, 'cgroup.controllers')),
+  ]);
+  return own !== undefined && NEEDED.filter((name) => all.includes(name)).every((name) => words(own).includes(name));
+}
+
+/** From the bottom up, since mostly all but the last folder is there. */
+async function createIn(hierarchy: CgroupHierarchy, folder: string): Promise<void> {
+  const above = dirname(folder);
+  const make = () => mkdir(folder, { mode: 0o755 }).catch(unless('EEXIST'));
+  try {
+    await make();
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT' || folder === hierarchy.mountPoint) throw error;
+    await createIn(hierarchy, above);
+    await make();
+  }
+  if (hierarchy.version === 2) await passOnControllers(above);
+  if (hierarchy.controllers.includes('cpuset')) await inheritCpuset(folder);
+}
+
+/**
+ * A cgroup of the second generation has the controllers that the one above passes on. One that can't be passed on is not fatal
+ * here: a limit that then can't be written is.
+ */
+async function passOnControllers(folder: string): Promise<void> {
+  const file = join(folder, 'cgroup.subtree_control');
+  const passed = await readWords(folder, 'cgroup.subtree_control');
+  const missing = (await readWords(folder, 'cgroup.controllers')).filter((name) => !passed.includes(name));
+  for (const name of missing)
+    await writeFile(file, `+${name}`).catch(unless('EBUSY', 'EINVAL', 'ENOENT', 'EOPNOTSUPP'));
+}
+
+/** New cgroups of the first generation have no CPU and no memory node at all, and no process may enter them like that. */
+async function inheritCpuset(folder: string): Promise<void> {
+  for (const file of ['cpuset.cpus', 'cpuset.mems']) {
+    const own = (await readFile(join(folder, file), 'utf8')).trim();
+    if (own !== '') continue;
+    await writeFile(join(folder, file), (await readFile(join(dirname(folder), file), 'utf8')).trim());
+  }
+}
+
+interface PlacedValue extends CgroupFileValue {
+  readonly folder: string | undefined;
+}
+
+/** Values can depend on each other (a period on its quota): what the kernel refuses is tried once more after the others. */
+async function writeAll(values: readonly PlacedValue[]): Promise<readonly string[]> {
+  const missing: string[] = [];
+  const refused: PlacedValue[] = [];
+  const tryOne = async (value: PlacedValue, last: boolean): Promise<void> => {
+    const outcome = await writeOne(value);
+    if (outcome.kind === 'missing' && value.optional !== true) missing.push(value.file);
+    if (outcome.kind !== 'refused') return;
+    if (last) throw outcome.error;
+    refused.push(value);
+  };
+  for (const value of values) await tryOne(value, false);
+  for (const value of refused) await tryOne(value, true);
+  return missing;
+}
+
+type WriteOutcome = { readonly kind: 'written' | 'missing' } | { readonly kind: 'refused'; readonly error: CodedError };
+
+async function writeOne({ folder, file, value }: PlacedValue): Promise<WriteOutcome> {
+  if (folder === undefined) return { kind: 'missing' };
+  const path = join(folder, file);
+  try {
+    // Never creates: a file that is not there is a limit that this kernel does not have.
+    await writeFile(path, value, { flag: 'r+' });
+    return { kind: 'written' };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' && (await readIfThere(join(folder, 'cgroup.procs'))) !== undefined) {
+      return { kind: 'missing' };
+    }
+    const reason = describeError(error);
+    return {
+      kind: 'refused',
+      error: new CodedError('internal', `can't write ${value} to ${path}: ${reason}`, { cause: error }),
+    };
+  }
+}
+
+async function listFolders(folder: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch (error) {
+    unless('ENOENT', 'ENODEV')(error);
+    return [];
+  }
+}
+
+async function processesBelow(folder: string): Promise<readonly number[]> {
+  const own = words((await readIfThere(join(folder, 'cgroup.procs'))) ?? '').map(Number);
+  const below = await Promise.all((await listFolders(folder)).map((name) => processesBelow(join(folder, name))));
+  // 0 stands for a process of another namespace, which can't be named from here.
+  return [...own, ...below.flat()].filter((pid) => pid > 0);
+}
+
+function killOne(pid: number): void {
+  try {
+    kill(pid, 'SIGKILL');
+  } catch (error) {
+    unless('ESRCH')(error);
+  }
+}
+
+async function removeTree(folder: string): Promise<boolean> {
+  const below = await Promise.all((await listFolders(folder)).map((name) => removeTree(join(folder, name))));
+  if (!below.every(Boolean)) return false;
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if (errnoOf(error) === 'EBUSY') return false;
+    unless('ENOENT', 'ENODEV')(error);
+  }
+  return true;
+}
+
+async function readWords(folder: string, file: string): Promise<readonly string[]> {
+  return words(await readFile(join(folder, file), 'utf8'));
+}
+
+function words(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
+/** Undefined also for a cgroup that is being taken away while it is read. */
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    unless('ENOENT', 'ENODEV', 'ENOTDIR')(error);
+    return undefined;
+  }
+}
+
+function errnoOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
+
+/** Throws on what is not one of these. */
+function unless(...codes: readonly string[]): (error: unknown) => void {
+  return (error) => {
+    if (!codes.includes(errnoOf(error) ?? '')) throw error;
+  };
+}

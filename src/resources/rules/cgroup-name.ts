@@ -1,0 +1,57 @@
+/**
+ * Names of cgroups as a list of parts, and the two forms they take on the machine: folders named like the parts (driver
+ * cgroupfs), or slices of systemd, each of which carries the names of all above it.
+ */
+import type { QosClass } from '../../api/pod-status.ts';
+
+/** From the root down; the root itself is the empty list. */
+export type CgroupName = readonly string[];
+export type CgroupDriver = 'cgroupfs' | 'systemd';
+
+const NODE_CGROUP = 'kubepods';
+const POD_PREFIX = 'pod';
+const SLICE = '.slice';
+
+/** From a path such as `/` or `/batch/kubelet`. */
+export function parseCgroupName(path: string): CgroupName {
+  return path.split('/').filter((part) => part !== '');
+}
+
+/** Above all pods. */
+export function nodeCgroup(cgroupRoot: string): CgroupName {
+  return [...parseCgroupName(cgroupRoot), NODE_CGROUP];
+}
+
+/** Guaranteed pods hang directly below the node's cgroup. */
+export function qosCgroup(node: CgroupName, qosClass: QosClass): CgroupName {
+  return qosClass === 'Guaranteed' ? node : [...node, qosClass.toLowerCase()];
+}
+
+export function podCgroup(node: CgroupName, qosClass: QosClass, uid: string): CgroupName {
+  return [...qosCgroup(node, qosClass), `${POD_PREFIX}${uid}`];
+}
+
+/** Why this UID can't be part of a cgroup's name; undefined when it can. A path must not lead out of its folder. */
+export function uidFault(uid: string): string | undefined {
+  if (/^[A-Za-z0-9.-]+$/.test(uid) && uid !== '.' && uid !== '..') return undefined;
+  return `pod UID ${JSON.stringify(uid)} can't name a cgroup: letters, digits, "-" and "." are allowed`;
+}
+
+/** The path below the mount point of a hierarchy. */
+export function cgroupPath(name: CgroupName, driver: CgroupDriver): string {
+  if (driver === 'cgroupfs') return `/${name.join('/')}`;
+  const parts = name.map((part) => part.replaceAll('-', '_'));
+  return `/${parts.map((_, index) => `${parts.slice(0, index + 1).join('-')}${SLICE}`).join('/')}`;
+}
+
+/** The UID of the pod whose cgroup this folder is, undefined where it is something else. */
+export function podUidOfFolder(folder: string, driver: CgroupDriver): string | undefined {
+  const last = driver === 'cgroupfs' ? folder : lastPartOfSlice(folder);
+  const uid = last?.startsWith(POD_PREFIX) ? last.slice(POD_PREFIX.length) : '';
+  return uid === '' || uidFault(uid) !== undefined ? undefined : uid;
+}
+
+function lastPartOfSlice(folder: string): string | undefined {
+  if (!folder.endsWith(SLICE)) return undefined;
+  return folder.slice(0, -SLICE.length).split('-').at(-1)?.replaceAll('_', '-');
+}
