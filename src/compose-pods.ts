@@ -3,25 +3,28 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type ActDeps, createAct } from './act/act.ts';
+import { createAct } from './act/act.ts';
 import { createPodDirectories, parseMountPoints } from './act/pod-directories.ts';
+import type { RequestsPort } from './act/ports.ts';
 import { podUid, type SandboxId } from './api/ids.ts';
 import type { Pod } from './api/pod.ts';
 import { allContainers } from './api/pod-traits.ts';
 import type { Part } from './base/lifecycle.ts';
 import type { KubeletDeps } from './compose.ts';
 import { nodeAddresses, readRequestsConfig } from './compose-spec.ts';
-import { standInHooks, standInImages, standInLogs } from './compose-stand-ins.ts';
+import { standInHooks, standInLogs } from './compose-stand-ins.ts';
 import type { Config } from './config/config.ts';
 import { createEvents, DEFAULT_REMEMBERED_EVENTS, type Events, type RecordEvent } from './events/events.ts';
+import { readDiskSpace } from './host/disk.ts';
 import { cgroupVersion, memoryBytes, onlineCpus } from './host/machine.ts';
+import { createImages, type Images, imagesConfig } from './images/images.ts';
 import { createNetwork } from './network/network.ts';
 import { CONTAINER_LOGS_DIRECTORY } from './node/data-directories.ts';
 import type { BackOffSettings, ProbeResults } from './plan/snapshot.ts';
 import { createPods, type FoundPod, type Pods } from './pods/pods.ts';
 import type { PodNews } from './pods/view.ts';
 import type { CriClient } from './runtime/cri/client.ts';
-import { createHandlers } from './runtime/handlers.ts';
+import { createHandlers, type Handlers } from './runtime/handlers.ts';
 import { createObserve, type Observe } from './runtime/observe/observe.ts';
 import { restorePod } from './runtime/observe/rules/restore-pod.ts';
 import { createRequests } from './runtime/requests.ts';
@@ -40,12 +43,9 @@ export interface PodParts {
   readonly statuses: Statuses;
 }
 
-const CRASH_INITIAL_MS = 10_000;
-const CRASH_MAX_MS = 300_000;
-const CRASH_RESET_MS = 600_000;
-
 export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): PodParts {
   const { clock, log } = deps;
+  const { root } = config.settings.directories;
   const nodeName = nodeNameOf(config);
   const { eventRecordQPS: perSecond, eventBurst: burst } = config.kubelet;
   const events = createEvents({ nodeName, remember: DEFAULT_REMEMBERED_EVENTS, perSecond, burst }, { clock, log });
@@ -63,15 +63,25 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     wake: (uid) => pods.wake(uid),
     onList: (listed) => pods.found(listed),
   });
-  const act = createAct(actDeps(config, deps, { cri, record, features: handlers.features }));
-  const statuses = createStatus({
-    now: clock.now,
-    nodeIps: () => nodeAddresses(config),
-    runtimeName: handlers.runtimeName,
-    qosClassOf: () => 'BestEffort',
-    recursiveReadOnly: () => handlers.features('').recursiveReadOnly,
-    gates: statusGates(config),
-    sink: ({ uid, status }) => log.named('status').v(2)?.info('Pod status changed', { podUID: uid, status }),
+  const requests = createNodeRequests(config, handlers);
+  const images = createNodeImages(config, deps, { cri, record, requests });
+  const directories = createPodDirectories({
+    root,
+    randomName: () => randomBytes(4).toString('hex'),
+    mountPoints: async () => parseMountPoints(await readFile('/proc/self/mountinfo', 'utf8')),
+  });
+  const act = createAct({
+    clock,
+    runtime: cri,
+    requests,
+    images,
+    hooks: standInHooks(cri, clock),
+    directories,
+    logs: standInLogs(config.kubelet.podLogsDir, deps.places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY),
+    record,
+    cgroups: { ensure: () => Promise.resolve(), remove: () => Promise.resolve() },
+    volumes: createVolumes({ podDirectory: directories.of }),
+    sandboxIps: (id, signal) => sandboxIps(cri, id, signal),
   });
   const pods: Pods = createPods(
     {
@@ -87,18 +97,153 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
         restartCounts: (pod) => countLogs(config.kubelet.podLogsDir, pod),
         garbage: (observation, now) => findGarbage(observation, garbageSettings(config), now),
       },
-      listNode: (signal) => listNode(config, observe, signal),
+      listNode: (signal) => listNode(join(root, 'pods'), observe, signal),
       admit: () => ({ kind: 'admitted' }),
       restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
     },
-    { startsAtOnce: startsAtOnce(), endingsFolder: join(config.settings.directories.root, 'ended_pods') },
+    { startsAtOnce: startsAtOnce(), endingsFolder: join(root, 'ended_pods') },
   );
+  const statuses = createNodeStatuses(config, deps, handlers);
   pods.subscribe(publishStatus(statuses));
+  const sources = createNodeSources(config, deps, record, pods);
+  return { parts: [events, handlers, observe, images.part, pods, sources], pods, events, statuses };
+}
+
+const NO_PROBES: ProbeResults = { startup: new Map(), liveness: new Map(), readiness: new Map() };
+const CRASH_INITIAL_MS = 10_000;
+const CRASH_MAX_MS = 300_000;
+const CRASH_RESET_MS = 600_000;
+
+function backOffOf({ kubelet }: Config): BackOffSettings {
+  const maxMs = kubelet.crashLoopBackOff.maxContainerRestartPeriod ?? CRASH_MAX_MS;
+  return { initialMs: Math.min(CRASH_INITIAL_MS, maxMs), maxMs, resetAfterMs: CRASH_RESET_MS };
+}
+
+function garbageSettings({ settings }: Config) {
+  const { deadMinimumAge, deadPerContainer } = settings.containers;
+  return { minimumAge: deadMinimumAge, perContainer: deadPerContainer };
+}
+
+/** See docs/starts.md. */
+function startsAtOnce(): number {
+  return Math.max(4, 2 * onlineCpus().length);
+}
+
+function nodeNameOf({ settings }: Config): string {
+  return (settings.node.hostnameOverride || hostname()).toLowerCase();
+}
+
+function createNodeRequests(config: Config, handlers: Handlers): RequestsPort {
+  const { kubelet, features } = config;
+  const nodeIps = () => nodeAddresses(config);
+  const network = createNetwork(
+    { readTextFile: (path) => readFile(path, 'utf8'), nodeIps },
+    {
+      clusterDns: kubelet.clusterDNS,
+      clusterDomain: kubelet.clusterDomain,
+      resolvConf: kubelet.resolvConf,
+      hostnameOverride: features.enabled('HostnameOverride'),
+    },
+  );
+  const requests = createRequests(
+    {
+      network,
+      cgroupParent: () => '',
+      qosClass: () => 'BestEffort',
+      nodeIps,
+      nodeAllocatable: () => ({ cpu: String(onlineCpus().length), memory: String(memoryBytes()) }),
+      handlerFeatures: handlers.features,
+      objects: NO_OBJECTS,
+    },
+    readRequestsConfig(config, cgroupVersion()),
+  );
+  return { ...requests, hostsFile: network.hostsFileOf };
+}
+
+/** A kubelet without an API server: nothing of it is there, and each thing says so by its name. */
+const NO_OBJECTS = {
+  services: () => [],
+  configMap: (_: string, name: string) => ({ kind: 'missing' as const, message: `configmap "${name}" not found` }),
+  secret: (_: string, name: string) => ({ kind: 'missing' as const, message: `secret "${name}" not found` }),
+  runtimeHandler: (name: string) => ({ ok: false as const, problem: `RuntimeClass "${name}" not found` }),
+};
+
+interface ImageTools {
+  readonly cri: CriClient;
+  readonly record: RecordEvent;
+  readonly requests: Pick<RequestsPort, 'sandbox'>;
+}
+
+function createNodeImages(config: Config, deps: KubeletDeps, { cri, record, requests }: ImageTools): Images {
+  const nowhere = { environment: {}, workingDirectory: '/', homeDirectory: undefined };
+  return createImages(
+    {
+      clock: deps.clock,
+      log: deps.log.named('images'),
+      runtime: cri.images,
+      record,
+      imagesInUse: async (signal) => {
+        const containers = await cri.containers.list(undefined, signal);
+        return new Set(containers.flatMap(({ imageId, imageRef }) => [imageId, imageRef]).filter((id) => id !== ''));
+      },
+      diskOf: readDiskSpace,
+      sandboxConfigOf: async (pod) => {
+        const request = await requests.sandbox(pod, 0);
+        return request.kind === 'ready' ? request.config : undefined;
+      },
+      surroundings: deps.surroundings ?? nowhere,
+    },
+    imagesConfig(config),
+  );
+}
+
+async function sandboxIps(cri: CriClient, id: SandboxId, signal: AbortSignal): Promise<readonly string[]> {
+  const network = (await cri.sandboxes.status(id, {}, signal))?.status?.network;
+  const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
+  return ips.filter((ip) => ip !== '');
+}
+
+/** What the runtime has, and pods of which only a folder is left. */
+async function listNode(folder: string, observe: Observe, signal: AbortSignal): Promise<readonly FoundPod[]> {
+  const listed = await observe.list(signal);
+  const known = new Set(listed.map(({ uid }) => uid));
+  const left = (await readdir(folder)).map(podUid).filter((uid) => !known.has(uid));
+  return [...listed, ...left.map((uid) => ({ uid, name: '', namespace: '', alive: false }))];
+}
+
+/** One more than the highest number of a log file, by container. */
+async function countLogs(podLogs: string, pod: Pod): Promise<ReadonlyMap<string, number>> {
+  const { name, namespace, uid } = pod.metadata;
+  const counts = new Map<string, number>();
+  for (const container of allContainers(pod)) {
+    const folder = join(podLogs, `${namespace}_${name}_${uid}`, container.name);
+    const files = await readdir(folder).catch(() => []);
+    const numbers = files.map((file) => Number(/^(\d+)\.log/.exec(file)?.[1] ?? -1));
+    counts.set(container.name, Math.max(-1, ...numbers) + 1);
+  }
+  return counts;
+}
+
+function createNodeStatuses(config: Config, { clock, log }: KubeletDeps, handlers: Handlers): Statuses {
+  const statusLog = log.named('status');
+  return createStatus({
+    now: clock.now,
+    nodeIps: () => nodeAddresses(config),
+    runtimeName: handlers.runtimeName,
+    qosClassOf: () => 'BestEffort',
+    recursiveReadOnly: () => handlers.features('').recursiveReadOnly,
+    gates: statusGates(config),
+    sink: ({ uid, status }) => statusLog.v(2)?.info('Pod status changed', { podUID: uid, status }),
+  });
+}
+
+function statusGates({ features }: Config): StatusGates {
   return {
-    parts: [events, handlers, observe, pods, createNodeSources(config, deps, record, pods)],
-    pods,
-    events,
-    statuses,
+    podReadyToStartContainers: features.enabled('PodReadyToStartContainersCondition'),
+    containerStopSignals: features.enabled('ContainerStopSignals'),
+    podLevelResources: features.enabled('PodLevelResources'),
+    inPlacePodLevelResources: features.enabled('InPlacePodLevelResourcesVerticalScaling'),
+    restartAllContainers: features.enabled('RestartAllContainersOnContainerExits'),
   };
 }
 
@@ -122,126 +267,6 @@ function publishStatus(statuses: Statuses): (news: PodNews) => void {
       rejected: ended?.rejected ? ended : undefined,
     });
   };
-}
-
-function statusGates({ features }: Config): StatusGates {
-  return {
-    podReadyToStartContainers: features.enabled('PodReadyToStartContainersCondition'),
-    containerStopSignals: features.enabled('ContainerStopSignals'),
-    podLevelResources: features.enabled('PodLevelResources'),
-    inPlacePodLevelResources: features.enabled('InPlacePodLevelResourcesVerticalScaling'),
-    restartAllContainers: features.enabled('RestartAllContainersOnContainerExits'),
-  };
-}
-
-function nodeNameOf({ settings }: Config): string {
-  return (settings.node.hostnameOverride || hostname()).toLowerCase();
-}
-
-const NO_PROBES: ProbeResults = { startup: new Map(), liveness: new Map(), readiness: new Map() };
-
-function backOffOf({ kubelet }: Config): BackOffSettings {
-  const maxMs = kubelet.crashLoopBackOff.maxContainerRestartPeriod ?? CRASH_MAX_MS;
-  return { initialMs: CRASH_INITIAL_MS, maxMs, resetAfterMs: CRASH_RESET_MS };
-}
-
-function garbageSettings({ settings }: Config) {
-  const { deadMinimumAge, deadPerContainer } = settings.containers;
-  return { minimumAge: deadMinimumAge, perContainer: deadPerContainer };
-}
-
-/** See docs/starts.md. */
-function startsAtOnce(): number {
-  return Math.max(4, 2 * onlineCpus().length);
-}
-
-function actDeps(
-  config: Config,
-  { clock, places }: KubeletDeps,
-  tools: {
-    readonly cri: CriClient;
-    readonly record: RecordEvent;
-    readonly features: (handler: string) => { readonly recursiveReadOnly: boolean; readonly userNamespaces: boolean };
-  },
-): ActDeps {
-  const { kubelet, settings, features } = config;
-  const { cri, record } = tools;
-  const nodeIps = () => nodeAddresses(config);
-  const network = createNetwork(
-    { readTextFile: (path) => readFile(path, 'utf8'), nodeIps },
-    {
-      clusterDns: kubelet.clusterDNS,
-      clusterDomain: kubelet.clusterDomain,
-      resolvConf: kubelet.resolvConf,
-      hostnameOverride: features.enabled('HostnameOverride'),
-    },
-  );
-  const requests = createRequests(
-    {
-      network,
-      cgroupParent: () => '',
-      qosClass: () => 'BestEffort',
-      nodeIps,
-      nodeAllocatable: () => ({ cpu: String(onlineCpus().length), memory: String(memoryBytes()) }),
-      handlerFeatures: tools.features,
-      objects: NO_OBJECTS,
-    },
-    readRequestsConfig(config, cgroupVersion()),
-  );
-  const directories = createPodDirectories({
-    root: settings.directories.root,
-    randomName: () => randomBytes(4).toString('hex'),
-    mountPoints: async () => parseMountPoints(await readFile('/proc/self/mountinfo', 'utf8')),
-  });
-  return {
-    clock,
-    runtime: cri,
-    requests: { ...requests, hostsFile: network.hostsFileOf },
-    images: standInImages(cri, clock),
-    hooks: standInHooks(cri, clock),
-    directories,
-    logs: standInLogs(kubelet.podLogsDir, places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY),
-    record,
-    cgroups: { ensure: () => Promise.resolve(), remove: () => Promise.resolve() },
-    volumes: createVolumes({ podDirectory: directories.of }),
-    sandboxIps: (id, signal) => sandboxIps(cri, id, signal),
-  };
-}
-
-/** A kubelet without an API server: nothing of it is there, and each thing says so by its name. */
-const NO_OBJECTS = {
-  services: () => [],
-  configMap: (_: string, name: string) => ({ kind: 'missing' as const, message: `configmap "${name}" not found` }),
-  secret: (_: string, name: string) => ({ kind: 'missing' as const, message: `secret "${name}" not found` }),
-  runtimeHandler: (name: string) => ({ ok: false as const, problem: `RuntimeClass "${name}" not found` }),
-};
-
-async function sandboxIps(cri: CriClient, id: SandboxId, signal: AbortSignal): Promise<readonly string[]> {
-  const network = (await cri.sandboxes.status(id, {}, signal))?.status?.network;
-  const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
-  return ips.filter((ip) => ip !== '');
-}
-
-/** What the runtime has, and pods of which only a folder is left. */
-async function listNode(config: Config, observe: Observe, signal: AbortSignal): Promise<readonly FoundPod[]> {
-  const listed = await observe.list(signal);
-  const known = new Set(listed.map(({ uid }) => uid));
-  const folders = (await readdir(join(config.settings.directories.root, 'pods'))).map(podUid);
-  const left = folders.filter((uid) => !known.has(uid));
-  return [...listed, ...left.map((uid) => ({ uid, name: '', namespace: '', alive: false }))];
-}
-
-/** One more than the highest number of a log file, by container. */
-async function countLogs(podLogs: string, pod: Pod): Promise<ReadonlyMap<string, number>> {
-  const { name, namespace, uid } = pod.metadata;
-  const counts = new Map<string, number>();
-  for (const container of allContainers(pod)) {
-    const folder = join(podLogs, `${namespace}_${name}_${uid}`, container.name);
-    const files = await readdir(folder).catch(() => []);
-    const numbers = files.map((file) => Number(/^(\d+)\.log/.exec(file)?.[1] ?? -1));
-    counts.set(container.name, Math.max(-1, ...numbers) + 1);
-  }
-  return counts;
 }
 
 function createNodeSources(config: Config, { clock, log, host }: KubeletDeps, record: RecordEvent, pods: Pods): Part {

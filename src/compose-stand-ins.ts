@@ -1,39 +1,12 @@
 /** The smallest honest parts behind the ports of neighbours that are not here yet. Each goes when the real one comes. */
 import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HooksPort, ImagesPort, LogsPort } from './act/ports.ts';
+import type { HooksPort, LogsPort } from './act/ports.ts';
 import type { Pod } from './api/pod.ts';
 import type { Clock } from './base/clock.ts';
-import { describeError } from './base/errors.ts';
 import type { CriClient } from './runtime/cri/client.ts';
 import { containerLogPath } from './runtime/spec/container.ts';
 import { podLogDirectory } from './runtime/spec/sandbox.ts';
-
-export function standInImages(cri: CriClient, clock: Clock): ImagesPort {
-  return {
-    ensure: async ({ container, signal }) => {
-      const image = { image: container.image ?? '' };
-      const present = (await cri.images.status(image, {}, signal)).image;
-      try {
-        if (present === undefined) await cri.images.pull({ image }, signal);
-      } catch (error) {
-        if (signal.aborted) throw error;
-        return {
-          kind: 'waiting',
-          reason: 'ErrImagePull',
-          message: describeError(error),
-          retryAt: clock.now() + 10_000,
-        };
-      }
-      const found = present ?? (await cri.images.status(image, {}, signal)).image;
-      return {
-        kind: 'ready',
-        imageRef: found?.id ?? image.image,
-        user: { uid: found?.uid?.value, username: found?.username ?? '' },
-      };
-    },
-  };
-}
 
 export function standInHooks(cri: CriClient, clock: Clock): HooksPort {
   return {

@@ -10,6 +10,7 @@ import { composePods } from './compose-pods.ts';
 import { type Config, renderConfigz } from './config/config.ts';
 import type { Host } from './host/host.ts';
 import type { FileLock } from './host/lock-file.ts';
+import type { Surroundings } from './images/ports.ts';
 import { CONTAINER_LOGS_DIRECTORY, DEVICE_PLUGINS_DIRECTORY, ensureDataDirectories } from './node/data-directories.ts';
 import { refuseMachine } from './node/rules/machine.ts';
 import { createCriClient } from './runtime/cri/client.ts';
@@ -27,6 +28,8 @@ export interface KubeletDeps {
   readonly logProblem?: () => string | undefined;
   /** Fixed places of the node, for embedders that have no whole machine to themselves. */
   readonly places?: { readonly devicePlugins: string; readonly containerLogs: string };
+  /** Where Docker's credential files are looked for, and what credential plugins inherit; nothing unless told. */
+  readonly surroundings?: Surroundings;
 }
 
 /** Why a running kubelet must end. */

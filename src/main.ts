@@ -71,7 +71,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     const stalled = Math.max(error.stalledMs(), info.stalledMs());
     return stalled > LOG_STALLED_MS ? `nobody has taken log lines for ${Math.round(stalled / 1000)} s` : undefined;
   };
-  const kubelet = createKubelet(config, { clock, host, log: log.logger, logProblem });
+  const kubelet = createKubelet(config, { clock, host, log: log.logger, logProblem, surroundings: surroundings() });
   const notify = (state: string) => {
     try {
       host.notifyServiceManager(process.env['NOTIFY_SOCKET'], state);
@@ -96,6 +96,12 @@ interface Running {
   exit(code: number): never;
   /** Tells systemd a state. */
   notify(state: string): void;
+}
+
+/** What the images part inherits of this process. */
+function surroundings() {
+  const { HOME: homeDirectory } = process.env;
+  return { environment: process.env, workingDirectory: process.cwd(), homeDirectory };
 }
 
 /** From start to stop; the exit code. */
