@@ -13,6 +13,8 @@ import type { FileLock } from './host/lock-file.ts';
 import type { Surroundings } from './images/ports.ts';
 import { CONTAINER_LOGS_DIRECTORY, DEVICE_PLUGINS_DIRECTORY, ensureDataDirectories } from './node/data-directories.ts';
 import { refuseMachine } from './node/rules/machine.ts';
+import type { Pods } from './pods/pods.ts';
+import { createRunOnce } from './pods/run-once.ts';
 import { createCriClient } from './runtime/cri/client.ts';
 import { DEFAULT_CRI_TIMEOUTS } from './runtime/cri/timeouts.ts';
 import { createRuntimeHealth } from './runtime/health.ts';
@@ -78,6 +80,7 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     runtime.connection,
     runtime.health,
     ...looksAfterPods.parts,
+    ...runOnceParts(config, clock, looksAfterPods.pods, ending.resolve),
     createHealthServer(
       { address: config.kubelet.healthzBindAddress, port: config.kubelet.healthzPort },
       {
@@ -98,6 +101,14 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
       shown = next;
     },
   };
+}
+
+/** With `--runonce` the kubelet ends by itself when every pod has been run. */
+function runOnceParts(config: Config, clock: Clock, pods: Pods, end: (ending: Ending) => void): readonly Part[] {
+  if (!config.kubelet.runOnce) return [];
+  const onEnd = (error: unknown) =>
+    end(error === undefined ? { kind: 'handover', reason: 'every pod was run once' } : { kind: 'failed', error });
+  return [createRunOnce({ clock, pods, onEnd })];
 }
 
 const startingReason = (part: string | undefined): string | undefined =>

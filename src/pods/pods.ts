@@ -15,6 +15,8 @@ import type { WorkerDeps } from './worker-deps.ts';
 export interface Pods extends Part {
   /** All pods that the sources want now. Nothing is cleaned up before every source has been heard once. */
   setDesired(pods: readonly Pod[], everySourceHeard: boolean): void;
+  /** What was set last; undefined before the first time. */
+  desired(): Desired | undefined;
   end(uid: PodUid, wish: EndWish): void;
   /** Something of this pod may have changed. */
   wake(uid: PodUid): void;
@@ -117,6 +119,7 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
       desired = { pods, everySourceHeard };
       bit.wake();
     },
+    desired: () => desired,
     end: (uid, wish) => set.worker(uid)?.send({ kind: 'end', ...wish }),
     wake: (uid) => set.worker(uid)?.wake(),
     found: (pods) => {
