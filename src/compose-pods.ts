@@ -11,18 +11,20 @@ import type { Pod } from './api/pod.ts';
 import { allContainers } from './api/pod-traits.ts';
 import type { Part } from './base/lifecycle.ts';
 import type { KubeletDeps } from './compose.ts';
+import { composeResources, qosClasses, resourceListOf } from './compose-resources.ts';
 import { nodeAddresses, readRequestsConfig } from './compose-spec.ts';
 import { standInHooks, standInLogs } from './compose-stand-ins.ts';
 import type { Config } from './config/config.ts';
 import { createEvents, DEFAULT_REMEMBERED_EVENTS, type Events, type RecordEvent } from './events/events.ts';
 import { readDiskSpace } from './host/disk.ts';
-import { cgroupVersion, memoryBytes, onlineCpus } from './host/machine.ts';
+import { cgroupVersion, onlineCpus } from './host/machine.ts';
 import { createImages, type Images, imagesConfig } from './images/images.ts';
 import { createNetwork } from './network/network.ts';
 import { CONTAINER_LOGS_DIRECTORY } from './node/data-directories.ts';
 import type { BackOffSettings, ProbeResults } from './plan/snapshot.ts';
 import { createPods, type FoundPod, type Pods } from './pods/pods.ts';
 import type { PodNews } from './pods/view.ts';
+import type { Resources } from './resources/resources.ts';
 import type { CriClient } from './runtime/cri/client.ts';
 import { createHandlers, type Handlers } from './runtime/handlers.ts';
 import { createObserve, type Observe } from './runtime/observe/observe.ts';
@@ -63,7 +65,8 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     wake: (uid) => pods.wake(uid),
     onList: (listed) => pods.found(listed),
   });
-  const requests = createNodeRequests(config, handlers);
+  const resources = composeResources(config, deps, { cri, record });
+  const requests = createNodeRequests(config, handlers, resources);
   const images = createNodeImages(config, deps, { cri, record, requests });
   const directories = createPodDirectories({
     root,
@@ -79,7 +82,7 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     directories,
     logs: standInLogs(config.kubelet.podLogsDir, deps.places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY),
     record,
-    cgroups: { ensure: () => Promise.resolve(), remove: () => Promise.resolve() },
+    cgroups: { ensure: resources.ensurePodCgroup, remove: resources.removePodCgroup },
     volumes: createVolumes({ podDirectory: directories.of }),
     sandboxIps: (id, signal) => sandboxIps(cri, id, signal),
   });
@@ -97,7 +100,7 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
         restartCounts: (pod) => countLogs(config.kubelet.podLogsDir, pod),
         garbage: (observation, now) => findGarbage(observation, garbageSettings(config), now),
       },
-      listNode: (signal) => listNode(join(root, 'pods'), observe, signal),
+      listNode: (signal) => listNode(join(root, 'pods'), { observe, resources }, signal),
       admit: () => ({ kind: 'admitted' }),
       restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
     },
@@ -105,8 +108,9 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
   );
   const statuses = createNodeStatuses(config, deps, handlers);
   pods.subscribe(publishStatus(statuses));
+  pods.subscribe(resources.observe);
   const sources = createNodeSources(config, deps, record, pods);
-  return { parts: [events, handlers, observe, images.part, pods, sources], pods, events, statuses };
+  return { parts: [events, handlers, resources, observe, images.part, pods, sources], pods, events, statuses };
 }
 
 const NO_PROBES: ProbeResults = { startup: new Map(), liveness: new Map(), readiness: new Map() };
@@ -133,7 +137,7 @@ function nodeNameOf({ settings }: Config): string {
   return (settings.node.hostnameOverride || hostname()).toLowerCase();
 }
 
-function createNodeRequests(config: Config, handlers: Handlers): RequestsPort {
+function createNodeRequests(config: Config, handlers: Handlers, resources: Resources): RequestsPort {
   const { kubelet, features } = config;
   const nodeIps = () => nodeAddresses(config);
   const network = createNetwork(
@@ -148,10 +152,10 @@ function createNodeRequests(config: Config, handlers: Handlers): RequestsPort {
   const requests = createRequests(
     {
       network,
-      cgroupParent: () => '',
-      qosClass: () => 'BestEffort',
+      cgroupParent: resources.podCgroupParent,
+      qosClass: qosClasses(config),
       nodeIps,
-      nodeAllocatable: () => ({ cpu: String(onlineCpus().length), memory: String(memoryBytes()) }),
+      nodeAllocatable: () => resourceListOf(resources.allocatable()),
       handlerFeatures: handlers.features,
       objects: NO_OBJECTS,
     },
@@ -203,12 +207,17 @@ async function sandboxIps(cri: CriClient, id: SandboxId, signal: AbortSignal): P
   return ips.filter((ip) => ip !== '');
 }
 
-/** What the runtime has, and pods of which only a folder is left. */
-async function listNode(folder: string, observe: Observe, signal: AbortSignal): Promise<readonly FoundPod[]> {
+/** What the runtime has, and pods of which only a folder or a cgroup is left. */
+async function listNode(
+  folder: string,
+  { observe, resources }: { readonly observe: Observe; readonly resources: Resources },
+  signal: AbortSignal,
+): Promise<readonly FoundPod[]> {
   const listed = await observe.list(signal);
   const known = new Set(listed.map(({ uid }) => uid));
-  const left = (await readdir(folder)).map(podUid).filter((uid) => !known.has(uid));
-  return [...listed, ...left.map((uid) => ({ uid, name: '', namespace: '', alive: false }))];
+  const folders = (await readdir(folder)).map(podUid);
+  const left = new Set([...folders, ...(await resources.listPodCgroups())]).difference(known);
+  return [...listed, ...[...left].map((uid) => ({ uid, name: '', namespace: '', alive: false }))];
 }
 
 /** One more than the highest number of a log file, by container. */
@@ -230,7 +239,7 @@ function createNodeStatuses(config: Config, { clock, log }: KubeletDeps, handler
     now: clock.now,
     nodeIps: () => nodeAddresses(config),
     runtimeName: handlers.runtimeName,
-    qosClassOf: () => 'BestEffort',
+    qosClassOf: qosClasses(config),
     recursiveReadOnly: () => handlers.features('').recursiveReadOnly,
     gates: statusGates(config),
     sink: ({ uid, status }) => statusLog.v(2)?.info('Pod status changed', { podUID: uid, status }),

@@ -1,6 +1,12 @@
 /** The part of the composition root that reads what the node has for pods, and builds what holds them to it. */
 import { readFileSync } from 'node:fs';
 import { parseCpuSet } from './api/cpu-set.ts';
+import type { ResourceList } from './api/meta.ts';
+import type { Pod } from './api/pod.ts';
+import type { Quantities } from './api/pod-resources.ts';
+import type { QosClass } from './api/pod-status.ts';
+import { qosClassOf } from './api/qos-class.ts';
+import { formatQuantity } from './api/quantity.ts';
 import type { KubeletDeps } from './compose.ts';
 import type { Config } from './config/config.ts';
 import type { RecordEvent } from './events/events.ts';
@@ -64,4 +70,13 @@ function reservationsOf({ kubelet, settings }: Config): Reservations {
     kubeReserved: kubeRest,
     evictionHard,
   };
+}
+
+export function qosClasses({ features }: Config): (pod: Pod) => QosClass {
+  const podLevel = features.enabled('PodLevelResources');
+  return (pod) => qosClassOf(pod, { podLevel });
+}
+
+export function resourceListOf(quantities: Quantities): ResourceList {
+  return Object.fromEntries([...quantities].map(([name, quantity]) => [name, formatQuantity(quantity)]));
 }
