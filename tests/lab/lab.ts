@@ -114,7 +114,9 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
 
   const guest = async (options: GuestOptions = {}): Promise<Guest> => {
     const base = await supplies.guestBase();
-    const made = await keep(options.test, (id) => createGuest({ place, id, base, repoRoot: REPO_ROOT }, options));
+    const runtime = options.runtime === 'containerd-2.4' ? { runtime: await supplies.runtime(options.runtime) } : {};
+    const create = (id: string) => createGuest({ place, id, base, repoRoot: REPO_ROOT, ...runtime }, options);
+    const made = await keep(options.test, create);
     const stop = async () => await made[Symbol.asyncDispose]();
     return { ...made, stop };
   };

@@ -11,8 +11,8 @@ export interface Agent {
   booted(not?: string): Promise<string>;
   /** Runs a bash script; rejects when it takes too long, or when the guest is gone. */
   run(script: string, timeoutMs: number): Promise<Captured>;
-  /** Nothing more will be answered: every call that waits is rejected with the reason. */
-  close(reason: Error): void;
+  /** Nothing more will be answered: every call that waits is rejected with the reason. Only the first reason is asked for. */
+  close(reason: () => Error): void;
 }
 
 /** How much longer than the time limit the answer about it may take. */
@@ -84,8 +84,9 @@ class GuestAgent implements Agent {
     }
   }
 
-  close(reason: Error): void {
+  close(why: () => Error): void {
     if (this.#closed !== undefined) return;
+    const reason = why();
     this.#closed = reason;
     this.#stopListening();
     this.#socket?.destroy();

@@ -30,6 +30,7 @@ export interface BaseImageDeps {
 const GUEST_PACKAGES = [
   ...['systemd', 'systemd-sysv', 'dbus', 'udev', 'kmod', 'linux-image-cloud-amd64'],
   ...['containerd', 'runc', 'containernetworking-plugins', 'iptables', 'iproute2', 'procps', 'curl'],
+  'libatomic1', // Node is linked against it
 ] as const;
 /** On the machine. */
 const BUILD_PACKAGES = ['debootstrap', 'e2fsprogs', 'util-linux'] as const;

@@ -7,22 +7,34 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Captured } from '../../../tools/machine/capture.ts';
+import type { RuntimeBinaries } from '../../../tools/machine/containerd.ts';
 import type { WorldPlace } from '../../../tools/machine/ledger.ts';
-import { type Image, writeArchive } from '../../../tools/machine/oci/image.ts';
+import type { Image } from '../../../tools/machine/oci/image.ts';
 import { describeExit, type Part, type PartExit } from '../../../tools/machine/part.ts';
 import { createWorld, type World } from '../../../tools/machine/world.ts';
+import type { RuntimeName } from '../supplies.ts';
 import { type Agent, listenForAgent } from './agent.ts';
 import type { BaseImage } from './base-image.ts';
-import { FILES_FOLDER, type GuestFiles, makeFilesDisk } from './files-disk.ts';
-import { installKubelet, type KubeletForm, type KubeletInstallation, kubeletFiles, startKubelet } from './kubelet.ts';
+import { type GuestFiles, makeFilesDisk } from './files-disk.ts';
+import {
+  installScript,
+  type KubeletForm,
+  type KubeletInstallation,
+  kubeletFiles,
+  START_SCRIPT,
+  START_TIMEOUT_MS,
+} from './kubelet.ts';
 import { logTail } from './log-tail.ts';
 import { consoleLogOf, journalLogOf, qemuCommand } from './qemu.ts';
+import { type GuestRuntime, runtimeFiles, startScript } from './runtime.ts';
 
 export interface GuestOptions {
   /** The running test: if it fails, console and journal are kept and their place is printed. */
   readonly test?: TestContext;
   /** What is at /files in the guest, by the path below it. */
   readonly files?: GuestFiles;
+  /** Debian's 1.6 is on every guest's disk and the default; the newer one comes along on the disk of files. */
+  readonly runtime?: RuntimeName;
   /** Imported when containerd starts. */
   readonly images?: readonly Image[];
   /** What `installKubelet` can install: the bundle of `make build` (default), the release of `make dist`, or both. */
@@ -50,7 +62,6 @@ export interface GuestWorld {
   run(script: string, options?: RunOptions): Promise<Captured>;
   /** The same, where any exit code but zero is an error. Answers the standard output. */
   runOk(script: string, options?: RunOptions): Promise<string>;
-  writeFile(path: string, text: string): Promise<void>;
   /** containerd with the systemd cgroup driver, and its images. */
   startContainerd(): Promise<void>;
   /** Puts the kubelet, its unit and its configuration where the release says; starts nothing. */
@@ -72,6 +83,8 @@ export interface GuestDeps {
   readonly id: string;
   readonly base: BaseImage;
   readonly repoRoot: string;
+  /** Instead of the runtime on the base disk. */
+  readonly runtime?: RuntimeBinaries;
 }
 
 const RUN_TIMEOUT_MS = 60_000;
@@ -79,14 +92,16 @@ const RUN_TIMEOUT_MS = 60_000;
 const BOOT_DEADLINE_MS = 180_000;
 const MEMORY_MIB = 1536;
 const CPUS = 2;
-const IMAGES_ARCHIVE = 'images.tar';
 
 /** The guest answers to commands when this resolves; the rest of its boot may still be under way. */
 export async function createGuest(deps: GuestDeps, options: GuestOptions): Promise<GuestWorld> {
   const kubelets = options.kubelets ?? ['bundle'];
-  const images = options.images ?? [];
+  const runtime: GuestRuntime = {
+    images: options.images ?? [],
+    ...(deps.runtime === undefined ? {} : { binaries: deps.runtime }),
+  };
   const files: GuestFiles = {
-    ...(images.length === 0 ? {} : { [IMAGES_ARCHIVE]: { content: writeArchive(images) } }),
+    ...runtimeFiles(runtime),
     ...(await kubeletFiles(deps.repoRoot, kubelets)),
     ...options.files,
   };
@@ -97,12 +112,14 @@ export async function createGuest(deps: GuestDeps, options: GuestOptions): Promi
     return {
       ...guest.doors(),
       startContainerd: async () => {
-        await guest.runOk('systemctl start containerd');
-        const archive = `${FILES_FOLDER}/${IMAGES_ARCHIVE}`;
-        if (images.length > 0) await guest.runOk(`ctr --namespace k8s.io images import ${archive}`);
+        await guest.runOk(startScript(runtime));
       },
-      installKubelet: (installation = {}) => installKubelet(guest, kubelets, installation),
-      startKubelet: () => startKubelet(guest),
+      installKubelet: async (installation = {}) => {
+        await guest.runOk(await installScript(deps.repoRoot, kubelets, installation));
+      },
+      startKubelet: async () => {
+        await guest.runOk(START_SCRIPT, { timeoutMs: START_TIMEOUT_MS });
+      },
     };
   } catch (error) {
     await world.destroy();
@@ -128,18 +145,24 @@ async function boot(
     memoryMiB: options.memoryMiB ?? MEMORY_MIB,
     cpus: options.cpus ?? CPUS,
   });
-  const part = await world.start({
-    name: 'qemu',
-    // A machine whose owner was killed must not go on burning two processors until the next run takes its world away.
-    argv: ['setpriv', '--pdeathsig', 'KILL', ...machine],
-    // What the guest writes to its disk goes to a nameless file there.
-    env: { TMPDIR: world.folder },
-  });
-  part.exited.then((exit) =>
-    agent.close(new Error(`the guest's virtual machine ended (${describeExit(exit)}); ${lastWords(world, part)}`)),
-  );
-  await untilBooted(agent.booted(), () => lastWords(world, part));
-  return { part, agent };
+  try {
+    const part = await world.start({
+      name: 'qemu',
+      // A machine whose owner was killed must not go on burning two processors until the next run takes its world away.
+      argv: ['setpriv', '--pdeathsig', 'KILL', ...machine],
+      // What the guest writes to its disk goes to a nameless file there.
+      env: { TMPDIR: world.folder },
+    });
+    const words = () => lastWords(world, part);
+    part.exited.then((exit) =>
+      agent.close(() => new Error(`the guest's virtual machine ended (${describeExit(exit)}); ${words()}`)),
+    );
+    await untilBooted(agent.booted(), words);
+    return { part, agent };
+  } catch (error) {
+    agent.close(() => new Error('the guest could not be started'));
+    throw error;
+  }
 }
 
 async function untilBooted(booted: Promise<string>, tail: () => string): Promise<string> {
@@ -181,7 +204,6 @@ class RunningGuest {
       exited: this.#part.exited,
       run: (script, options) => this.run(script, options),
       runOk: (script, options) => this.runOk(script, options),
-      writeFile: (path, text) => this.writeFile(path, text),
       reboot: () => this.reboot(),
       destroy: () => this.destroy(),
     };
@@ -199,11 +221,6 @@ class RunningGuest {
     return stdout;
   }
 
-  async writeFile(path: string, text: string): Promise<void> {
-    const content = Buffer.from(text).toString('base64');
-    await this.runOk(`mkdir -p "$(dirname ${quote(path)})" && base64 -d > ${quote(path)} <<< ${content}`);
-  }
-
   async reboot(): Promise<void> {
     const before = await this.#agent.booted();
     // Its answer may or may not get out before the agent is ended.
@@ -212,9 +229,7 @@ class RunningGuest {
   }
 
   async destroy(): Promise<void> {
-    this.#agent.close(new Error('the guest was stopped'));
+    this.#agent.close(() => new Error('the guest was stopped'));
     await this.#world.destroy();
   }
 }
-
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

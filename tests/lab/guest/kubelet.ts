@@ -17,12 +17,6 @@ export interface KubeletInstallation {
   readonly flags?: readonly string[];
 }
 
-/** What installing needs of a guest. */
-export interface KubeletHost {
-  runOk(script: string, options?: { readonly timeoutMs?: number }): Promise<string>;
-  writeFile(path: string, text: string): Promise<void>;
-}
-
 const UNIT = 'kubelet.service';
 const CONFIG = 'kubelet.yaml';
 /** An emulated processor takes a few seconds for what Node does in a blink. */
@@ -34,8 +28,7 @@ const folderOf = (form: KubeletForm): string => `kubelet/${form}`;
 export async function kubeletFiles(repoRoot: string, forms: readonly KubeletForm[]): Promise<GuestFiles> {
   const files: Record<string, string> = {};
   for (const form of forms) {
-    const sources = form === 'bundle' ? bundleFiles(repoRoot) : await releaseFiles(repoRoot);
-    for (const [name, path] of Object.entries(sources)) {
+    for (const [name, path] of Object.entries(await partsOf(repoRoot, form))) {
       if (!existsSync(path)) {
         throw new Error(`${path} is missing: make ${form === 'bundle' ? 'build' : 'dist'} makes it`);
       }
@@ -45,27 +38,28 @@ export async function kubeletFiles(repoRoot: string, forms: readonly KubeletForm
   return files;
 }
 
-function bundleFiles(repoRoot: string): Record<string, string> {
-  return {
-    kubelet: join(repoRoot, 'dist', 'kubelet'),
-    'kubelet.cjs': join(repoRoot, 'dist', 'kubelet.cjs'),
-    node: join(repoRoot, 'node_modules', 'node', 'bin', 'node'),
-    [UNIT]: join(repoRoot, 'tools', 'release', UNIT),
-    [CONFIG]: join(repoRoot, 'tools', 'release', CONFIG),
-  };
-}
-
-async function releaseFiles(repoRoot: string): Promise<Record<string, string>> {
+async function partsOf(repoRoot: string, form: KubeletForm): Promise<Record<string, string>> {
+  const release = join(repoRoot, 'tools', 'release');
+  if (form === 'bundle') {
+    return {
+      kubelet: join(repoRoot, 'dist', 'kubelet'),
+      'kubelet.cjs': join(repoRoot, 'dist', 'kubelet.cjs'),
+      node: join(repoRoot, 'node_modules', 'node', 'bin', 'node'),
+      [UNIT]: join(release, UNIT),
+      [CONFIG]: join(release, CONFIG),
+    };
+  }
   const { version } = JSON.parse(await readFile(join(repoRoot, 'package.json'), 'utf8')) as { version: string };
   const folder = join(repoRoot, 'dist', 'release', `kubelet-ts-${version}-linux-amd64`);
   return { kubelet: join(folder, 'kubelet'), [UNIT]: join(folder, UNIT), [CONFIG]: join(folder, CONFIG) };
 }
 
-export async function installKubelet(
-  host: KubeletHost,
+/** One script for all of it: each command costs the guest the better part of a second. */
+export async function installScript(
+  repoRoot: string,
   given: readonly KubeletForm[],
   installation: KubeletInstallation,
-): Promise<void> {
+): Promise<string> {
   const form = installation.form ?? given[0];
   if (form === undefined || !given.includes(form)) {
     throw new Error(`the guest was given no kubelet of the form ${form}; it has: ${given.join(', ') || 'none'}`);
@@ -74,23 +68,30 @@ export async function installKubelet(
   for (const flag of flags) {
     if (/\s/.test(flag)) throw new Error(`kubelet flag ${JSON.stringify(flag)}: the unit would split it at the space`);
   }
+  const { [CONFIG]: samplePath = '' } = await partsOf(repoRoot, form);
+  const sample = parse(await readFile(samplePath, 'utf8')) as Record<string, unknown>;
   const folder = `${FILES_FOLDER}/${folderOf(form)}`;
-  const sample = parse(await host.runOk(`cat ${folder}/${CONFIG}`)) as Record<string, unknown>;
-  await host.writeFile('/etc/kubernetes/kubelet.yaml', stringify({ ...sample, ...installation.config }));
-  await host.writeFile('/etc/default/kubelet', `KUBELET_EXTRA_ARGS=${flags.join(' ')}\n`);
-  await host.runOk(`
+  return `set -e
     mkdir -p /etc/kubernetes/manifests
     ln -sf ${folder}/kubelet /usr/local/bin/kubelet
     cp ${folder}/${UNIT} /etc/systemd/system/${UNIT}
-    systemctl daemon-reload`);
+    ${writing('/etc/kubernetes/kubelet.yaml', stringify({ ...sample, ...installation.config }))}
+    ${writing('/etc/default/kubelet', `KUBELET_EXTRA_ARGS=${flags.join(' ')}\n`)}
+    systemctl daemon-reload`;
 }
 
-export async function startKubelet(host: KubeletHost): Promise<void> {
-  const ask = `curl --silent --show-error --fail --retry ${HEALTHY_SECONDS} --retry-delay 1 --retry-max-time ${HEALTHY_SECONDS} --retry-connrefused`;
-  // A unit that keeps failing is not worth waiting for, and its own words say why.
-  await host.runOk(
-    `systemctl start kubelet && ${ask} http://127.0.0.1:10248/healthz ||
-    { journalctl --no-pager --unit kubelet --lines 30 >&2; exit 1; }`,
-    { timeoutMs: (HEALTHY_SECONDS + 30) * 1000 },
-  );
-}
+const writing = (path: string, text: string): string =>
+  `base64 -d > ${path} <<< ${Buffer.from(text).toString('base64')}`;
+
+/** Starts the kubelet and waits for its health. One that ended once is not worth waiting for, and its own words say why. */
+export const START_SCRIPT = `
+  systemctl start kubelet
+  until curl --silent --fail --output /dev/null http://127.0.0.1:10248/healthz; do
+    if [ "$(systemctl show --property NRestarts --value kubelet)" != 0 ] || [ $SECONDS -gt ${HEALTHY_SECONDS} ]; then
+      echo "not healthy after $SECONDS s:" >&2
+      journalctl --no-pager --unit kubelet --lines 30 >&2
+      exit 1
+    fi
+    sleep 0.2
+  done`;
+export const START_TIMEOUT_MS = (HEALTHY_SECONDS + 30) * 1000;

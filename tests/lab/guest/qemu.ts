@@ -20,8 +20,6 @@ const KERNEL_OPTIONS = [
   ...['root=/dev/vda', 'rw', 'console=ttyS0', 'psi=1'],
   // Nothing is secret in there, and the guards cost a lot under emulation.
   'mitigations=off',
-  // The journal is read from outside, live, also when the guest hangs.
-  ...['systemd.journald.forward_to_console=1', 'systemd.journald.tty_path=/dev/hvc0'],
   'systemd.show_status=false',
 ] as const;
 
