@@ -1,0 +1,72 @@
+/** Opens TCP connections, and says what went wrong in the words that users of kubelets know from events. */
+import { connect, type Socket } from 'node:net';
+import { getSystemErrorMessage } from 'node:util';
+import { CodedError } from '../../base/errors.ts';
+import { joinHostPort } from '../rules/target.ts';
+
+/** Rejects with the signal's reason, or with an `unavailable` error that names the address. */
+export function dial(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const socket = connect({ host, port });
+    const onAbort = () => {
+      socket.destroy();
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    // Also later errors need somebody who listens: without one they would end the process.
+    socket.on('error', (cause) => {
+      signal.removeEventListener('abort', onAbort);
+      reject(new CodedError('unavailable', dialProblem(host, port, cause), { cause }));
+    });
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(socket);
+    });
+  });
+}
+
+export function dialProblem(host: string, port: number, error: unknown): string {
+  // A name with several addresses: what was wrong with the first stands for all.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  if (isSystemError(first) && first.syscall === 'getaddrinfo') {
+    const why = first.code === 'ENOTFOUND' ? 'no such host' : first.code;
+    return `dial tcp: lookup ${host}: ${why}`;
+  }
+  return `dial tcp ${joinHostPort(host, port)}: connect: ${systemErrorText(first)}`;
+}
+
+/** Where the C library and Node have different words, the C library's. */
+const WORDS: Readonly<Record<string, string>> = {
+  EHOSTUNREACH: 'no route to host',
+  ETIMEDOUT: 'connection timed out',
+  EADDRNOTAVAIL: 'cannot assign requested address',
+};
+
+export function systemErrorText(error: unknown): string {
+  if (!isSystemError(error)) return error instanceof Error ? error.message : String(error);
+  return WORDS[error.code] ?? (error.errno === undefined ? error.message : getSystemErrorMessage(error.errno));
+}
+
+interface SystemError extends Error {
+  readonly code: string;
+  readonly errno?: number;
+  readonly syscall?: string;
+}
+
+export function isSystemError(error: unknown): error is SystemError {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string';
+}
+
+/** How a connection that was open broke. */
+export function readProblem(socket: Socket, error: unknown): string {
+  if (isSystemError(error) && error.code === 'ECONNRESET' && error.syscall !== undefined) {
+    const { localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0 } = socket;
+    const ends = `${joinHostPort(localAddress, localPort)}->${joinHostPort(remoteAddress, remotePort)}`;
+    return `read tcp ${ends}: read: connection reset by peer`;
+  }
+  return systemErrorText(error);
+}

@@ -1,0 +1,107 @@
+/**
+ * A check by a command in the container. The runtime is told the timeout and ends the command then, but only its first process;
+ * what that one has started would live on and, by holding its output open, keep even the answer back. So the timeout is kept here
+ * as well, and what is left of the command is ended.
+ */
+
+import { formatDuration } from '../../api/duration.ts';
+import type { Clock } from '../../base/clock.ts';
+import { CodedError, codeOf } from '../../base/errors.ts';
+import { quoteText } from '../../base/go-text.ts';
+import { linkSignal } from '../../base/signal.ts';
+import { failure, type Outcome, success } from '../rules/outcome.ts';
+import type { ExecLeftovers } from './exec-leftovers.ts';
+
+export interface ExecAnswer {
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  readonly exitCode: number;
+}
+
+export type ExecSync = (
+  request: { readonly containerId: string; readonly command: readonly string[]; readonly timeoutSeconds: number },
+  signal: AbortSignal,
+) => Promise<ExecAnswer>;
+
+export interface ExecDeps {
+  readonly clock: Clock;
+  readonly execSync: ExecSync;
+  readonly leftovers: ExecLeftovers;
+}
+
+export interface ExecCheck {
+  readonly containerId: string;
+  readonly command: readonly string[];
+  readonly timeoutSeconds: number;
+}
+
+/** More output is not shown to anybody. */
+const OUTPUT_LIMIT = 10 * 1024;
+/** The look at what runs in the container comes this much before the timeout. */
+const LOOK_BEFORE_MS = 100;
+/** The runtime may answer this much after the timeout; then it is not waited for any more. */
+const ANSWER_WITHIN_MS = 100;
+
+const GIVEN_UP = new CodedError('deadline', 'the command was given up at its timeout');
+
+export async function checkExec(deps: ExecDeps, check: ExecCheck, signal: AbortSignal): Promise<Outcome> {
+  const { clock, execSync, leftovers } = deps;
+  const { timeoutSeconds } = check;
+  using call = linkSignal(signal);
+  const began = clock.mono();
+  const answer = settled(execSync(check, call.signal));
+  const early = await within(clock, answer, timeoutSeconds * 1000 - LOOK_BEFORE_MS);
+  if (early !== undefined && !isTimeout(early)) return outcomeOf(early, check, signal);
+
+  const running = leftovers.look({ ...check, startedAfterMs: clock.mono() - began });
+  const late = early ?? (await within(clock, answer, LOOK_BEFORE_MS + ANSWER_WITHIN_MS));
+  if (late !== undefined && !isTimeout(late)) return outcomeOf(late, check, signal);
+  call.abort(GIVEN_UP);
+  await running.end();
+  signal.throwIfAborted();
+  return timedOut(check);
+}
+
+type Settled = { readonly answer: ExecAnswer } | { readonly error: unknown };
+
+function settled(call: Promise<ExecAnswer>): Promise<Settled> {
+  return call.then(
+    (answer) => ({ answer }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+async function within(clock: Clock, answer: Promise<Settled>, ms: number): Promise<Settled | undefined> {
+  const timer = new AbortController();
+  const time = clock.sleep(Math.max(ms, 0), timer.signal).catch(() => undefined);
+  const first = await Promise.race([answer, time]);
+  timer.abort(GIVEN_UP);
+  return first ?? undefined;
+}
+
+function isTimeout(result: Settled): boolean {
+  return 'error' in result && codeOf(result.error) === 'deadline';
+}
+
+function timedOut({ command, timeoutSeconds }: ExecCheck): Outcome {
+  return failure(
+    `command timed out: ${quoteText(command.join(' '))} timed out after ${formatDuration(timeoutSeconds * 1000)}`,
+  );
+}
+
+function outcomeOf(result: Settled, check: ExecCheck, signal: AbortSignal): Outcome {
+  if ('answer' in result) {
+    const output = outputOf(result.answer);
+    return result.answer.exitCode === 0 ? success(output) : failure(output);
+  }
+  signal.throwIfAborted();
+  if (isTimeout(result)) return timedOut(check);
+  const { error } = result;
+  return { kind: 'error', state: 'unknown', message: error instanceof Error ? error.message : String(error) };
+}
+
+/** What the command wrote, standard output first, cut to what is worth showing. */
+export function outputOf({ stdout, stderr }: ExecAnswer): string {
+  const all = Buffer.concat([stdout, stderr]).subarray(0, OUTPUT_LIMIT);
+  return all.toString('utf8');
+}

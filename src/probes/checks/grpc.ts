@@ -1,0 +1,153 @@
+/** A check by gRPC's health service, over plain HTTP/2. */
+import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
+import { formatDuration } from '../../api/duration.ts';
+import type { Clock } from '../../base/clock.ts';
+import { CodedError } from '../../base/errors.ts';
+import { quoteText } from '../../base/go-text.ts';
+import { withDeadline } from '../../base/signal.ts';
+import { decode } from '../../wire/decode.ts';
+import { encode } from '../../wire/encode.ts';
+import { Health, HealthCheckResponseServingStatus as Serving } from '../../wire/gen/grpc-health-v1.ts';
+import { FrameReader, frame } from '../../wire/grpc-frames.ts';
+import { decodeGrpcMessage, GRPC_OK, grpcError } from '../../wire/grpc-status.ts';
+import { failure, type Outcome, success } from '../rules/outcome.ts';
+import { joinHostPort } from '../rules/target.ts';
+import { dial } from './dial.ts';
+
+export interface GrpcCheck {
+  readonly host: string;
+  readonly port: number;
+  readonly service: string;
+  readonly timeoutMs: number;
+  readonly userAgent: string;
+}
+
+const LARGEST_ANSWER = 4 * 1024 * 1024;
+/** A server that is just coming up is tried again within the timeout. */
+const DIAL_AGAIN_MS = 1000;
+const UNIMPLEMENTED = 12;
+const UNKNOWN = 2;
+
+export async function checkGrpc(clock: Clock, check: GrpcCheck, signal: AbortSignal): Promise<Outcome> {
+  const allowed = formatDuration(check.timeoutMs);
+  using limit = withDeadline(clock, check.timeoutMs, 'gRPC check', signal);
+  let session: ClientHttp2Session;
+  try {
+    session = await openSession(clock, check, limit.signal);
+  } catch {
+    signal.throwIfAborted();
+    const address = quoteText(joinHostPort(check.host, check.port));
+    return failure(`timeout: failed to connect service ${address} within ${allowed}: context deadline exceeded`);
+  }
+  try {
+    return judge(await ask(session, check, limit.signal));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (limit.signal.aborted) return failure(`timeout: health rpc did not complete within ${allowed}`);
+    return failure(describe(error));
+  } finally {
+    session.destroy();
+  }
+}
+
+function judge(status: number): Outcome {
+  if (status === Serving.SERVING) return success('service healthy');
+  const [name = String(status)] = Object.entries(Serving).find(([, number]) => number === status) ?? [];
+  return failure(`service unhealthy (responded with ${quoteText(name)})`);
+}
+
+function describe(error: unknown): string {
+  if (error instanceof CodedError && error.data['grpcStatus'] === UNIMPLEMENTED) {
+    const { grpcMessage } = error.data;
+    return `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${grpcMessage}`;
+  }
+  return `error: health rpc probe failed: ${error instanceof Error ? error.message : error}`;
+}
+
+/** A connection on which the server has said that it speaks HTTP/2. Goes on trying until the signal aborts. */
+async function openSession(clock: Clock, check: GrpcCheck, signal: AbortSignal): Promise<ClientHttp2Session> {
+  for (;;) {
+    try {
+      return await greet(check, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      await clock.sleep(DIAL_AGAIN_MS, signal);
+    }
+  }
+}
+
+async function greet({ host, port }: GrpcCheck, signal: AbortSignal): Promise<ClientHttp2Session> {
+  const socket = await dial(host, port, signal);
+  return new Promise((resolve, reject) => {
+    const session = connect(`http://${joinHostPort(host, port)}`, { createConnection: () => socket });
+    const onAbort = () => session.destroy();
+    signal.addEventListener('abort', onAbort, { once: true });
+    const fail = (cause?: unknown) => {
+      signal.removeEventListener('abort', onAbort);
+      reject(new CodedError('unavailable', 'the connection was closed', { cause }));
+    };
+    // Later errors reach the stream; without a listener here they would end the process.
+    session.on('error', fail);
+    session.once('close', fail);
+    session.once('remoteSettings', () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(session);
+    });
+  });
+}
+
+function ask(session: ClientHttp2Session, { service, userAgent }: GrpcCheck, signal: AbortSignal): Promise<number> {
+  const { path, request, response } = Health.check;
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/grpc',
+      'user-agent': userAgent,
+      te: 'trailers',
+    });
+    const onAbort = () => stream.destroy();
+    signal.addEventListener('abort', onAbort, { once: true });
+    let status: number | undefined;
+    let closing: IncomingHttpHeaders | undefined;
+    let problem: unknown;
+    const reader = new FrameReader(path, LARGEST_ANSWER, (bytes) => {
+      status = decode(response, bytes).status;
+    });
+    stream.once('response', (headers) => {
+      closing = headers;
+    });
+    stream.once('trailers', (headers) => {
+      closing = headers;
+    });
+    stream.on('data', (chunk: Buffer) => {
+      try {
+        reader.push(chunk);
+      } catch (error) {
+        problem = error;
+        stream.destroy();
+      }
+    });
+    stream.on('error', (error) => {
+      problem ??= error;
+    });
+    stream.once('close', () => {
+      signal.removeEventListener('abort', onAbort);
+      problem ??= problemOf(path, closing);
+      if (problem === undefined && status !== undefined) resolve(status);
+      else reject(problem ?? grpcError(path, UNKNOWN, 'no answer'));
+    });
+    stream.end(frame(encode(request, { service })));
+  });
+}
+
+function problemOf(path: string, headers: IncomingHttpHeaders | undefined): CodedError | undefined {
+  if (headers === undefined) return grpcError(path, 14, 'the connection was closed before an answer');
+  const status = headers['grpc-status'];
+  if (status === undefined) {
+    return grpcError(path, UNKNOWN, `not a gRPC answer (HTTP status ${headers[':status']})`);
+  }
+  if (Number(status) === GRPC_OK) return undefined;
+  return grpcError(path, Number(status), decodeGrpcMessage(String(headers['grpc-message'] ?? '')));
+}

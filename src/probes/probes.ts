@@ -1,0 +1,97 @@
+/** The front door: probes that watch over containers, and the hooks of a container's life. */
+import type { Container } from '../api/container.ts';
+import type { PodUid } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import type { ProbeResults } from '../plan/snapshot.ts';
+import type { ProbeMetrics, RecordEvent } from './active-probe.ts';
+import { check } from './checks/check.ts';
+import type { ExecSync } from './checks/exec.ts';
+import { createExecLeftovers, noLeftovers, type ProcessesPort } from './checks/exec-leftovers.ts';
+import { createHooks as createHookRunner, type Hooks, type HooksDeps } from './hooks.ts';
+import { createProbing } from './probing.ts';
+import type { ProbedView } from './rules/wanted.ts';
+import { createVerdictFiles } from './verdict-files.ts';
+import { createVerdicts } from './verdicts.ts';
+
+export interface Probes extends Part {
+  /**
+   * What a worker has to tell. Listen before whoever computes statuses: verdicts from before a restart of the kubelet are then
+   * there for the first status.
+   */
+  follow(news: ProbeNews): void;
+  /** By container id. Always the newest: read it for each decision. */
+  results(): ProbeResults;
+}
+
+export type ProbeNews =
+  | { readonly kind: 'view'; readonly view: ProbedView }
+  | { readonly kind: 'gone'; readonly uid: string; readonly pod: Pod };
+
+export interface ProbesDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly record: RecordEvent;
+  /** A verdict on a container of this pod has changed. */
+  readonly wake: (uid: PodUid) => void;
+  readonly execSync: ExecSync;
+  /** `$(NAME)` in a command, filled in from the values that stand in the container's own `env`. */
+  readonly expand: (words: readonly string[], container: Container) => readonly string[];
+  /** The addresses of this node: those of pods that use its network. */
+  readonly nodeIps: () => readonly string[];
+  /** Where a pod's verdicts are kept over a restart. */
+  readonly podDirectory: (uid: PodUid) => string;
+  /** Where given, what a command leaves running at its timeout is ended. */
+  readonly processes?: ProcessesPort | undefined;
+  readonly metrics?: ProbeMetrics | undefined;
+}
+
+export interface ProbesConfig {
+  /** Such as `v1.36.4`: checks call themselves by it. */
+  readonly kubernetesVersion: string;
+}
+
+const NO_METRICS: ProbeMetrics = { observe: () => undefined, forget: () => undefined };
+
+export function createProbes(deps: ProbesDeps, config: ProbesConfig): Probes {
+  const { clock, log, processes, metrics = NO_METRICS, podDirectory } = deps;
+  const checkDeps = {
+    clock,
+    execSync: deps.execSync,
+    expand: deps.expand,
+    leftovers: processes === undefined ? noLeftovers : createExecLeftovers(clock, processes),
+    userAgent: userAgent('probe', config),
+  };
+  const verdicts = createVerdicts(createVerdictFiles((uid) => podDirectory(uid as PodUid), log));
+  const probing = createProbing({
+    clock,
+    log,
+    verdicts,
+    metrics,
+    record: deps.record,
+    wake: deps.wake,
+    nodeIps: deps.nodeIps,
+    check: (target, signal) => check(checkDeps, target, signal),
+  });
+  return {
+    name: 'probes',
+    start: probing.start,
+    stop: probing.stop,
+    follow: (news) => {
+      if (news.kind === 'view') probing.follow(news.view);
+      else probing.forget(news.uid);
+    },
+    results: () => verdicts.results,
+  };
+}
+
+export function createHooks(deps: Omit<HooksDeps, 'userAgent'>, config: ProbesConfig): Hooks {
+  return createHookRunner({ ...deps, userAgent: userAgent('lifecycle', config) });
+}
+
+function userAgent(purpose: string, { kubernetesVersion }: ProbesConfig): string {
+  const [, version = kubernetesVersion] = /^v?(\d+\.\d+)/.exec(kubernetesVersion) ?? [];
+  return `kube-${purpose}/${version}`;
+}

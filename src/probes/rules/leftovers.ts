@@ -1,0 +1,55 @@
+/**
+ * What a command in a container left running. The runtime ends the command's first process; that one began a session of its own, so
+ * what it has started can be told from everything else in the container: by the session, whose first process is gone, and, for those
+ * that began another session, by their parents as they were before.
+ */
+export interface ContainerProcess {
+  readonly pid: number;
+  readonly parent: number;
+  readonly session: number;
+  readonly startedAt: number;
+}
+
+/** The first processes of commands that began after that time: the one that is about to be ended is among them. */
+export function firstProcesses(
+  processes: readonly ContainerProcess[],
+  startedFrom: number,
+): readonly ContainerProcess[] {
+  const inside = new Set(processes.map(({ pid }) => pid));
+  return processes.filter(
+    ({ pid, parent, session, startedAt }) => pid === session && !inside.has(parent) && startedAt >= startedFrom,
+  );
+}
+
+/** Of these first processes, those that have ended since. */
+export function endedOf(
+  first: readonly ContainerProcess[],
+  after: readonly ContainerProcess[],
+): readonly ContainerProcess[] {
+  return first.filter((process) => !after.some((other) => isSame(process, other)));
+}
+
+/** All that belongs to these commands and still runs. */
+export function leftoversOf(
+  commands: readonly ContainerProcess[],
+  before: readonly ContainerProcess[],
+  after: readonly ContainerProcess[],
+): readonly ContainerProcess[] {
+  const sessions = new Set(commands.map(({ session }) => session));
+  const family = familyOf(commands, before);
+  return after.filter((process) => sessions.has(process.session) || family.some((member) => isSame(member, process)));
+}
+
+function familyOf(
+  roots: readonly ContainerProcess[],
+  processes: readonly ContainerProcess[],
+): readonly ContainerProcess[] {
+  const family = [...roots];
+  // The list grows while it is walked: children of children.
+  for (const member of family) family.push(...processes.filter(({ parent }) => parent === member.pid));
+  return family;
+}
+
+function isSame(a: ContainerProcess, b: ContainerProcess): boolean {
+  return a.pid === b.pid && a.startedAt === b.startedAt;
+}

@@ -1,0 +1,42 @@
+/** What came of running a check once, and the words in which events tell it. */
+import type { ProbeType } from './verdict.ts';
+
+export type Outcome =
+  | { readonly kind: 'success' | 'failure'; readonly output: string }
+  /** It counts as a success, and its owner should know: a redirect that was not followed. */
+  | { readonly kind: 'warning'; readonly output: string }
+  /** The check itself could not be done. It says nothing of the container, so it is not counted. */
+  | { readonly kind: 'error'; readonly state: 'unknown' | 'failure'; readonly message: string };
+
+export const success = (output = ''): Outcome => ({ kind: 'success', output });
+export const failure = (output: string): Outcome => ({ kind: 'failure', output });
+
+export interface ProbeEvent {
+  readonly type: 'Warning';
+  readonly reason: 'Unhealthy' | 'ProbeWarning';
+  readonly message: string;
+}
+
+const TITLES = { startup: 'Startup', readiness: 'Readiness', liveness: 'Liveness' } as const;
+
+export function probeTitle(type: ProbeType): string {
+  return TITLES[type];
+}
+
+export function eventOf(type: ProbeType, outcome: Outcome): ProbeEvent | undefined {
+  const probe = `${TITLES[type]} probe`;
+  switch (outcome.kind) {
+    case 'success':
+      return undefined;
+    case 'warning':
+      return { type: 'Warning', reason: 'ProbeWarning', message: `${probe} warning: ${outcome.output}` };
+    case 'failure':
+      return { type: 'Warning', reason: 'Unhealthy', message: `${probe} failed: ${outcome.output}` };
+    case 'error':
+      return {
+        type: 'Warning',
+        reason: 'Unhealthy',
+        message: `${probe} errored and resulted in ${outcome.state} state: ${outcome.message}`,
+      };
+  }
+}

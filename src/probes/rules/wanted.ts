@@ -1,0 +1,59 @@
+/** Which containers of a pod are to be probed now, and by which of their probes. */
+import type { Container, Probe } from '../../api/container.ts';
+import type { ContainerId } from '../../api/ids.ts';
+import type { Pod } from '../../api/pod.ts';
+import { type Observation, type ObservedContainer, presentContainer } from '../../plan/observation.ts';
+import { PROBE_TYPES, type ProbeType } from './verdict.ts';
+
+/** What of a published view decides about probes. */
+export interface ProbedView {
+  readonly uid: string;
+  readonly pod: Pod;
+  readonly step: 'syncing' | 'terminating' | 'terminated';
+  readonly observation: Observation;
+}
+
+export interface ProbedContainer {
+  readonly container: Container;
+  readonly seen: ObservedContainer;
+  /** The probes that the container has at all. */
+  readonly has: readonly ProbeType[];
+  /** Of these, the ones to be run now. */
+  readonly run: readonly ProbeType[];
+}
+
+const FIELDS = { startup: 'startupProbe', readiness: 'readinessProbe', liveness: 'livenessProbe' } as const;
+
+export function probeOf(container: Container, type: ProbeType): Probe | undefined {
+  return container[FIELDS[type]];
+}
+
+/** Regular containers and sidecars; an init container that only runs to its end has no probes that count. */
+export function containersWithProbes({ spec }: Pod): readonly Container[] {
+  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+  return [...spec.containers, ...sidecars].filter((container) => typesOf(container).length > 0);
+}
+
+/** The containers that live, with what is to be asked of each. One whose state the runtime can't tell is kept but not asked. */
+export function probedContainers(
+  view: ProbedView,
+  hasStarted: (container: Container, id: ContainerId) => boolean,
+): readonly ProbedContainer[] {
+  if (view.step === 'terminated') return [];
+  return containersWithProbes(view.pod).flatMap((container) => {
+    const seen = presentContainer(view.observation, container.name);
+    if (seen === undefined || (seen.state !== 'running' && seen.state !== 'unknown')) return [];
+    const has = typesOf(container);
+    const started = hasStarted(container, seen.id);
+    const asked = (type: ProbeType) => {
+      // A pod that ends is asked only whether it still serves.
+      if (view.step === 'terminating') return type === 'readiness' && started;
+      return type === 'startup' || started;
+    };
+    return [{ container, seen, has, run: seen.state === 'running' ? has.filter(asked) : [] }];
+  });
+}
+
+function typesOf(container: Container): readonly ProbeType[] {
+  return PROBE_TYPES.filter((type) => probeOf(container, type) !== undefined);
+}

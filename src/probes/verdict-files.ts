@@ -1,0 +1,77 @@
+/**
+ * Keeps verdicts over a restart of the kubelet: readiness, and that a container has passed its startup probe. One small file for each
+ * pod, in the pod's own folder, so that it goes with it. Ids of containers are never used twice: what is found is still true.
+ */
+import { readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ContainerId, containerId } from '../api/ids.ts';
+import { describeError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+
+export interface KeptVerdicts {
+  readonly startup?: 'success';
+  readonly readiness?: 'success' | 'failure';
+}
+
+export type VerdictsOfPod = ReadonlyMap<ContainerId, KeptVerdicts>;
+
+export interface VerdictFiles {
+  read(uid: string): VerdictsOfPod;
+  /** Resolves also if it can't be written: then a restart finds nothing, and asks. */
+  write(uid: string, verdicts: VerdictsOfPod): Promise<void>;
+}
+
+const FILE = 'probes.json';
+const FORMAT = 1;
+
+export function createVerdictFiles(podDirectory: (uid: string) => string, log: Logger): VerdictFiles {
+  return {
+    // Read on the spot, once for each pod: the first status after a restart must already know it.
+    read: (uid) => {
+      try {
+        return parseVerdicts(readFileSync(join(podDirectory(uid), FILE), 'utf8'));
+      } catch (error) {
+        if (!isMissing(error)) {
+          log.warn('Cannot read what is known of the probes of a pod: asking again', { podUID: uid, err: error });
+        }
+        return new Map();
+      }
+    },
+    write: async (uid, verdicts) => {
+      const path = join(podDirectory(uid), FILE);
+      const text = JSON.stringify({ version: FORMAT, containers: Object.fromEntries(verdicts) });
+      try {
+        await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600 });
+        await rename(`${path}.new`, path);
+      } catch (error) {
+        // The folder goes when the pod goes.
+        if (isMissing(error)) return;
+        log.warn('Cannot keep what is known of the probes of a pod', { podUID: uid, err: describeError(error) });
+      }
+    },
+  };
+}
+
+export function parseVerdicts(text: string): VerdictsOfPod {
+  const value: unknown = JSON.parse(text);
+  const found = new Map<ContainerId, KeptVerdicts>();
+  if (!isObject(value) || value['version'] !== FORMAT || !isObject(value['containers'])) return found;
+  for (const [id, kept] of Object.entries(value['containers'])) {
+    if (!isObject(kept)) continue;
+    const { startup, readiness } = kept;
+    found.set(containerId(id), {
+      ...(startup === 'success' ? { startup } : {}),
+      ...(readiness === 'success' || readiness === 'failure' ? { readiness } : {}),
+    });
+  }
+  return found;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
