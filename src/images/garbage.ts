@@ -1,4 +1,5 @@
 /** Removes images that nobody uses, and keeps the list of images for whoever wants to show it. */
+import { formatDuration } from '../api/duration.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -24,7 +25,7 @@ export interface GarbageDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly runtime: Pick<ImageRuntime, 'list' | 'remove' | 'fsInfo'>;
-  /** Ids of the images that containers use, running or not, and those mounted as volumes. */
+  /** Ids or other names of the images that containers use, running or not, and of those mounted as volumes. */
   readonly imagesInUse: (signal: AbortSignal) => Promise<ReadonlySet<string>>;
   /** Of the file system that this path is on. */
   readonly diskOf: (path: string, signal: AbortSignal) => Promise<Disk>;
@@ -57,7 +58,8 @@ export function createGarbage(deps: GarbageDeps, settings: GarbageSettings): Gar
   let failedBefore = false;
 
   const look = async (signal: AbortSignal) => {
-    const [images, inUse] = await Promise.all([runtime.list(signal), deps.imagesInUse(signal)]);
+    const [images, names] = await Promise.all([runtime.list(signal), deps.imagesInUse(signal)]);
+    const inUse = usedImages(images, names);
     const now = clock.now();
     const seen = images.map(({ id, size: bytes, pinned }) => ({ id, bytes, pinned }));
     memories = rememberImages(memories, seen, inUse, now);
@@ -88,41 +90,45 @@ export function createGarbage(deps: GarbageDeps, settings: GarbageSettings): Gar
     return { freed, removed, problems };
   };
 
+  /** What was removed, and why that was not enough if it was not. */
   const freeSpace = async (candidates: readonly Candidate[], now: number, signal: AbortSignal) => {
-    const removed = new Set<string>();
-    if (settings.highPercent === 100) return removed;
+    const nothing = { removed: new Set<string>(), problem: undefined };
+    if (settings.highPercent === 100) return nothing;
     const disk = await imageDisk(deps, signal);
     const space = judgeSpace(disk, settings);
     if (space.kind === 'unknown') {
       const message = 'invalid capacity 0 on image filesystem';
       record({ node: true, type: 'Warning', reason: 'InvalidDiskCapacity', message });
-      throw new CodedError('internal', message);
+      return { ...nothing, problem: new CodedError('internal', message) };
     }
-    if (space.kind === 'enough') return removed;
+    if (space.kind === 'enough') return nothing;
     const { usedPercent, bytesToFree } = space;
     log.info('Disk usage on image filesystem is over the high threshold: freeing space', { usedPercent, bytesToFree });
     const old = candidates.filter((candidate) => isOldEnough(candidate, settings, now));
-    const done = await removeUntil(old, 'space', bytesToFree, signal);
-    if (done.problems.length > 0) throw deletionError(`${bytesToFree} bytes, but freed ${done.freed} bytes`, done);
-    if (done.freed < bytesToFree) {
-      const message = notEnoughFreed(usedPercent, disk.capacityBytes, done.freed);
-      record({ node: true, type: 'Warning', reason: 'FreeDiskSpaceFailed', message });
-      throw new CodedError('exhausted', message);
+    const { freed, removed, problems } = await removeUntil(old, 'space', bytesToFree, signal);
+    if (problems.length > 0) {
+      return { removed, problem: deletionError(`${bytesToFree} bytes, but freed ${freed} bytes`, problems) };
     }
-    return done.removed;
+    if (freed >= bytesToFree) return { removed, problem: undefined };
+    const message = notEnoughFreed(usedPercent, disk.capacityBytes, freed);
+    record({ node: true, type: 'Warning', reason: 'FreeDiskSpaceFailed', message });
+    return { removed, problem: new CodedError('exhausted', message) };
   };
 
   const collect = async (signal: AbortSignal) => {
     const { images, candidates, now } = await look(signal);
     const aged = planByAge(candidates, settings, { now, watchingSince });
     const byAge = await removeUntil(aged, 'age', Infinity, signal);
-    if (byAge.problems.length > 0) throw deletionError(`images older than ${settings.maximumAgeMs} ms`, byAge);
     const left = candidates.filter(({ id }) => !byAge.removed.has(id));
     const forSpace = await freeSpace(left, now, signal);
     await deps.onImages(
-      images.filter(({ id }) => !byAge.removed.has(id) && !forSpace.has(id)),
+      images.filter(({ id }) => !byAge.removed.has(id) && !forSpace.removed.has(id)),
       now,
     );
+    if (byAge.problems.length > 0) {
+      throw deletionError(`images unused for ${formatDuration(settings.maximumAgeMs)}`, byAge.problems);
+    }
+    if (forSpace.problem !== undefined) throw forSpace.problem;
   };
   const pass = async (signal: AbortSignal): Promise<number> => {
     try {
@@ -155,11 +161,13 @@ export function createGarbage(deps: GarbageDeps, settings: GarbageSettings): Gar
       const { images, candidates, now } = await look(signal);
       const old = candidates.filter((candidate) => isOldEnough(candidate, settings, now));
       const done = await removeUntil(old, 'space', Infinity, signal);
-      if (done.problems.length > 0) throw deletionError(`all unused images, but freed ${done.freed} bytes`, done);
       await deps.onImages(
         images.filter(({ id }) => !done.removed.has(id)),
         now,
       );
+      if (done.problems.length > 0) {
+        throw deletionError(`all unused images, but freed ${done.freed} bytes`, done.problems);
+      }
       return done.freed;
     },
     run: async (signal) => {
@@ -176,7 +184,14 @@ export function createGarbage(deps: GarbageDeps, settings: GarbageSettings): Gar
   };
 }
 
-function deletionError(wanted: string, { problems }: { readonly problems: readonly string[] }): CodedError {
+/** Runtimes differ in what they call the image of a container: its id, a tag or a digest. */
+function usedImages(images: readonly Image[], names: ReadonlySet<string>): ReadonlySet<string> {
+  const isUsed = ({ id, repoTags, repoDigests }: Image) =>
+    [id, ...repoTags, ...repoDigests].some((one) => names.has(one));
+  return new Set(images.filter(isUsed).map(({ id }) => id));
+}
+
+function deletionError(wanted: string, problems: readonly string[]): CodedError {
   return new CodedError('internal', `wanted to free ${wanted} with errors in image deletion: ${problems.join('; ')}`);
 }
 

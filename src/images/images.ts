@@ -27,7 +27,7 @@ export interface ImagesDeps {
   readonly log: Logger;
   readonly runtime: ImageRuntime;
   readonly record: RecordEvent;
-  /** Ids of the images that containers use, running or not, and those mounted as volumes. */
+  /** Ids or other names of the images that containers use, running or not, and of those mounted as volumes. */
   readonly imagesInUse: (signal: AbortSignal) => Promise<ReadonlySet<string>>;
   /** Of the file system that this path is on. */
   readonly diskOf: (path: string, signal: AbortSignal) => Promise<Disk>;

@@ -145,9 +145,11 @@ export function createPullRecords(
       }
     },
     prune: async (imageRefs, before) => {
+      // Records have whole seconds: one that was made within this second may be younger.
+      const wholeSecond = Math.floor(before / 1000) * 1000;
       for (const [name, record] of records) {
         if (record === 'unreadable' || imageRefs.has(record.imageRef)) continue;
-        if ((parseTimestamp(record.updatedAt) ?? 0) >= before) continue;
+        if ((parseTimestamp(record.updatedAt) ?? 0) >= wholeSecond) continue;
         await attempt('Failed to remove an image pulled record', record.imageRef, async () => {
           await rm(join(folders.pulled, name), { force: true });
           records.delete(name);

@@ -32,6 +32,7 @@ const isObject = (value: unknown): value is Json =>
 function parseObject(text: string): Parsed<Json> {
   try {
     const value: unknown = JSON.parse(text);
+    if (value === null) return parsed({});
     return isObject(value) ? parsed(value) : unparsable('it must be a JSON object');
   } catch {
     // The parser's own words could quote a password.

@@ -1,0 +1,71 @@
+/** Images that nobody needs are removed from a real containerd; those in use and pinned ones are not. */
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { lab } from '../lab/lab.ts';
+import { BUSYBOX, eventually, labNode, never, RUNTIMES, SLEEPER, startPod } from './cri-support.ts';
+import { imageOf, openImages, wishFor } from './images-support.ts';
+
+const GIB = 1024 ** 3;
+const garbage = { highPercent: 85, lowPercent: 80, minimumAgeMs: 0, maximumAgeMs: 0 };
+
+for (const runtime of RUNTIMES) {
+  test(`${runtime}: a full disk costs the unused images`, async (t) => {
+    const { node, cri } = await labNode(t, runtime);
+    const registry = await lab.registry(node);
+    await startPod(cri, node, SLEEPER);
+    let availableBytes = 50 * GIB;
+    const { images, events, rootDirectory } = await openImages(
+      t,
+      cri,
+      { garbage },
+      { diskOf: () => Promise.resolve({ capacityBytes: 100 * GIB, availableBytes }) },
+    );
+    const unused = await registry.push(imageOf('unused', 100_000), 'app/unused:1');
+    await images.ensure({ ...wishFor(unused), signal: never });
+    const tags = async () => (await cri.images.list(never)).flatMap(({ repoTags }) => repoTags);
+    const isThere = async (name: string) => (await tags()).some((tag) => tag.startsWith(name));
+
+    await images.collect(never);
+    assert.ok(await isThere(unused), 'there is space enough');
+    assert.ok(images.list().some(({ repoTags }) => repoTags.includes(unused)));
+
+    availableBytes = 5 * GIB;
+    await assert.rejects(images.collect(never), /Insufficient free disk space/);
+    assert.equal(await isThere(unused), false);
+    assert.ok(await isThere(BUSYBOX), 'a container uses it');
+    const pinned = (await cri.images.list(never)).filter((image) => image.pinned);
+    if (runtime === 'containerd-2.4')
+      assert.ok(pinned.some(({ repoTags }) => repoTags.some((tag) => tag.includes('pause'))));
+    assert.match(
+      events.at(-1) ?? '',
+      /^Warning FreeDiskSpaceFailed Insufficient free disk space on the node's image filesystem \(95% of 100\.0 GiB used\)\. Failed to free sufficient space by deleting unused images \(freed \d+ bytes\)\. Investigate disk usage, as it could be used by active images, logs, volumes, or other data\.$/,
+    );
+
+    availableBytes = 50 * GIB;
+    const pulled = join(rootDirectory, 'image_manager', 'pulled');
+    await eventually('nothing is remembered of an image that is gone', async () => {
+      await images.collect(never);
+      return (await readdir(pulled)).length === 0 ? true : undefined;
+    });
+  });
+}
+
+test('the real file system of the images is looked at', async (t) => {
+  const { cri } = await labNode(t, 'containerd-2.4');
+  const { images, events } = await openImages(t, cri, { garbage: { ...garbage, highPercent: 99, lowPercent: 98 } });
+  await images.collect(never);
+  assert.deepEqual(events, []);
+});
+
+test('all unused images can be removed at once', async (t) => {
+  const { node, cri } = await labNode(t, 'containerd-2.4');
+  await startPod(cri, node, SLEEPER);
+  const { images } = await openImages(t, cri, { garbage: { ...garbage, minimumAgeMs: 0 } });
+  const before = (await cri.images.list(never)).length;
+  const freed = await images.removeUnused(never);
+  const left = await cri.images.list(never);
+  assert.ok(freed > 0 && left.length < before);
+  assert.ok(left.every(({ repoTags, pinned }) => pinned || repoTags.includes(BUSYBOX)));
+});

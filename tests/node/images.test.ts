@@ -1,0 +1,200 @@
+/** Images on real containerd from a real registry: policies, limits, cancelled and shared pulls, back-off. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { lab } from '../lab/lab.ts';
+import { eventually, labNode, never, RUNTIMES } from './cri-support.ts';
+import { imageOf, openImages, RELAXED, wishFor } from './images-support.ts';
+
+const LAYER_BYTES = 400_000;
+const blobsOf = (repository: string) => `GET /v2/${repository}/blobs/`;
+
+for (const runtime of RUNTIMES) {
+  test(`${runtime}: an image is pulled once, told about, and found again`, async (t) => {
+    const { node, cri } = await labNode(t, runtime);
+    const registry = await lab.registry(node);
+    const { images, events, rootDirectory } = await openImages(t, cri);
+    const name = await registry.push(imageOf('first'), 'app/first:1');
+    const ensure = (policy: 'Always' | 'IfNotPresent' | 'Never', image = name) =>
+      images.ensure({ ...wishFor(image, { imagePullPolicy: policy }), signal: never });
+
+    const absent = await ensure('Never');
+    assert.ok(absent.kind === 'waiting');
+    assert.equal(absent.reason, 'ErrImageNeverPull');
+    assert.deepEqual(events.splice(0), [
+      `Warning ErrImageNeverPull Container image "${name}" is not present with pull policy of Never`,
+    ]);
+
+    const pulled = await ensure('IfNotPresent');
+    assert.ok(pulled.kind === 'ready', JSON.stringify(pulled));
+    assert.match(pulled.imageRef, /^sha256:[0-9a-f]{64}$/);
+    assert.deepEqual(pulled.user, { uid: 1000, username: '' });
+    const [begun, done] = events.splice(0);
+    assert.equal(begun, `Normal Pulling Pulling image "${name}"`);
+    assert.match(
+      done ?? '',
+      /^Normal Pulled Successfully pulled image "localhost:5000\/app\/first:1" in [\d.]+m?s \([\d.]+m?s including waiting\)\. Image size: \d+ bytes\.$/,
+    );
+
+    for (const policy of ['IfNotPresent', 'Never'] as const) assert.deepEqual(await ensure(policy), pulled);
+    const present = `Normal Pulled Container image "${name}" already present on machine and can be accessed by the pod`;
+    assert.deepEqual(events.splice(0), [present, present]);
+
+    assert.deepEqual(await ensure('Always'), pulled);
+    assert.equal(events.splice(0).length, 2);
+
+    const folder = join(rootDirectory, 'image_manager');
+    assert.deepEqual(await readdir(join(folder, 'pulling')), []);
+    const [file = ''] = await readdir(join(folder, 'pulled'));
+    const record = JSON.parse(await readFile(join(folder, 'pulled', file), 'utf8'));
+    assert.equal(record.imageRef, pulled.imageRef);
+    assert.deepEqual(record.credentialMapping, { 'localhost:5000/app/first': { nodePodsAccessible: true } });
+  });
+
+  test(`${runtime}: a registry that fails leads to back-off, and to the image once it works`, async (t) => {
+    const { node, cri } = await labNode(t, runtime);
+    const registry = await lab.registry(node);
+    const { images, events } = await openImages(t, cri);
+    const name = await registry.push(imageOf('flaky'), 'app/flaky:1');
+    await registry.setFaults([{ match: 'manifests', does: { kind: 'status', status: 500 } }]);
+    const wish = wishFor(name);
+    const failed = await images.ensure({ ...wish, signal: never });
+    assert.ok(failed.kind === 'waiting');
+    assert.equal(failed.reason, 'ErrImagePull');
+    assert.match(
+      failed.message,
+      /failed to (?:pull and unpack|resolve).*localhost:5000\/app\/flaky:1.*500 Internal Server Error/,
+    );
+    assert.doesNotMatch(failed.message, /rpc error/);
+    assert.deepEqual(events.splice(0), [
+      `Normal Pulling Pulling image "${name}"`,
+      `Warning Failed Failed to pull image "${name}": ${failed.message}`,
+    ]);
+
+    await registry.setFaults([]);
+    const waiting = await images.ensure({ ...wish, signal: never });
+    assert.ok(waiting.kind === 'waiting');
+    assert.equal(waiting.reason, 'ImagePullBackOff');
+    assert.equal(waiting.message, `Back-off pulling image "${name}": ErrImagePull: ${failed.message}`);
+    const wait = waiting.retryAt - Date.now();
+    assert.ok(wait > 8_000 && wait <= 10_000, String(wait));
+    assert.deepEqual(events.splice(0), [`Normal BackOff Back-off pulling image "${name}"`]);
+
+    const other = await images.ensure({ ...wishFor(name), signal: never });
+    assert.equal(other.kind, 'ready', 'the back-off of one pod is not that of another');
+    assert.equal((await images.ensure({ ...wish, signal: never })).kind, 'ready', 'it is there: no need to wait');
+  });
+
+  test(`${runtime}: a pull that is not wanted any more ends at once and gives its turn to the next`, async (t) => {
+    const { node, cri } = await labNode(t, runtime);
+    const registry = await lab.registry(node);
+    const { images, rootDirectory } = await openImages(t, cri);
+    const stalling = await registry.push(imageOf('stalling', LAYER_BYTES), 'app/stalling:1');
+    const quick = await registry.push(imageOf('quick'), 'app/quick:1');
+    await registry.setFaults([{ match: blobsOf('app/stalling'), does: { kind: 'stall', afterBytes: 1000 } }]);
+
+    const controller = new AbortController();
+    const stalled = images.ensure({ ...wishFor(stalling), signal: controller.signal });
+    stalled.catch(() => undefined); // looked at below
+    await eventually('the pull stalls', async () => (await registry.requests()).find((seen) => seen.fault === 'stall'));
+    const next = images.ensure({ ...wishFor(quick), signal: never });
+    assert.equal(await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 300, 'waits'))]), 'waits');
+
+    const begun = performance.now();
+    controller.abort(new Error('the pod was deleted'));
+    await assert.rejects(stalled, /the pod was deleted/);
+    assert.ok(performance.now() - begun < 100, 'the caller is free at once');
+    assert.equal((await next).kind, 'ready');
+    assert.ok(performance.now() - begun < 2000, 'and so is the turn');
+    assert.equal((await cri.images.status({ image: stalling }, {}, never)).image, undefined);
+    const intents = await readdir(join(rootDirectory, 'image_manager', 'pulling'));
+    assert.equal(intents.length, 1, 'nobody knows whether the runtime finished it');
+  });
+
+  test(`${runtime}: pods that want the same image share one pull, and leave it one by one`, async (t) => {
+    const { node, cri } = await labNode(t, runtime);
+    const registry = await lab.registry(node);
+    const { images } = await openImages(t, cri, { pulls: { ...RELAXED.pulls, atOnce: undefined } });
+    const image = imageOf('shared', LAYER_BYTES);
+    const layer = image.layers[0]?.digest ?? '';
+    const name = await registry.push(image, 'app/shared:1');
+    await registry.setFaults([{ match: blobsOf('app/shared'), does: { kind: 'slow', bytesPerSecond: LAYER_BYTES } }]);
+    const leaving = new AbortController();
+    const wishes = [never, leaving.signal, never].map((signal) => images.ensure({ ...wishFor(name), signal }));
+    leaving.abort(new Error('left'));
+    const [one, gone, two] = await Promise.allSettled(wishes);
+    assert.equal(gone?.status, 'rejected');
+    assert.ok(one?.status === 'fulfilled' && two?.status === 'fulfilled');
+    assert.equal(one.value.kind, 'ready');
+    assert.deepEqual(one.value, two.value);
+    const asked = (await registry.requests()).filter(({ method, path }) => method === 'GET' && path.includes(layer));
+    assert.equal(asked.length, 1);
+  });
+}
+
+test('more pulls side by side where they are allowed, in order of priority where not', async (t) => {
+  const { node, cri } = await labNode(t, 'containerd-2.4');
+  const registry = await lab.registry(node);
+  const order: string[] = [];
+  const names = new Map<string, string>();
+  for (const letter of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    names.set(letter, await registry.push(imageOf(letter, 100_000), `app/${letter}:1`));
+  }
+  await registry.setFaults([{ match: 'GET .*/blobs/', does: { kind: 'slow', bytesPerSecond: 200_000 } }]);
+  const pull = async (bench: Awaited<ReturnType<typeof openImages>>, letter: string, priority = 0) => {
+    const answer = await bench.images.ensure({
+      ...wishFor(names.get(letter) ?? '', {}, { priority }),
+      signal: never,
+    });
+    assert.equal(answer.kind, 'ready');
+    order.push(letter);
+  };
+  const parallel = await openImages(t, cri, { pulls: { ...RELAXED.pulls, atOnce: 3 } });
+  const begun = performance.now();
+  await Promise.all(['a', 'b', 'c'].map((letter) => pull(parallel, letter)));
+  const sideBySide = performance.now() - begun;
+  assert.ok(sideBySide < 1400, `three at once took ${sideBySide} ms; one alone needs more than 500`);
+  order.length = 0;
+  const serial = await openImages(t, cri);
+  const first = pull(serial, 'd');
+  await eventually('the first pulls', async () =>
+    (await registry.requests()).find(({ path }) => path.includes('app/d')),
+  );
+  await Promise.all([first, pull(serial, 'e', 10), pull(serial, 'f', 2_000_000_000)]);
+  assert.deepEqual(order, ['d', 'f', 'e'], 'the one that was first keeps its turn');
+});
+
+test('registryPullQPS: pulls beyond the burst wait for their turn instead of failing', async (t) => {
+  const { node, cri } = await labNode(t, 'containerd-2.4');
+  const registry = await lab.registry(node);
+  const { images, events } = await openImages(t, cri, { pulls: { atOnce: undefined, qps: 2, burst: 1 } });
+  const names = await Promise.all(['x', 'y', 'z'].map((letter) => registry.push(imageOf(letter), `app/${letter}:1`)));
+  const begun = performance.now();
+  const answers = await Promise.all(names.map((name) => images.ensure({ ...wishFor(name), signal: never })));
+  assert.deepEqual(new Set(answers.map(({ kind }) => kind)), new Set(['ready']));
+  assert.ok(performance.now() - begun >= 990, 'the third had to wait a second');
+  assert.equal(events.filter((event) => event.startsWith('Warning')).length, 0);
+});
+
+test('while the runtime is away nothing is held against the pod', async (t) => {
+  const { node, cri } = await labNode(t, 'containerd-2.4');
+  const registry = await lab.registry(node);
+  const { images, events } = await openImages(t, cri);
+  const name = await registry.push(imageOf('away'), 'app/away:1');
+  await registry.setFaults([{ match: blobsOf('app/away'), does: { kind: 'stall', afterBytes: 10 } }]);
+  const wish = wishFor(name);
+  const cutOff = images.ensure({ ...wish, signal: never });
+  cutOff.catch(() => undefined); // looked at below
+  await eventually('the pull stalls', async () => (await registry.requests()).find((seen) => seen.fault === 'stall'));
+  node.containerd.kill('SIGKILL');
+  await assert.rejects(cutOff, (error: Error & { code?: string }) => error.code === 'unavailable');
+  await assert.rejects(
+    images.ensure({ ...wish, signal: never }),
+    (error: Error & { code?: string }) => error.code === 'unavailable',
+  );
+  await node.containerd.restart();
+  await registry.setFaults([]);
+  assert.equal((await images.ensure({ ...wish, signal: never })).kind, 'ready');
+  assert.equal(events.filter((event) => event.startsWith('Warning')).length, 0);
+});
