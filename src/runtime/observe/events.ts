@@ -7,6 +7,7 @@ import { podUid } from '../../api/ids.ts';
 import type { Clock } from '../../base/clock.ts';
 import { codeOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { linkSignal } from '../../base/signal.ts';
 import { type ContainerEventResponse, ContainerEventType } from '../../wire/gen/cri-runtime-v1.ts';
 import type { ContainerdEvent } from '../containerd-events.ts';
 
@@ -75,22 +76,35 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
     }
   };
 
+  /** Listens until the stream ends; what happened before it began is listed. */
+  const round = async (signal: AbortSignal): Promise<void> => {
+    using current = linkSignal(signal);
+    const listening = listen(current.signal);
+    // An error of the stream is told where it is awaited; until then nobody else may take it for unhandled.
+    listening.catch(() => undefined);
+    try {
+      await relist(current.signal);
+      const stays = clock.sleep(SECOND_RELIST_MS, current.signal).then(() => true);
+      if (await Promise.race([listening.then(() => false), stays])) await relist(current.signal);
+      await listening;
+    } finally {
+      current.abort('the stream has ended');
+    }
+  };
+
   const follow = async (signal: AbortSignal): Promise<void> => {
-    for (let wait = FIRST_RETRY_MS; !signal.aborted; wait = Math.min(wait * 2, LONGEST_RETRY_MS)) {
+    let wait = FIRST_RETRY_MS;
+    while (!signal.aborted) {
+      const began = clock.mono();
       try {
-        const listening = listen(signal);
-        // An error of the stream is told where it is awaited; until then nobody else may take it for unhandled.
-        listening.catch(() => undefined);
-        await relist(signal);
-        wait = FIRST_RETRY_MS;
-        await Promise.race([listening, clock.sleep(SECOND_RELIST_MS, signal).then(() => relist(signal))]);
-        await listening;
+        await round(signal);
       } catch (error) {
         if (signal.aborted) return;
         log.v(2)?.info('Events of the container runtime ended', { err: error });
       }
-      if (signal.aborted) return;
-      await clock.sleep(wait, signal);
+      // A stream that ends as soon as it is opened must not be opened all the time.
+      wait = clock.mono() - began > SECOND_RELIST_MS ? FIRST_RETRY_MS : Math.min(wait * 2, LONGEST_RETRY_MS);
+      await clock.sleep(wait, signal).catch(() => undefined);
     }
   };
 

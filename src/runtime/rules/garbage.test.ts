@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { containerId, podUid, sandboxId } from '../../api/ids.ts';
 import type { ContainerRunState, Observation, ObservedContainer, ObservedSandbox } from '../../plan/observation.ts';
-import { findGarbage } from './garbage.ts';
+import { findGarbage, shareOfDead } from './garbage.ts';
 
 const container = (name: string, attempt: number, state: ContainerRunState, sandbox = 's0'): ObservedContainer => ({
   id: containerId(`${name}${attempt}`),
@@ -81,4 +81,21 @@ test('an old sandbox goes with its last container', () => {
     [],
     'a ready one is not ours to take',
   );
+});
+
+test('the limit of the node is shared by the names that have dead containers', () => {
+  const cases: readonly [number, number, number, number][] = [
+    // perContainer, total, names, share
+    [1, -1, 50, 1],
+    [-1, -1, 50, -1],
+    [-1, 100, 10, 10],
+    [3, 100, 10, 3],
+    [3, 20, 10, 2],
+    [3, 5, 10, 1],
+    [0, 5, 10, 0],
+    [2, 0, 0, 1],
+  ];
+  for (const [perContainer, total, names, share] of cases) {
+    assert.equal(shareOfDead({ perContainer, total }, names), share, JSON.stringify([perContainer, total, names]));
+  }
 });

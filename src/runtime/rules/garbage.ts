@@ -9,6 +9,23 @@ export interface GarbageSettings {
   readonly perContainer: number;
 }
 
+export interface DeadLimits {
+  /** Dead containers of one name in one pod that are kept; negative: all. */
+  readonly perContainer: number;
+  /** Dead containers of the whole node that are kept; negative: no limit. */
+  readonly total: number;
+}
+
+/**
+ * How many of one name may stay when this many names have dead containers: the limit of the node is shared evenly. One of each
+ * stays even where that is more than the limit, because the pod is judged by it.
+ */
+export function shareOfDead({ perContainer, total }: DeadLimits, names: number): number {
+  if (total < 0) return perContainer;
+  const share = Math.max(1, Math.floor(total / Math.max(names, 1)));
+  return perContainer < 0 ? share : Math.min(perContainer, share);
+}
+
 export type Garbage =
   | { readonly kind: 'container-remove'; readonly id: ContainerId; readonly name: string; readonly reason: string }
   | { readonly kind: 'sandbox-remove'; readonly id: SandboxId; readonly reason: string };
