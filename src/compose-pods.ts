@@ -6,24 +6,28 @@ import { join } from 'node:path';
 import { createAct } from './act/act.ts';
 import { createPodDirectories, parseMountPoints } from './act/pod-directories.ts';
 import type { RequestsPort } from './act/ports.ts';
-import { podUid, type SandboxId } from './api/ids.ts';
+import type { Container } from './api/container.ts';
+import { type PodUid, podUid, type SandboxId } from './api/ids.ts';
 import type { Pod } from './api/pod.ts';
 import { allContainers } from './api/pod-traits.ts';
 import type { Part } from './base/lifecycle.ts';
 import type { KubeletDeps } from './compose.ts';
 import { composeResources, qosClasses, resourceListOf } from './compose-resources.ts';
 import { nodeAddresses, readRequestsConfig } from './compose-spec.ts';
-import { standInHooks, standInLogs } from './compose-stand-ins.ts';
+import { standInLogs } from './compose-stand-ins.ts';
 import type { Config } from './config/config.ts';
+import { KUBERNETES_VERSION } from './config/version.ts';
 import { createEvents, DEFAULT_REMEMBERED_EVENTS, type Events, type RecordEvent } from './events/events.ts';
 import { readDiskSpace } from './host/disk.ts';
 import { cgroupVersion, onlineCpus } from './host/machine.ts';
+import { createProcesses } from './host/processes.ts';
 import { createImages, type Images, imagesConfig } from './images/images.ts';
 import { createNetwork } from './network/network.ts';
 import { CONTAINER_LOGS_DIRECTORY } from './node/data-directories.ts';
 import type { BackOffSettings, ProbeResults } from './plan/snapshot.ts';
 import { createPods, type FoundPod, type Pods } from './pods/pods.ts';
 import type { PodNews } from './pods/view.ts';
+import { createHooks, createProbes } from './probes/probes.ts';
 import type { Resources } from './resources/resources.ts';
 import type { CriClient } from './runtime/cri/client.ts';
 import { createHandlers, type Handlers } from './runtime/handlers.ts';
@@ -31,6 +35,7 @@ import { createObserve, type Observe } from './runtime/observe/observe.ts';
 import { restorePod } from './runtime/observe/rules/restore-pod.ts';
 import { createRequests } from './runtime/requests.ts';
 import { findGarbage } from './runtime/rules/garbage.ts';
+import { expandAll } from './runtime/spec/environment.ts';
 import { hashContainer } from './runtime/spec/hash.ts';
 import { createSources } from './sources/sources.ts';
 import type { StatusGates } from './status/rules/status-input.ts';
@@ -73,12 +78,14 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     randomName: () => randomBytes(4).toString('hex'),
     mountPoints: async () => parseMountPoints(await readFile('/proc/self/mountinfo', 'utf8')),
   });
+  const wake = (uid: PodUid) => pods.wake(uid);
+  const { hooks, probes } = createNodeProbes(config, deps, { cri, record, wake, podDirectory: directories.of });
   const act = createAct({
     clock,
     runtime: cri,
     requests,
     images,
-    hooks: standInHooks(cri, clock),
+    hooks,
     directories,
     logs: standInLogs(config.kubelet.podLogsDir, deps.places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY),
     record,
@@ -95,8 +102,8 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
       record,
       decisions: {
         backOff: backOffOf(config),
-        probes: () => NO_PROBES,
-        hashes: (pod) => new Map(allContainers(pod).map((container) => [container.name, hashContainer(container)])),
+        probes: probes.results,
+        hashes: createHashes(),
         restartCounts: (pod) => countLogs(config.kubelet.podLogsDir, pod),
         garbage: (observation, now) => findGarbage(observation, garbageSettings(config), now),
       },
@@ -107,13 +114,14 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     { startsAtOnce: startsAtOnce(), endingsFolder: join(root, 'ended_pods') },
   );
   const statuses = createNodeStatuses(config, deps, handlers);
-  pods.subscribe(publishStatus(statuses));
+  // First the probes: what they found before a restart is then in the first status.
+  pods.subscribe(probes.follow);
+  pods.subscribe(publishStatus(statuses, probes.results));
   pods.subscribe(resources.observe);
   const sources = createNodeSources(config, deps, record, pods);
-  return { parts: [events, handlers, resources, observe, images.part, pods, sources], pods, events, statuses };
+  return { parts: [events, handlers, resources, observe, images.part, probes, pods, sources], pods, events, statuses };
 }
 
-const NO_PROBES: ProbeResults = { startup: new Map(), liveness: new Map(), readiness: new Map() };
 const CRASH_INITIAL_MS = 10_000;
 const CRASH_MAX_MS = 300_000;
 const CRASH_RESET_MS = 600_000;
@@ -171,6 +179,46 @@ const NO_OBJECTS = {
   secret: (_: string, name: string) => ({ kind: 'missing' as const, message: `secret "${name}" not found` }),
   runtimeHandler: (name: string) => ({ ok: false as const, problem: `RuntimeClass "${name}" not found` }),
 };
+
+interface ProbeTools {
+  readonly cri: CriClient;
+  readonly record: RecordEvent;
+  readonly wake: (uid: PodUid) => void;
+  readonly podDirectory: (uid: PodUid) => string;
+}
+
+function createNodeProbes(config: Config, { clock, log }: KubeletDeps, tools: ProbeTools) {
+  const { cri, record, wake, podDirectory } = tools;
+  const { execSync } = cri.streams;
+  const nodeIps = () => nodeAddresses(config);
+  const versions = { kubernetesVersion: KUBERNETES_VERSION };
+  const literals = ({ env = [] }: Container) => env.map(({ name, value = '' }) => ({ name, value }));
+  const probes = createProbes(
+    {
+      clock,
+      log: log.named('probes'),
+      record,
+      wake,
+      execSync,
+      expand: (words, container) => expandAll(words, literals(container)),
+      nodeIps,
+      podDirectory,
+      processes: createProcesses(),
+    },
+    versions,
+  );
+  return { hooks: createHooks({ clock, execSync, nodeIps, record }, versions), probes };
+}
+
+/** The hashes of a pod's containers, made once for each description of it. */
+function createHashes(): (pod: Pod) => ReadonlyMap<string, string> {
+  const known = new WeakMap<Pod, ReadonlyMap<string, string>>();
+  return (pod) => {
+    const hashes = known.get(pod) ?? new Map(allContainers(pod).map((one) => [one.name, hashContainer(one)]));
+    known.set(pod, hashes);
+    return hashes;
+  };
+}
 
 interface ImageTools {
   readonly cri: CriClient;
@@ -257,7 +305,7 @@ function statusGates({ features }: Config): StatusGates {
 }
 
 /** Every view becomes a status, until the pod is gone. */
-function publishStatus(statuses: Statuses): (news: PodNews) => void {
+function publishStatus(statuses: Statuses, probes: () => ProbeResults): (news: PodNews) => void {
   return (news) => {
     if (news.kind === 'gone') {
       statuses.forget(news.uid);
@@ -269,7 +317,7 @@ function publishStatus(statuses: Statuses): (news: PodNews) => void {
       pod,
       step,
       observation,
-      probes: NO_PROBES,
+      probes: probes(),
       waiting: new Map([...remembered, ...(plan?.waiting ?? [])]),
       startedAt,
       ended: ended?.rejected ? undefined : ended,

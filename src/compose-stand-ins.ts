@@ -1,27 +1,10 @@
 /** The smallest honest parts behind the ports of neighbours that are not here yet. Each goes when the real one comes. */
 import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HooksPort, LogsPort } from './act/ports.ts';
+import type { LogsPort } from './act/ports.ts';
 import type { Pod } from './api/pod.ts';
-import type { Clock } from './base/clock.ts';
-import type { CriClient } from './runtime/cri/client.ts';
 import { containerLogPath } from './runtime/spec/container.ts';
 import { podLogDirectory } from './runtime/spec/sandbox.ts';
-
-export function standInHooks(cri: CriClient, clock: Clock): HooksPort {
-  return {
-    run: async ({ handler, containerId }, signal) => {
-      if (handler.sleep !== undefined) {
-        await clock.sleep(handler.sleep.seconds * 1000, signal);
-        return undefined;
-      }
-      if (handler.exec === undefined) return 'only exec and sleep hooks are supported yet';
-      const command = handler.exec.command ?? [];
-      const { exitCode } = await cri.streams.execSync({ containerId, command, timeoutSeconds: 0 }, signal);
-      return exitCode === 0 ? undefined : `command exited with ${exitCode}`;
-    },
-  };
-}
 
 export function standInLogs(podLogs: string, containerLogs: string): LogsPort {
   const folder = (pod: Pod) => podLogDirectory(podLogs, pod);
