@@ -16,10 +16,12 @@ import type { RecordEvent } from '../events/events.ts';
 import type { Inotify } from '../host/inotify.ts';
 import { createFolderWatch, type FolderWatch } from './folder-watch.ts';
 import { type FoundFile, findManifests } from './found-files.ts';
-import { readInSteps } from './read-in-steps.ts';
+import { KnownFiles } from './known-files.ts';
+import type { LastGood } from './last-good.ts';
+import { createManifestReader } from './manifest-reader.ts';
 import { createReport } from './report.ts';
-import { type ManifestRules, readManifest } from './rules/manifest.ts';
-import { type NameOwners, podsAfterReading, settleNames } from './rules/manifest-files.ts';
+import type { ManifestRules } from './rules/manifest.ts';
+import { type NameOwners, settleNames } from './rules/manifest-files.ts';
 import { readStable } from './stable-file.ts';
 import type { WatchedPlaces } from './watched-places.ts';
 
@@ -35,22 +37,13 @@ export interface FileSourceDeps {
   readonly inotify: Pick<Inotify, 'watch'>;
   readonly rules: ManifestRules;
   readonly record: RecordEvent;
+  readonly lastGood: LastGood;
   /** All pods of the source. `heard` is false while a file that was never read can't be read yet. */
   readonly onPods: (pods: readonly Pod[], heard: boolean) => void;
 }
 
 /** A file that was just changed and whose end nobody told of is left alone for this long. */
 const SETTLE_MS = 100;
-/** Some editors take the old file away before they put the new one in its place. */
-const VANISH_MS = 100;
-
-interface KnownFile {
-  readonly fingerprint: string;
-  readonly pods: readonly Pod[];
-  /** Not there at the last look, since this monotonic time. */
-  readonly missingSince: number | undefined;
-}
-
 export function createFileSource(config: FileSourceConfig, deps: FileSourceDeps): Part {
   const { clock, log } = deps;
   const stopping = linkSignal();
@@ -85,63 +78,49 @@ export function createFileSource(config: FileSourceConfig, deps: FileSourceDeps)
     stop: async () => {
       stopping.abort('stopped');
       await running;
+      await deps.lastGood.settled();
     },
   };
 }
 
 /** One look at all files. Answers in how many milliseconds the next is due if nothing happens before. */
 function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: FolderWatch) {
-  const { clock, log } = deps;
+  const { clock } = deps;
   const report = createReport(deps);
-  const known = new Map<string, KnownFile>();
-  let owners: NameOwners = new Map();
-  let published: readonly Pod[] | undefined;
-  let heard = false;
-  let toldHeard = false;
+  const reader = createManifestReader({ ...deps, report });
+  const known = new KnownFiles();
+  const publish = createPublisher(deps, report.duplicates);
 
   return async (signal: AbortSignal): Promise<number> => {
     const places: WatchedPlaces = new Map();
     const found = await findManifests(config.path, places);
     // A folder that was not watched until now may have changed before it was: look again.
-    const addedWatch = watch.follow(places);
-    if ('problem' in found) {
-      report.trouble(config.path, found.problem);
-      return config.checkEveryMs;
-    }
-    for (const { path, text } of found.skipped) report.trouble(path, text);
+    if (watch.follow(places)) return 0;
+    report.troubles('problem' in found ? [{ path: config.path, text: found.problem }] : found.skipped);
+    if ('problem' in found) return config.checkEveryMs;
     const waits = [config.checkEveryMs];
-    let unread = false;
+    let heard = true;
     for (const file of found.files) {
-      const wait = await readIfChanged(file, signal);
-      if (wait === undefined) continue;
+      const wait = known.isCurrent(file) ? 0 : await read(file, signal);
+      if (wait === 0) continue;
       waits.push(wait);
-      unread ||= !known.has(file.path);
+      heard &&= known.has(file.path);
     }
-    waits.push(...forgetMissing(new Set(found.files.map(({ path }) => path))));
-    heard ||= !unread && !addedWatch;
-    if (!addedWatch) publish();
-    return addedWatch ? 0 : Math.min(...waits);
+    const gone = known.dropMissing(new Set(found.files.map(({ path }) => path)), clock.mono());
+    if (gone !== undefined) waits.push(gone);
+    publish(known, heard);
+    return Math.min(...waits);
   };
 
-  /** Undefined: it is known as it is now. A number: it can't be read yet, look again after so long. */
-  async function readIfChanged(file: FoundFile, signal: AbortSignal): Promise<number | undefined> {
-    const before = known.get(file.path);
-    if (before?.fingerprint === file.fingerprint) {
-      if (before.missingSince !== undefined) known.set(file.path, { ...before, missingSince: undefined });
-      return undefined;
-    }
+  /** 0: it is read. Otherwise it can't be read yet: look again after so many milliseconds. */
+  async function read(file: FoundFile, signal: AbortSignal): Promise<number> {
     const wait = waitFor(file);
     if (wait > 0) return wait;
     const content = await readStable(file);
     if (content.kind === 'changed') return SETTLE_MS;
-    const reading =
-      content.kind === 'text'
-        ? await readInSteps(readManifest(content.text, deps.rules), clock, signal)
-        : { pods: [], problems: [{ place: undefined, text: content.problem }], warnings: [] };
-    const { pods, kept } = podsAfterReading(before?.pods ?? [], reading);
-    known.set(file.path, { fingerprint: file.fingerprint, pods, missingSince: undefined });
-    report.reading(file.path, reading, kept);
-    return undefined;
+    const { pods } = await reader.read(file.path, content, known.podsOf(file.path), signal);
+    known.set(file, pods);
+    return 0;
   }
 
   function waitFor(file: FoundFile): number {
@@ -156,37 +135,28 @@ function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: Folde
         return age >= 0 && age < SETTLE_MS ? SETTLE_MS - age : 0;
     }
   }
+}
 
-  function forgetMissing(present: ReadonlySet<string>): readonly number[] {
-    const waits: number[] = [];
-    const now = clock.mono();
-    for (const [path, file] of known) {
-      if (present.has(path)) continue;
-      const since = file.missingSince ?? now;
-      if (now - since >= VANISH_MS) {
-        known.delete(path);
-        report.forget(path);
-      } else {
-        known.set(path, { ...file, missingSince: since });
-        waits.push(VANISH_MS - (now - since));
-      }
-    }
-    return waits;
-  }
+/** Tells of the pods when they or what is known about them changed. */
+function createPublisher(
+  { log, lastGood, onPods }: FileSourceDeps,
+  tellDuplicates: (refused: ReturnType<typeof settleNames>['refused']) => void,
+) {
+  let owners: NameOwners = new Map();
+  let published: readonly Pod[] = [];
+  let everHeard = false;
 
-  function publish(): void {
-    const files = [...known].map(([path, { pods }]) => ({ path, pods }));
-    files.sort((left, right) => (left.path < right.path ? -1 : 1));
-    const settled = settleNames(files, owners);
-    owners = settled.owners;
-    report.duplicates(settled.refused);
-    const { pods } = settled;
-    const isNews =
-      published === undefined || pods.length !== published.length || pods.some((pod, at) => pod !== published?.[at]);
-    if (!isNews && !(heard && !toldHeard)) return;
+  return (known: KnownFiles, heard: boolean) => {
+    const files = known.list();
+    const { pods, refused, owners: now } = settleNames(files, owners);
+    owners = now;
+    tellDuplicates(refused);
+    const isNews = published.length !== pods.length || pods.some((pod, at) => pod !== published[at]);
+    if (!isNews && (everHeard || !heard)) return;
     published = pods;
-    toldHeard = heard;
-    log.v(4)?.info('Pods from files', { path: config.path, pods: pods.length });
-    deps.onPods(pods, heard);
-  }
+    everHeard ||= heard;
+    if (everHeard) lastGood.keepOnly(files.map(({ path }) => path));
+    log.v(4)?.info('Pods from files', { pods: pods.length });
+    onPods(pods, everHeard);
+  };
 }

@@ -19,11 +19,10 @@ export interface SourceReading {
 export interface SourceReport {
   /** What was found in a text. `kept` are the pods that stay as they were because of it. */
   reading(origin: string, reading: SourceReading, kept: readonly Pod[]): void;
-  /** Something about a path, told once until it changes. */
-  trouble(origin: string, text: string): void;
+  /** What is in the way of looking at paths now, each told once for as long as it lasts. */
+  troubles(troubles: readonly { readonly path: string; readonly text: string }[]): void;
   /** Pods that are left out, told once each. */
   duplicates(refused: readonly { readonly path: string; readonly pod: Pod; readonly keeper: string }[]): void;
-  forget(origin: string): void;
 }
 
 /** A text can be wrong in ten thousand places; nobody reads them all. */
@@ -33,7 +32,7 @@ const MOST_EVENTS = 20;
 const REASON = 'FailedValidation';
 
 export function createReport({ log, record }: { readonly log: Logger; readonly record: RecordEvent }): SourceReport {
-  const troubles = new Map<string, string>();
+  let knownTroubles = new Set<string>();
   let knownDuplicates = new Set<string>();
 
   const tell = (origin: string, findings: readonly Finding[], write: (place: string, text: string) => void) => {
@@ -43,7 +42,6 @@ export function createReport({ log, record }: { readonly log: Logger; readonly r
 
   return {
     reading: (origin, { problems, warnings }, kept) => {
-      troubles.delete(origin);
       tell(origin, warnings, (place, reason) => log.warn('Doubtful manifest', { place, reason }));
       tell(origin, problems, (place, reason) => log.error('Could not process manifest file', { place, reason }));
       if (problems.length === 0) return;
@@ -53,10 +51,12 @@ export function createReport({ log, record }: { readonly log: Logger; readonly r
       }
       if (kept.length === 0) record({ node: true, type: 'Warning', reason: REASON, message });
     },
-    trouble: (origin, text) => {
-      if (troubles.get(origin) === text) return;
-      troubles.set(origin, text);
-      log.warn('Skipped while looking for manifests', { path: origin, reason: text });
+    troubles: (troubles) => {
+      for (const { path, text } of troubles) {
+        if (knownTroubles.has(`${path} ${text}`)) continue;
+        log.warn('Skipped while looking for manifests', { path, reason: text });
+      }
+      knownTroubles = new Set(troubles.map(({ path, text }) => `${path} ${text}`));
     },
     duplicates: (refused) => {
       const now = new Set<string>();
@@ -71,7 +71,6 @@ export function createReport({ log, record }: { readonly log: Logger; readonly r
       }
       knownDuplicates = now;
     },
-    forget: (origin) => troubles.delete(origin),
   };
 }
 

@@ -1,14 +1,18 @@
 /** Where pods come from. The front door: all sources of one node, merged into the set of pods that should run on it. */
 import { createHash } from 'node:crypto';
+import { join, resolve } from 'node:path';
 import type { Pod } from '../api/pod.ts';
+import { DEFAULT_POD_GATES, type PodGates } from '../api/pod-gates.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { RecordEvent } from '../events/events.ts';
 import type { Inotify } from '../host/inotify.ts';
 import { createFileSource } from './file.ts';
+import { createLastGood, createNoLastGood } from './last-good.ts';
 import { createReport } from './report.ts';
 import { markPod, mergeSources, type SourceName, type SourceState } from './rules/merge.ts';
+import { createUrlSource } from './url.ts';
 
 export interface SourcesConfig {
   readonly nodeName: string;
@@ -21,6 +25,10 @@ export interface SourcesConfig {
   readonly httpCheckFrequencyMs: number;
   /** The gate PreventStaticPodAPIReferences. */
   readonly preventApiReferences: boolean;
+  /** Where the last good manifests are kept for the next kubelet; undefined keeps none. */
+  readonly stateFolder?: string;
+  /** Other gates that decide what a pod may say; their defaults if not given. */
+  readonly gates?: PodGates;
 }
 
 export interface SourcesDeps {
@@ -36,13 +44,36 @@ export function createSources(config: SourcesConfig, deps: SourcesDeps): Part {
   const log = deps.log.named('sources');
   const merge = createMerge({ ...deps, log }, sourceNames(config));
   const hash = (text: string) => createHash('sha256').update(text).digest('hex');
-  const rules = { nodeName: config.nodeName, preventApiReferences: config.preventApiReferences, hash };
+  const { nodeName, preventApiReferences, gates = DEFAULT_POD_GATES } = config;
+  const rules = { nodeName, preventApiReferences, gates, hash };
+  const lastGood = (source: SourceName) =>
+    config.stateFolder === undefined ? createNoLastGood() : createLastGood(join(config.stateFolder, source), log);
   const parts: Part[] = [];
   if (config.staticPodPath !== '') {
     parts.push(
       createFileSource(
-        { path: config.staticPodPath, checkEveryMs: config.fileCheckFrequencyMs },
-        { ...deps, log, rules: { ...rules, source: 'file' }, onPods: (pods, heard) => merge('file', { pods, heard }) },
+        { path: resolve(config.staticPodPath), checkEveryMs: config.fileCheckFrequencyMs },
+        {
+          ...deps,
+          log,
+          lastGood: lastGood('file'),
+          rules: { ...rules, source: 'file' },
+          onPods: (pods, heard) => merge('file', { pods, heard }),
+        },
+      ),
+    );
+  }
+  if (config.staticPodUrl !== '') {
+    parts.push(
+      createUrlSource(
+        { url: config.staticPodUrl, headers: config.staticPodUrlHeader, checkEveryMs: config.httpCheckFrequencyMs },
+        {
+          ...deps,
+          log,
+          lastGood: lastGood('http'),
+          rules: { ...rules, source: 'http' },
+          onPods: (pods, heard) => merge('http', { pods, heard }),
+        },
       ),
     );
   }

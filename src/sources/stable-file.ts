@@ -7,11 +7,12 @@ import { isMissing } from './watched-places.ts';
 /** As much as the reference reads. */
 export const LONGEST_MANIFEST = 10 * 1024 * 1024;
 
-export type FileContent =
+export type ManifestText =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'unreadable'; readonly problem: string }
-  /** It is another one than was found, or was changed while it was read. */
-  | { readonly kind: 'changed' };
+  | { readonly kind: 'unreadable'; readonly problem: string };
+
+/** Changed: it is another one than was found, or was changed while it was read. */
+export type FileContent = ManifestText | { readonly kind: 'changed' };
 
 export async function readStable(file: FoundFile): Promise<FileContent> {
   try {
@@ -31,7 +32,7 @@ export async function readStable(file: FoundFile): Promise<FileContent> {
   }
 }
 
-export function decodeText(bytes: Uint8Array): FileContent {
+export function decodeText(bytes: Uint8Array): ManifestText {
   try {
     return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {

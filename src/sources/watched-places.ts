@@ -1,6 +1,6 @@
 /** Where to look for changes of a path: its folder, and the folders of all links on the way to it. */
 import { lstat, readlink } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { join } from 'node:path';
 
 export interface WatchedPlace {
   /** The names in the folder that matter. */
@@ -25,31 +25,31 @@ export function addManifests(places: WatchedPlaces, folder: string): void {
   places.set(folder, { names: places.get(folder)?.names ?? new Set(), manifests: true });
 }
 
-/** Follows the links of `path` to the file or folder at their end, noting each folder on the way. Undefined: there is none. */
+/**
+ * Follows all links of an absolute path to the file or folder at its end. Notes where that end, each link on the way and what is
+ * missing can change. Undefined: there is nothing.
+ */
 export async function followLinks(path: string, places: WatchedPlaces): Promise<string | undefined> {
-  let at = path;
-  for (let links = 0; links <= MOST_LINKS; links++) {
-    addName(places, dirname(at), basename(at));
-    const kind = await kindOf(at);
-    if (kind === 'other') return at;
-    if (kind === 'missing') {
-      await addNearest(places, at);
-      return undefined;
-    }
-    at = resolve(dirname(at), await readlink(at));
+  let at = '/';
+  let rest = namesOf(path);
+  for (let links = 0; links <= MOST_LINKS; ) {
+    const name = rest.shift();
+    if (name === undefined) return at;
+    const next = join(at, name);
+    const kind = name === '..' ? 'other' : await kindOf(next);
+    if (kind !== 'other' || rest.length === 0) addName(places, at, name);
+    if (kind === 'missing') return undefined;
+    if (kind === 'link') {
+      const target = await readlink(next);
+      links += 1;
+      rest = [...namesOf(target), ...rest];
+      if (target.startsWith('/')) at = '/';
+    } else at = next;
   }
   return undefined;
 }
 
-/** The folder of a missing path may be missing too: whoever makes it will make it in the nearest folder that is there. */
-async function addNearest(places: WatchedPlaces, path: string): Promise<void> {
-  let at = path;
-  while (dirname(at) !== at && (await kindOf(dirname(at))) === 'missing') {
-    places.delete(dirname(at));
-    at = dirname(at);
-  }
-  addName(places, dirname(at), basename(at));
-}
+const namesOf = (path: string): string[] => path.split('/').filter((name) => name !== '' && name !== '.');
 
 async function kindOf(path: string): Promise<'missing' | 'link' | 'other'> {
   try {

@@ -7,6 +7,7 @@ import { formatFieldError } from '../../api/field-error.ts';
 import { decodeObject, describeTree, entryOf, placeOfPath } from '../../api/object-decode.ts';
 import type { Pod } from '../../api/pod.ts';
 import { applyPodDefaults } from '../../api/pod-defaults.ts';
+import type { PodGates } from '../../api/pod-gates.ts';
 import { POD } from '../../api/pod-schema.ts';
 import { validatePod } from '../../api/pod-validation.ts';
 import { readTreesInSteps } from '../../base/yaml-documents.ts';
@@ -30,6 +31,7 @@ export interface ManifestReading {
 export interface ManifestRules extends StaticOrigin {
   /** The gate PreventStaticPodAPIReferences: nothing that only the API server can give. */
   readonly preventApiReferences: boolean;
+  readonly gates: PodGates;
 }
 
 const PODS_IN_A_STEP = 5;
@@ -39,7 +41,11 @@ export function* readManifest(text: string, rules: ManifestRules): Generator<und
   const read = yield* readTreesInSteps(text);
   if ('problem' in read) return { pods: [], problems: [read.problem], warnings: [] };
   if (read.trees.length === 0)
-    return { pods: [], problems: [{ place: START, text: 'the file is empty' }], warnings: [] };
+    return {
+      pods: [],
+      problems: [{ place: START, text: 'empty; there must be a Pod, a PodList or a List' }],
+      warnings: [],
+    };
   const reading: { pods: Pod[]; problems: ManifestFinding[]; warnings: ManifestFinding[] } = {
     pods: [],
     problems: [],
@@ -96,7 +102,7 @@ function readPod(
   const written = writtenPod(decoded.value);
   // The name is checked as it was written: with the node's name behind it, a missing one would look fine.
   const pod = applyPodDefaults(giveStaticIdentity(written, rules));
-  const faults = [...staticPodFaults(written, rules), ...validatePod(pod)];
+  const faults = [...staticPodFaults(written, rules), ...validatePod(pod, rules.gates)];
   for (const fault of faults)
     report.problems.push({ place: placeOfPath(tree, fault.path), text: formatFieldError(fault) });
   return faults.length === 0 ? pod : undefined;

@@ -1,0 +1,96 @@
+/**
+ * The last good text of each manifest, on disk: a manifest that is broken when the kubelet starts, or a server that is down then,
+ * must not end the pods that it described before. One file for each origin; what it loses in a crash is only that help.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+
+export interface LastGood {
+  /** Undefined: nothing is known. */
+  read(origin: string): Promise<string | undefined>;
+  /** Takes note and returns at once; the newest text of an origin is what stays. */
+  write(origin: string, text: string): void;
+  /** Forgets all but these. */
+  keepOnly(origins: readonly string[]): void;
+  /** Resolves when everything is written. */
+  settled(): Promise<void>;
+}
+
+const ENDING = '.manifest';
+
+/** For kubelets without a folder of their own. */
+export function createNoLastGood(): LastGood {
+  return {
+    read: () => Promise.resolve(undefined),
+    write: () => undefined,
+    keepOnly: () => undefined,
+    settled: () => Promise.resolve(),
+  };
+}
+
+export function createLastGood(folder: string, log: Logger): LastGood {
+  const waiting = new Map<string, string>();
+  let running: Promise<void> = Promise.resolve();
+  let problem: string | undefined;
+
+  const enqueue = (step: () => Promise<void>) => {
+    running = running.then(step).then(
+      () => {
+        problem = undefined;
+      },
+      (error: unknown) => {
+        const text = describeError(error);
+        if (text !== problem) log.warn('Cannot keep the last good manifests', { folder, err: text });
+        problem = text;
+      },
+    );
+  };
+
+  const store = async (origin: string) => {
+    const text = waiting.get(origin);
+    if (text === undefined) return;
+    waiting.delete(origin);
+    // Manifests may hold passwords in variables.
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, fileOf(origin));
+    await writeFile(`${path}.new`, text, { mode: 0o600 });
+    await rename(`${path}.new`, path);
+  };
+
+  return {
+    read: async (origin) => {
+      try {
+        return await readFile(join(folder, fileOf(origin)), 'utf8');
+      } catch (error) {
+        if (!isNotThere(error)) log.warn('Cannot read the last good manifest', { origin, err: describeError(error) });
+        return undefined;
+      }
+    },
+    write: (origin, text) => {
+      waiting.set(origin, text);
+      enqueue(() => store(origin));
+    },
+    keepOnly: (origins) => {
+      const wanted = new Set(origins.map(fileOf));
+      enqueue(async () => {
+        const names = await readdir(folder).catch((error: unknown) => {
+          if (isNotThere(error)) return [];
+          throw error;
+        });
+        for (const name of names) if (!wanted.has(name)) await rm(join(folder, name), { force: true });
+      });
+    },
+    settled: () => running,
+  };
+}
+
+function fileOf(origin: string): string {
+  return `${createHash('sha256').update(origin).digest('hex').slice(0, 32)}${ENDING}`;
+}
+
+function isNotThere(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

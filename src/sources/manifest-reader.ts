@@ -1,0 +1,56 @@
+/** From a text to the pods that its origin stands for: reads it, tells what is wrong with it, and keeps what was good before. */
+import type { Pod } from '../api/pod.ts';
+import type { Clock } from '../base/clock.ts';
+import type { LastGood } from './last-good.ts';
+import { readInSteps } from './read-in-steps.ts';
+import type { SourceReading, SourceReport } from './report.ts';
+import { type ManifestRules, readManifest } from './rules/manifest.ts';
+import { podsAfterReading } from './rules/manifest-files.ts';
+import type { ManifestText } from './stable-file.ts';
+
+export interface ManifestReaderDeps {
+  readonly clock: Clock;
+  readonly rules: ManifestRules;
+  readonly report: SourceReport;
+  readonly lastGood: LastGood;
+}
+
+export interface ManifestReader {
+  /** `before`: the pods of this origin until now; undefined where it is new to this kubelet. */
+  read(
+    origin: string,
+    content: ManifestText,
+    before: readonly Pod[] | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly pods: readonly Pod[]; readonly isGood: boolean }>;
+  /** The pods that an earlier kubelet knew of this origin. */
+  recall(origin: string, signal: AbortSignal): Promise<readonly Pod[]>;
+}
+
+type Reading = SourceReading & { readonly pods: readonly Pod[] };
+
+export function createManifestReader({ clock, rules, report, lastGood }: ManifestReaderDeps): ManifestReader {
+  const readText = (text: string, signal: AbortSignal): Promise<Reading> =>
+    readInSteps(readManifest(text, rules), clock, signal);
+
+  const recall = async (origin: string, signal: AbortSignal): Promise<readonly Pod[]> => {
+    const text = await lastGood.read(origin);
+    return text === undefined ? [] : (await readText(text, signal)).pods;
+  };
+
+  return {
+    recall,
+    read: async (origin, content, before, signal) => {
+      const reading: Reading =
+        content.kind === 'text'
+          ? await readText(content.text, signal)
+          : { pods: [], problems: [{ place: undefined, text: content.problem }], warnings: [] };
+      const isGood = reading.problems.length === 0;
+      if (isGood && content.kind === 'text') lastGood.write(origin, content.text);
+      const known = before ?? (isGood ? [] : await recall(origin, signal));
+      const { pods, kept } = podsAfterReading(known, reading);
+      report.reading(origin, reading, kept);
+      return { pods, isGood };
+    },
+  };
+}
