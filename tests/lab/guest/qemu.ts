@@ -18,6 +18,8 @@ export const journalLogOf = (logsFolder: string): string => join(logsFolder, 'jo
 
 const KERNEL_OPTIONS = [
   ...['root=/dev/vda', 'rw', 'console=ttyS0', 'psi=1'],
+  // A guest that crashed starts anew, which is noticed at once, rather than hang until a deadline.
+  'panic=-1',
   // Nothing is secret in there, and the guards cost a lot under emulation.
   'mitigations=off',
   'systemd.show_status=false',

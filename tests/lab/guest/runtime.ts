@@ -20,6 +20,7 @@ export function runtimeFiles({ images, binaries }: GuestRuntime): GuestFiles {
   if (binaries !== undefined) {
     files[`${PROGRAMS}/containerd`] = binaries.containerd;
     files[`${PROGRAMS}/containerd-shim-runc-v2`] = join(binaries.shimFolder, 'containerd-shim-runc-v2');
+    files[`${PROGRAMS}/ctr`] = binaries.ctr;
     files[`${PROGRAMS}/runc`] = binaries.runc;
   }
   return files;
@@ -40,6 +41,7 @@ export function startScript({ images, binaries }: GuestRuntime): string {
     lines.push(
       'mkdir -p /etc/systemd/system/containerd.service.d',
       `printf '%s\\n' ${override.map((line) => `'${line}'`).join(' ')} > /etc/systemd/system/containerd.service.d/lab.conf`,
+      `ln -sf ${folder}/ctr /usr/local/bin/ctr`,
       'systemctl daemon-reload',
     );
   }
