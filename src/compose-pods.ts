@@ -12,6 +12,7 @@ import type { Pod } from './api/pod.ts';
 import { allContainers } from './api/pod-traits.ts';
 import type { Part } from './base/lifecycle.ts';
 import type { KubeletDeps } from './compose.ts';
+import { composeAdmission } from './compose-admission.ts';
 import { composeResources, qosClasses, resourceListOf } from './compose-resources.ts';
 import { nodeAddresses, readRequestsConfig } from './compose-spec.ts';
 import { standInLogs } from './compose-stand-ins.ts';
@@ -108,7 +109,7 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
         garbage: (observation, now) => findGarbage(observation, garbageSettings(config), now),
       },
       listNode: (signal) => listNode(join(root, 'pods'), { observe, resources }, signal),
-      admit: () => ({ kind: 'admitted' }),
+      admit: composeAdmission(config, { nodeName, resources, handlers }),
       restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
     },
     { startsAtOnce: startsAtOnce(), endingsFolder: join(root, 'ended_pods') },

@@ -42,6 +42,14 @@ export function numaNodes(file = '/sys/devices/system/node/online'): readonly nu
   return readNumberList(file) ?? [0];
 }
 
+/** Whether this kernel can hold processes to AppArmor profiles. */
+export function appArmorEnabled(
+  interfaceFolder = '/sys/kernel/security/apparmor',
+  parameter = '/sys/module/apparmor/parameters/enabled',
+): boolean {
+  return existsSync(interfaceFolder) && existsSync(parameter) && readFileSync(parameter, 'utf8').startsWith('Y');
+}
+
 export function memoryBytes(): bigint {
   return BigInt(totalmem());
 }

@@ -13,6 +13,8 @@ export interface HandlersDeps {
 
 export interface Handlers extends Part {
   features(handler: string): { readonly recursiveReadOnly: boolean; readonly userNamespaces: boolean };
+  /** Whether groups that the image gives a user can be left out; undefined while the runtime has not said. */
+  strictGroups(): boolean | undefined;
   /** What container ids begin with. */
   runtimeName(): string;
 }
@@ -23,13 +25,15 @@ const NOTHING = { recursiveReadOnly: false, userNamespaces: false };
 export function createHandlers({ clock, log, status, version }: HandlersDeps): Handlers {
   let known = new Map<string, { recursiveReadOnly: boolean; userNamespaces: boolean }>();
   let name = 'containerd';
+  let strictGroups: boolean | undefined;
   let asking: Promise<void> = Promise.resolve();
 
   const ask = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       try {
         name = (await version(signal)).runtimeName;
-        const { runtimeHandlers } = await status({}, signal);
+        const { runtimeHandlers, features } = await status({}, signal);
+        strictGroups = features?.supplementalGroupsPolicy ?? false;
         known = new Map(
           runtimeHandlers.map((handler) => [
             handler.name,
@@ -55,6 +59,7 @@ export function createHandlers({ clock, log, status, version }: HandlersDeps): H
     },
     stop: () => asking,
     features: (handler) => known.get(handler) ?? NOTHING,
+    strictGroups: () => strictGroups,
     runtimeName: () => name,
   };
 }
