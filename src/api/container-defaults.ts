@@ -1,5 +1,14 @@
 /** The values that the API server fills in for one container. */
-import type { Container, EnvVar, HttpGetAction, Lifecycle, LifecycleHandler, Probe } from './container.ts';
+import type {
+  Container,
+  EnvVar,
+  HttpGetAction,
+  Lifecycle,
+  LifecycleHandler,
+  ObjectFieldSelector,
+  Probe,
+  ResourceFieldSelector,
+} from './container.ts';
 import { pullPolicyOf } from './image-name.ts';
 import { roundUpResources } from './resource-list.ts';
 
@@ -29,16 +38,26 @@ export function defaultContainer<T extends Container>(container: T): T {
 }
 
 function defaultEnv(variable: EnvVar): EnvVar {
-  const { fieldRef, fileKeyRef } = variable.valueFrom ?? {};
-  if (fieldRef === undefined && fileKeyRef === undefined) return variable;
+  if (variable.valueFrom === undefined) return variable;
+  const { fieldRef, resourceFieldRef, fileKeyRef } = variable.valueFrom;
   return {
     ...variable,
     valueFrom: {
       ...variable.valueFrom,
-      ...(fieldRef === undefined ? {} : { fieldRef: { ...fieldRef, apiVersion: fieldRef.apiVersion || 'v1' } }),
+      ...(fieldRef === undefined ? {} : { fieldRef: defaultFieldRef(fieldRef) }),
+      ...(resourceFieldRef === undefined ? {} : { resourceFieldRef: defaultResourceRef(resourceFieldRef) }),
       ...(fileKeyRef === undefined ? {} : { fileKeyRef: { ...fileKeyRef, optional: fileKeyRef.optional ?? false } }),
     },
   };
+}
+
+export function defaultFieldRef(ref: ObjectFieldSelector): ObjectFieldSelector {
+  return { ...ref, apiVersion: ref.apiVersion || 'v1' };
+}
+
+/** Zero stands for "as it is". */
+export function defaultResourceRef(ref: ResourceFieldSelector): ResourceFieldSelector {
+  return { ...ref, divisor: ref.divisor ?? '0' };
 }
 
 /** Zero stands for "not said" in a probe. */

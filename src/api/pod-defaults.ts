@@ -4,7 +4,7 @@
  */
 
 import type { Container, ResourceRequirements } from './container.ts';
-import { defaultContainer } from './container-defaults.ts';
+import { defaultContainer, defaultFieldRef, defaultResourceRef } from './container-defaults.ts';
 import { pullPolicyOf } from './image-name.ts';
 import type { ResourceList } from './meta.ts';
 import type { Pod, PodSpec } from './pod.ts';
@@ -39,7 +39,7 @@ function defaultSpec(pod: Pod): PodSpec {
       ? {}
       : { ephemeralContainers: spec.ephemeralContainers.map(defaultContainer) }),
     restartPolicy: spec.restartPolicy || 'Always',
-    terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
+    terminationGracePeriodSeconds: gracePeriod(spec),
     dnsPolicy: spec.dnsPolicy || 'ClusterFirst',
     ...(account ? { serviceAccountName: account, serviceAccount: account } : {}),
     securityContext: spec.securityContext ?? {},
@@ -48,6 +48,11 @@ function defaultSpec(pod: Pod): PodSpec {
     ...(spec.overhead === undefined ? {} : { overhead: roundUpResources(spec.overhead) }),
     ...(spec.resources === undefined ? {} : { resources: defaultPodResources(pod, spec.resources) }),
   };
+}
+
+/** Less than nothing is as little as can be. */
+function gracePeriod({ terminationGracePeriodSeconds: seconds = DEFAULT_GRACE_SECONDS }: PodSpec): number {
+  return seconds < 0 ? 1 : seconds;
 }
 
 /** A container that says how much it may use asks for as much, unless it says otherwise. */
@@ -141,8 +146,12 @@ function withItems<T extends { readonly items?: readonly DownwardApiVolumeFile[]
 }
 
 function defaultDownwardFile(file: DownwardApiVolumeFile): DownwardApiVolumeFile {
-  if (file.fieldRef === undefined) return file;
-  return { ...file, fieldRef: { ...file.fieldRef, apiVersion: file.fieldRef.apiVersion || 'v1' } };
+  const { fieldRef, resourceFieldRef } = file;
+  return {
+    ...file,
+    ...(fieldRef === undefined ? {} : { fieldRef: defaultFieldRef(fieldRef) }),
+    ...(resourceFieldRef === undefined ? {} : { resourceFieldRef: defaultResourceRef(resourceFieldRef) }),
+  };
 }
 
 function withSources<T extends { readonly sources?: readonly VolumeProjection[] }>(source: T): T {

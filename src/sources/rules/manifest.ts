@@ -100,9 +100,11 @@ function readPod(
     return undefined;
   }
   const written = writtenPod(decoded.value);
-  // The name is checked as it was written: with the node's name behind it, a missing one would look fine.
   const pod = applyPodDefaults(giveStaticIdentity(written, rules));
-  const faults = [...staticPodFaults(written, rules), ...validatePod(pod, rules.gates)];
+  const own = staticPodFaults(written, rules);
+  // A place is told once: behind a missing name there is already the node's, which is no better.
+  const told = new Set(own.map(({ path }) => path));
+  const faults = [...own, ...validatePod(pod, rules.gates).filter(({ path }) => !told.has(path))];
   for (const fault of faults)
     report.problems.push({ place: placeOfPath(tree, fault.path), text: formatFieldError(fault) });
   return faults.length === 0 ? pod : undefined;
