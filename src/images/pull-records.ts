@@ -170,7 +170,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
     await writeFile(temporary, text, { mode: 0o600 });
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to tell
     throw new Error(`${path} can't be written: ${describeError(error)}`, { cause: error });
   }
 }

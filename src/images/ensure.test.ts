@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../api/pod.ts';
+import { CodedError } from '../base/errors.ts';
+import { createManualClock } from '../base/manual-clock.ts';
+import { Image } from '../wire/gen/cri-runtime-v1.ts';
+import { createEnsure, type EnsureDeps, type Wish } from './ensure.ts';
+import { createPullProgress } from './progress.ts';
+import type { PullRecords } from './pull-records.ts';
+import type { PullJob, PullOutcome } from './pulls.ts';
+
+const never = new AbortController().signal;
+const pod: Pod = {
+  metadata: { name: 'p', namespace: 'n', uid: 'u', annotations: { a: 'b' } },
+  spec: { containers: [], priority: 7, runtimeClassName: 'r' },
+};
+const wish: Wish = { pod, image: 'a.io/app', policy: 'IfNotPresent', fieldPath: 'spec.containers{c}' };
+const image: Image = { ...Image.zero(), id: 'sha256:1', size: 9, username: 'web' };
+const PULLED: PullOutcome = { kind: 'pulled', image, pullMs: 1500, login: undefined };
+const FAILED = { kind: 'failed', message: 'no', diskFull: false } as const;
+
+function createBench(more: Partial<EnsureDeps> = {}, outcome: () => PullOutcome | Promise<PullOutcome> = () => PULLED) {
+  const clock = createManualClock(1000);
+  const events: string[] = [];
+  const jobs: PullJob[] = [];
+  const used: string[] = [];
+  const deps: EnsureDeps = {
+    clock,
+    runtime: { status: () => Promise.resolve({ image: undefined }) },
+    pulls: {
+      pull: async (job) => {
+        jobs.push(job);
+        return await outcome();
+      },
+      underWay: () => 0,
+    },
+    credentials: { find: () => Promise.resolve({ credentials: [], missing: [] }) },
+    record: (event) => events.push(`${event.reason}: ${event.message}`),
+    progress: createPullProgress({ clock, downloadsOf: () => Promise.resolve(undefined) }),
+    onUse: (id) => used.push(id),
+    onDiskFull: () => used.push('disk full'),
+    sandboxConfigOf: () => Promise.resolve({ hostname: 'h' }),
+    access: undefined,
+    ...more,
+  };
+  return { clock, events, jobs, used, ensure: createEnsure(deps) };
+}
+
+test('the runtime is asked with the tag, the annotations and the sandbox of the pod', async () => {
+  const { ensure, jobs, used } = createBench();
+  assert.deepEqual(await ensure(wish, never), {
+    kind: 'ready',
+    imageRef: 'sha256:1',
+    user: { uid: undefined, username: 'web' },
+  });
+  assert.deepEqual(jobs, [
+    {
+      key: '["a.io/app:latest","r",[]]',
+      image: { image: 'a.io/app:latest', annotations: { a: 'b' } },
+      sandboxConfig: { hostname: 'h' },
+      logins: [],
+      rank: -7,
+    },
+  ]);
+  assert.deepEqual(used, ['sha256:1']);
+});
+
+test('without verification the words about access are left out', async () => {
+  const { ensure, events } = createBench({ runtime: { status: () => Promise.resolve({ image }) } });
+  await ensure(wish, never);
+  assert.deepEqual(events, ['Pulled: Container image "a.io/app" already present on machine']);
+});
+
+test('failures are shown for a second, then the back-off, which doubles', async () => {
+  const { ensure, clock } = createBench({}, () => FAILED);
+  const seen: string[] = [];
+  for (let step = 0; step < 6; step += 1) {
+    const answer = await ensure(wish, never);
+    assert.ok(answer.kind === 'waiting');
+    seen.push(`${answer.reason} ${(answer.retryAt - clock.now()) / 1000}`);
+    await clock.advance(answer.retryAt - clock.now());
+  }
+  assert.deepEqual(seen, [
+    'ErrImagePull 1',
+    'ImagePullBackOff 9',
+    'ErrImagePull 1',
+    'ImagePullBackOff 19',
+    'ErrImagePull 1',
+    'ImagePullBackOff 39',
+  ]);
+  const other = await ensure({ ...wish, image: 'a.io/other' }, never);
+  assert.ok(other.kind === 'waiting' && other.reason === 'ErrImagePull', 'another image has nothing to wait for');
+});
+
+test('a success forgets the failures before it', async () => {
+  let outcome: PullOutcome = FAILED;
+  const { ensure, clock } = createBench({}, () => outcome);
+  await ensure(wish, never);
+  await clock.advance(10_000);
+  outcome = PULLED;
+  assert.equal((await ensure(wish, never)).kind, 'ready');
+  outcome = FAILED;
+  await ensure(wish, never);
+  const waiting = await ensure(wish, never);
+  assert.ok(waiting.kind === 'waiting' && waiting.retryAt - clock.now() === 10_000);
+});
+
+test('no space: whoever frees it is told', async () => {
+  const { ensure, used } = createBench({}, () => ({ ...FAILED, diskFull: true }));
+  await ensure(wish, never);
+  assert.deepEqual(used, ['disk full']);
+});
+
+test('an image that can not be looked at', async () => {
+  const broken = new CodedError('internal', 'rpc error: code = Unknown desc = broken', {
+    data: { grpcStatus: 2, grpcMessage: 'broken' },
+  });
+  const { ensure, events, clock } = createBench({ runtime: { status: () => Promise.reject(broken) } });
+  const answer = await ensure(wish, never);
+  assert.deepEqual(answer, {
+    kind: 'waiting',
+    reason: 'ImageInspectError',
+    message: 'Failed to inspect image "a.io/app": broken',
+    retryAt: clock.now() + 10_000,
+  });
+  assert.deepEqual(events, ['InspectFailed: Failed to inspect image "a.io/app": broken']);
+  const away = createBench({ runtime: { status: () => Promise.reject(new CodedError('unavailable', 'away')) } });
+  await assert.rejects(away.ensure(wish, never), /away/);
+  assert.deepEqual(away.events, []);
+});
+
+test('a pull that takes long is told about, and not after it is over', async () => {
+  const slow = Promise.withResolvers<PullOutcome>();
+  const { ensure, events, clock } = createBench({}, () => slow.promise);
+  const answer = ensure(wish, never);
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  await turn();
+  await clock.advance(31_000);
+  await turn();
+  slow.resolve(PULLED);
+  await answer;
+  await clock.advance(600_000);
+  assert.deepEqual(events, [
+    'Pulling: Pulling image "a.io/app"',
+    'Pulling: Still pulling image "a.io/app" after 15s',
+    'Pulling: Still pulling image "a.io/app" after 30s',
+    'Pulled: Successfully pulled image "a.io/app" in 1.5s (31s including waiting). Image size: 9 bytes.',
+  ]);
+  assert.equal(clock.sleepers(), 0);
+});
+
+/** Records that note what was asked of them. */
+function createRecords(more: Partial<PullRecords> = {}) {
+  const asked: string[] = [];
+  const note = (what: string) => () => {
+    asked.push(what);
+    return Promise.resolve();
+  };
+  const records: PullRecords = {
+    open: note('open'),
+    begin: note('begin'),
+    pulled: note('pulled'),
+    failed: note('failed'),
+    abandon: () => asked.push('abandon'),
+    learn: note('learn'),
+    recordOf: () => undefined,
+    isIntended: () => false,
+    settle: note('settle'),
+    prune: note('prune'),
+    ...more,
+  };
+  return { asked, access: { records, verification: { policy: 'AlwaysVerify', allowlist: [] } as const } };
+}
+
+test('each pull is noted before it begins and when it ends, whatever its end', async () => {
+  const cases: readonly (readonly [() => PullOutcome | Promise<PullOutcome>, string])[] = [
+    [() => PULLED, 'pulled'],
+    [() => FAILED, 'failed'],
+    [() => Promise.reject(new CodedError('unavailable', 'away')), 'abandon'],
+  ];
+  for (const [outcome, end] of cases) {
+    const { asked, access } = createRecords();
+    const { ensure } = createBench({ access }, outcome);
+    await ensure(wish, never).catch(() => undefined);
+    assert.deepEqual(asked, ['begin', end]);
+  }
+});
+
+test('what can not be noted is not pulled', async () => {
+  const { access } = createRecords({ begin: () => Promise.reject(new Error('disk full')) });
+  const { ensure, jobs } = createBench({ access });
+  const answer = await ensure(wish, never);
+  assert.ok(answer.kind === 'waiting');
+  assert.equal(answer.reason, 'ErrImagePull');
+  assert.match(answer.message, /^Failed to record image pull intent for container image "a.io\/app": .*disk full$/);
+  assert.deepEqual(jobs, []);
+});
+
+test('credentials are looked up once, and not at all where nobody needs them', async () => {
+  let lookups = 0;
+  const credentials: EnsureDeps['credentials'] = {
+    find: () => {
+      lookups += 1;
+      return Promise.reject(new CodedError('invalid', 'bad secret'));
+    },
+  };
+  const known = {
+    secrets: [{ uid: '', namespace: '', name: '', credentialHash: 'h' }],
+    serviceAccounts: [],
+    everyPod: false,
+  };
+  const record = { imageRef: 'sha256:1', updatedAt: '', credentials: new Map([['a.io/app', known]]) };
+  const { access } = createRecords({ recordOf: () => record });
+  const runtime = { status: () => Promise.resolve({ image }) };
+  const asking = createBench({ access, credentials, runtime });
+  const answer = await asking.ensure(wish, never);
+  assert.ok(answer.kind === 'waiting' && answer.message === 'bad secret');
+  assert.equal(lookups, 1);
+  await createBench({ credentials, runtime }).ensure(wish, never);
+  assert.equal(lookups, 1);
+});
