@@ -1,0 +1,88 @@
+/** Pods through the API server: created and deleted there, and watched until the kubelet has done its part. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeError } from '../../src/base/errors.ts';
+import type { Api, ApiObject } from '../../tests/lab/cluster/api.ts';
+import type { BenchCluster } from './cluster.ts';
+import { PODS_DEADLINE_MS, podSpec } from './static-pods.ts';
+
+export const PODS = '/api/v1/namespaces/default/pods';
+
+export interface ApiPods {
+  /** From the first request to the moment that the API server told of each pod being Ready, in milliseconds. */
+  readonly readyAfter: readonly number[];
+  /** Deletes them. Answers when each was gone from the API server, in milliseconds. */
+  drain(): Promise<readonly number[]>;
+}
+
+export async function runApiPods(world: BenchCluster, count: number): Promise<ApiPods> {
+  const { admin, node } = world.cluster;
+  const names = Array.from({ length: count }, () => world.podName());
+  // Bound to the node already: what the scheduler takes is not the kubelet's time.
+  const spec = { nodeName: node.nodeName, ...podSpec() };
+  const ready = await untilEach(admin, names, isReady, async (name) => {
+    await admin.create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
+  });
+  return {
+    readyAfter: ready,
+    drain: () =>
+      untilEach(
+        admin,
+        names,
+        ({ type }) => type === 'DELETED',
+        async (name) => {
+          const { status, text } = await admin.request(`${PODS}/${name}`, { method: 'DELETE' });
+          if (status >= 300) throw new Error(`DELETE ${name}: ${status} ${text.trim()}`);
+        },
+      ),
+  };
+}
+
+interface Told {
+  readonly type: string;
+  readonly object: ApiObject;
+}
+
+interface PodStatus {
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+}
+
+const isReady = ({ object }: Told): boolean =>
+  (object.status as PodStatus | undefined)?.conditions?.some(
+    ({ type, status }) => type === 'Ready' && status === 'True',
+  ) ?? false;
+
+/** Asks for all of them at once, and waits until the watch has told the wanted thing of each. */
+async function untilEach(
+  api: Api,
+  names: readonly string[],
+  isIt: (told: Told) => boolean,
+  ask: (name: string) => Promise<void>,
+): Promise<readonly number[]> {
+  const { metadata } = await api.get(PODS);
+  const left = new Set(names);
+  const times: number[] = [];
+  const stop = new AbortController();
+  const from = performance.now();
+  const watching = (async () => {
+    for await (const told of api.watch(`${PODS}?resourceVersion=${metadata?.resourceVersion}`, stop.signal)) {
+      const name = told.object.metadata?.name;
+      if (name !== undefined && isIt(told) && left.delete(name)) times.push(performance.now() - from);
+      if (left.size === 0) return;
+    }
+    throw new Error('the server closed the watch of pods');
+  })();
+  const late = delay(PODS_DEADLINE_MS, undefined, { signal: stop.signal }).then(() => {
+    throw new Error(`${left.size} of ${names.length} pods are not done after ${PODS_DEADLINE_MS} ms`);
+  });
+  try {
+    await Promise.all([Promise.race([watching, late]), ...names.map(ask)]);
+    return times;
+  } catch (cause) {
+    throw new Error(`${names.length - left.size} of ${names.length} pods: ${describeError(cause)}`, { cause });
+  } finally {
+    stop.abort();
+    // Whoever lost the race must not be heard of again.
+    watching.catch(() => undefined);
+    late.catch(() => undefined);
+  }
+}

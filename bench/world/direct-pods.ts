@@ -1,0 +1,88 @@
+/** Pods made by direct calls of the runtime, with nothing of a kubelet: what no kubelet can be faster than. */
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { NamespaceMode, type PodSandboxConfig, SecurityProfileProfileType } from '../../src/wire/gen/cri-runtime-v1.ts';
+import type { Init } from '../../src/wire/message.ts';
+import { atATime } from './at-a-time.ts';
+import { CONTAINER, LOG_FILE, untilAllLogged } from './log-times.ts';
+import { type BenchNode, never } from './node.ts';
+import { BUSYBOX, GRACE_SECONDS, PODS_DEADLINE_MS, SCRIPT } from './static-pods.ts';
+
+/** On two cores, more lanes than this don't get the last pod up earlier and make the median pod wait. */
+export const FLOOR_AT_A_TIME = 4;
+
+export interface DirectPods {
+  /** From the first call to the first log line of each pod, in milliseconds. */
+  readonly upAfter: readonly number[];
+  /** Stops containers and sandboxes. Answers how long that took, in milliseconds; what is stopped is removed after that. */
+  drain(): Promise<number>;
+}
+
+interface DirectPod {
+  readonly sandbox: string;
+  readonly container: string;
+}
+
+export async function runDirectPods(world: BenchNode, count: number, lanes = FLOOR_AT_A_TIME): Promise<DirectPods> {
+  const { cri, node } = world;
+  const configs = Array.from({ length: count }, () => sandboxConfig(world));
+  for (const { logDirectory = '' } of configs) await mkdir(dirname(join(logDirectory, LOG_FILE)), { recursive: true });
+  const pods: DirectPod[] = [];
+  const from = Date.now();
+  await atATime(lanes, configs, async (config) => {
+    pods.push(await startPod(world, config));
+  });
+  const prefixes = configs.map(({ metadata }) => `default_${metadata?.name}_`);
+  const times = await untilAllLogged(node.podLogsFolder, prefixes, PODS_DEADLINE_MS);
+  return {
+    upAfter: times.map((time) => time - from),
+    drain: async () => {
+      const start = performance.now();
+      await atATime(lanes, pods, async ({ sandbox, container }) => {
+        await cri.containers.stop(container, GRACE_SECONDS, never);
+        await cri.sandboxes.stop(sandbox, never);
+      });
+      const ms = performance.now() - start;
+      await atATime(lanes, pods, ({ sandbox }) => cri.sandboxes.remove(sandbox, never));
+      return ms;
+    },
+  };
+}
+
+async function startPod({ cri }: BenchNode, config: Init<PodSandboxConfig>): Promise<DirectPod> {
+  const sandbox = await cri.sandboxes.run({ config }, never);
+  const container = await cri.containers.create(
+    {
+      podSandboxId: sandbox,
+      sandboxConfig: config,
+      config: {
+        metadata: { name: CONTAINER },
+        image: { image: BUSYBOX },
+        command: ['sh', '-c', SCRIPT],
+        logPath: LOG_FILE,
+        linux: { resources: { cpuShares: 2 }, securityContext: {} },
+      },
+    },
+    never,
+  );
+  await cri.containers.start(container, never);
+  return { sandbox, container };
+}
+
+function sandboxConfig(world: BenchNode): Init<PodSandboxConfig> & { readonly logDirectory: string } {
+  const uid = randomUUID();
+  const name = world.podName();
+  return {
+    metadata: { name, namespace: 'default', uid },
+    hostname: name,
+    logDirectory: join(world.node.podLogsFolder, `default_${name}_${uid}`),
+    linux: {
+      cgroupParent: `/bench/pod${uid}`,
+      securityContext: {
+        namespaceOptions: { pid: NamespaceMode.CONTAINER },
+        seccomp: { profileType: SecurityProfileProfileType.Unconfined },
+      },
+    },
+  };
+}
