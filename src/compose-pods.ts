@@ -245,6 +245,7 @@ function createNodeImages(config: Config, deps: KubeletDeps, { cri, record, requ
         return request.kind === 'ready' ? request.config : undefined;
       },
       surroundings: deps.surroundings ?? nowhere,
+      downloadsOf: cri.downloads.of,
     },
     imagesConfig(config),
   );
@@ -291,7 +292,10 @@ function createNodeStatuses(config: Config, { clock, log }: KubeletDeps, handler
     qosClassOf: qosClasses(config),
     recursiveReadOnly: () => handlers.features('').recursiveReadOnly,
     gates: statusGates(config),
-    sink: ({ uid, status }) => statusLog.v(2)?.info('Pod status changed', { podUID: uid, status }),
+    sink: ({ uid, pod: { metadata }, status }) => {
+      const pod = `${metadata.namespace}/${metadata.name}`;
+      statusLog.v(2)?.info('Pod status changed', { pod, podUID: uid, status });
+    },
   });
 }
 

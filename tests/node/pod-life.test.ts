@@ -35,8 +35,10 @@ for (const runtime of RUNTIMES) {
     assert.match(hosts, /192\.0\.2\.77\telsewhere/);
     const [termination] = await readdir(join(folder, 'containers/a'));
     assert.equal(await mode(join(folder, 'containers/a', termination ?? '')), '666');
-    const links = await readdir(node.containerLogsFolder);
-    assert.deepEqual(links, [`one-node_default_a-${status.id}.log`]);
+    const link = `one-node_default_a-${status.id}.log`;
+    await until('the link is there', async () =>
+      (await readdir(node.containerLogsFolder)).includes(link) ? true : undefined,
+    );
     for (const event of [/^Created: "Container created"/, /^Started: "Container started"/])
       await untilEvent('one', event);
 
