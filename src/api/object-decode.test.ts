@@ -15,6 +15,7 @@ const THING = struct({
   either: INT_OR_STRING,
   names: list(STRING),
   labels: map(STRING),
+  sizes: map(QUANTITY),
   parts: list(struct({ name: STRING })),
 });
 
@@ -36,6 +37,7 @@ for (const { text, value } of [
     text: 'names: [a, null]\nlabels: {a: null}\nparts: [null]\n',
     value: { names: ['a', ''], labels: { a: '' }, parts: [{}] },
   },
+  { text: 'sizes: {a: null}\n', value: { sizes: { a: '0' } } },
   { text: 'text: a\ntext: b\n', value: { text: 'b' } },
   { text: 'unknown: {x: 1}\ntext: a\n', value: { text: 'a' } },
   {

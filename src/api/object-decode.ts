@@ -132,6 +132,8 @@ class Decoder {
     switch (type.kind) {
       case 'string':
         return '';
+      case 'quantity':
+        return '0';
       case 'struct':
         return {};
       default:

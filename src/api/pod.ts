@@ -116,6 +116,7 @@ export interface PodSpec {
   readonly schedulingGates?: readonly { readonly name: string }[];
   readonly resourceClaims?: readonly Readonly<Record<string, unknown>>[];
   readonly resources?: ResourceRequirements;
+  readonly schedulingGroup?: { readonly podGroupName?: string };
 }
 
 export interface Pod {

@@ -5,6 +5,7 @@ import type { PodGates } from '../pod-gates.ts';
 import { checkAffinity, checkLabelKeys, checkSelector, type PodTerm } from './affinity.ts';
 import type { Faults } from './faults.ts';
 import { checkLabels } from './metadata.ts';
+import { dnsSubdomain } from './text-rules.ts';
 
 const EFFECTS = ['NoExecute', 'NoSchedule', 'PreferNoSchedule'];
 const INT64_MAX = 2n ** 63n - 1n;
@@ -16,6 +17,9 @@ export function checkScheduling({ spec }: Pod, gates: PodGates, faults: Faults):
     checkToleration(toleration, `spec.tolerations[${index}]`, gates, faults);
   });
   checkSpread(spec.topologySpreadConstraints ?? [], faults);
+  if (spec.schedulingGroup !== undefined) {
+    faults.requiredText('spec.schedulingGroup.podGroupName', spec.schedulingGroup.podGroupName, dnsSubdomain);
+  }
   const gatesOfPod = spec.schedulingGates ?? [];
   const names = gatesOfPod.map(({ name }) => name ?? '');
   faults.texts('spec.schedulingGates', names, labelKeyFault);

@@ -106,11 +106,57 @@ function checkHostUsers(spec: PodSpec, gates: PodGates, faults: Faults): void {
   }
 }
 
-/** A pod for Windows is for another node, whatever else it says; only the words for Linux are checked here. */
-function checkOs({ os }: PodSpec, faults: Faults): void {
+/** A pod for Windows is for another node, whatever else it says: only what a node of ours could run is looked into. */
+function checkOs(spec: PodSpec, faults: Faults): void {
+  const { os } = spec;
+  checkHostProcess(spec, faults);
   if (os === undefined) return;
   if (!os.name) faults.required('spec.os.name');
   else if (os.name !== 'linux' && os.name !== 'windows') faults.unsupported('spec.os', os.name, ['linux', 'windows']);
+  if (os.name !== 'linux') return;
+  for (const { path, options } of windowsOptions(spec)) {
+    if (options !== undefined) faults.forbidden(path, 'windows options cannot be set for a linux pod');
+  }
+}
+
+interface WindowsOptions {
+  readonly hostProcess?: boolean;
+}
+
+/** Those of the pod first, then those of its containers. */
+function windowsOptions(
+  spec: PodSpec,
+): readonly { readonly path: string; readonly options: WindowsOptions | undefined }[] {
+  const optionsOf = (context: unknown) =>
+    (context as { readonly windowsOptions?: WindowsOptions } | undefined)?.windowsOptions;
+  const places = [{ path: 'spec.securityContext.windowsOptions', options: optionsOf(spec.securityContext) }];
+  for (const list of ['initContainers', 'containers'] as const) {
+    for (const [index, container] of (spec[list] ?? []).entries()) {
+      const path = `spec.${list}[${index}].securityContext.windowsOptions`;
+      places.push({ path, options: optionsOf(container.securityContext) });
+    }
+  }
+  return places;
+}
+
+function checkHostProcess(spec: PodSpec, faults: Faults): void {
+  const [pod, ...containers] = windowsOptions(spec).map(({ options }) => options?.hostProcess);
+  const onHost = containers.filter((own) => own ?? pod);
+  for (const own of containers) {
+    if (pod === undefined || own === undefined || pod === own) continue;
+    faults.invalid('spec.securityContext.windowsOptions.hostProcess', pod, 'must be identical if both are specified');
+  }
+  if (onHost.length === 0) return;
+  if (onHost.length !== containers.length) {
+    faults.invalid(
+      'spec',
+      '',
+      'If pod contains any hostProcess containers then all containers must be HostProcess containers',
+    );
+  }
+  if (!spec.hostNetwork) {
+    faults.invalid('spec.hostNetwork', false, 'hostNetwork must be true if pod contains any hostProcess containers');
+  }
 }
 
 /** Variables from files need a volume that the containers before can have written to. */
