@@ -48,7 +48,7 @@ export interface Lab {
   cluster(options?: ClusterOptions): Promise<Cluster>;
   /** A real registry on the node's loopback: `localhost:5000/…`. It goes with the node. */
   registry(node: LabNode, options?: RegistryOptions): Promise<Registry>;
-  /** A machine of its own under qemu, with systemd and cgroup v2; up in about 15 s. */
+  /** A machine of its own under qemu, with systemd and cgroup v2; up in about 20 s. */
   guest(options?: GuestOptions): Promise<Guest>;
   /** What worlds left behind that nobody owns any more. */
   leftovers(): Promise<readonly Leftover[]>;

@@ -88,7 +88,7 @@ export interface GuestDeps {
 }
 
 const RUN_TIMEOUT_MS = 60_000;
-/** It takes 15 s on a quiet machine with two processors. */
+/** It takes about 20 s with two processors that others use too. */
 const BOOT_DEADLINE_MS = 180_000;
 const MEMORY_MIB = 1536;
 const CPUS = 2;
