@@ -33,7 +33,14 @@ export interface RecordedInside {
   readonly hostname: string;
   readonly env: readonly string[];
   readonly id: string;
+  /** Root, mount point, options and type, in the order of the mount table. */
+  readonly mounts: readonly string[];
+  /** Path, mode and owner of what is below the mounted volumes. */
+  readonly volumes: string | null;
 }
+
+/** Path below the folder (absent for the folder itself), kind, mode, and for the pod's folder owner and link target. */
+export type RecordedFile = readonly string[];
 
 export interface RecordedLife {
   readonly name: string;
@@ -49,6 +56,9 @@ export interface RecordedLife {
   /** Values of files by cgroup path: of the pod and of its containers. */
   readonly cgroups: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly inside: Readonly<Record<string, RecordedInside>>;
+  readonly files: readonly RecordedFile[] | null;
+  readonly logs: readonly RecordedFile[] | null;
+  readonly deleted_at_ms: number;
 }
 
 const folder = join(import.meta.dirname, 'pods');

@@ -1,0 +1,125 @@
+/**
+ * Recorded lives, lived again: each as a static pod under our kubelet on a real containerd, on a node like the recorded one.
+ * A life takes the time that it took then: what is looked at, and when the pod is taken away, are as recorded.
+ */
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createSystemClock } from '../../../src/base/clock.ts';
+import { createCriClient } from '../../../src/runtime/cri/client.ts';
+import { type LabNode, lab } from '../../lab/lab.ts';
+import { eventually } from '../../lab/static-pods.ts';
+import type { RecordedLife } from '../lives.ts';
+import type { Item } from './compare.ts';
+import { recordedImages } from './images.ts';
+import { itemsOf } from './items.ts';
+import { eventsIn, statusesIn } from './kubelet-log.ts';
+import { inRuntime, listTree, observePod, type Place } from './observe.ts';
+import { manifestOf, nodeFilesFolder } from './standalone.ts';
+import { recordedTelling, type SeenLife, seenTelling } from './tellings.ts';
+
+export interface RunOptions {
+  readonly test?: TestContext;
+  /** Another kubelet than dist/kubelet. */
+  readonly binary?: string;
+  /** Told of each life when it is over. */
+  readonly onLife?: (name: string) => void;
+}
+
+export interface LivedLife {
+  readonly name: string;
+  readonly restartPolicy: string | undefined;
+  readonly items: readonly Item[];
+}
+
+/** As on the recorded node. */
+const NODE_NAME = 'labnode';
+const RESOLV_CONF = 'nameserver 10.255.255.53\n';
+const CONFIG = { clusterDNS: ['10.96.0.10'], clusterDomain: 'cluster.local' };
+/** More would take each other's time on two cores: probes and deadlines run by the clock. */
+const AT_ONCE = 10;
+/** Most lives were looked at after this time and then ended; the longer ones just before their recorded end. */
+const USUAL_MS = 12_000;
+const LONG_MS = 18_000;
+const GONE_WITHIN_MS = 30_000;
+
+export async function liveAgain(
+  lives: readonly RecordedLife[],
+  options: RunOptions = {},
+): Promise<readonly LivedLife[]> {
+  await using node = await startNode(options);
+  const cri = createCriClient({ endpoint: node.containerd.endpoint, clock: createSystemClock() });
+  const place: Place = { node, cri, signal: new AbortController().signal };
+  const waiting = lives.toSorted((a, b) => b.deleted_at_ms - a.deleted_at_ms);
+  const lived: LivedLife[] = [];
+  const next = async (): Promise<void> => {
+    const life = waiting.shift();
+    if (life === undefined) return;
+    const seen = await liveOne(place, life);
+    const { restartPolicy } = life.pod.spec;
+    const items = itemsOf(recordedTelling(life), seenTelling(life, seen, node));
+    lived.push({ name: life.name, restartPolicy, items });
+    options.onLife?.(life.name);
+    await next();
+  };
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, next));
+  } finally {
+    await cri.close();
+  }
+  return lived.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function startNode({ test, binary }: RunOptions): Promise<LabNode> {
+  const images = await recordedImages(process.env);
+  const node = await lab.node({
+    ...(test === undefined ? {} : { test }),
+    kubelet: 'none',
+    nodeName: NODE_NAME,
+    images,
+  });
+  const resolvConf = join(node.world.folder, 'recorded-resolv.conf');
+  await writeFile(resolvConf, RESOLV_CONF);
+  const script = 'mkdir "$1" && mount --bind "$1" "$1" && mount --make-private "$1"';
+  const { code, stderr } = await node.exec(['sh', '-c', script, 'sh', nodeFilesFolder(node.world.folder)]);
+  if (code !== 0) throw new Error(`a private mount in the world: ${stderr}`);
+  await node.kubelet.start({ config: { ...CONFIG, resolvConf }, ...(binary === undefined ? {} : { binary }) });
+  return node;
+}
+
+async function liveOne(place: Place, life: RecordedLife): Promise<SeenLife> {
+  const { node } = place;
+  const { name, namespace, uid } = life.pod.metadata;
+  const path = join(node.manifestsFolder, `${name}.json`);
+  const half = join(node.world.folder, `${name}.half`);
+  await writeFile(half, JSON.stringify(manifestOf(life, node.world.folder)));
+  await rename(half, path);
+  await delay(life.deleted_at_ms < LONG_MS ? USUAL_MS : life.deleted_at_ms);
+
+  const readLog = () => readFile(node.kubelet.logFile, 'utf8');
+  const logs = `${namespace}_${name}-${node.nodeName}_${uid}`;
+  const observed = await observePod(place, { uid, logs });
+  const untilEnd = statusesIn(await readLog(), uid).length;
+  await rm(path);
+  await untilGone(place, life, logs);
+  const log = await readLog();
+  return {
+    statuses: statusesIn(log, uid),
+    untilEnd,
+    events: eventsIn(log, `${namespace}/${name}-${node.nodeName}`),
+    observed,
+  };
+}
+
+/** Nothing of it is left: not in the runtime, no folder, no log. */
+async function untilGone(place: Place, { name, pod }: RecordedLife, logs: string): Promise<void> {
+  const { node } = place;
+  const isGone = async () => {
+    const { containers, sandboxes } = await inRuntime(place, pod.metadata.uid);
+    const folders = [join(node.kubeletFolder, 'pods', pod.metadata.uid), join(node.podLogsFolder, logs)];
+    const files = (await Promise.all(folders.map(listTree))).flat();
+    return containers.length + sandboxes.length + files.length === 0 ? true : undefined;
+  };
+  await eventually(`${name} is gone`, isGone, GONE_WITHIN_MS);
+}

@@ -1,0 +1,109 @@
+/**
+ * A recorded life for a kubelet without an API server: the manifest of a static pod, and the recording without what only an
+ * API server gives (the token of the service account, variables about services, generations).
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Container } from '../../../src/api/container.ts';
+import type { Pod } from '../../../src/api/pod.ts';
+import type { RecordedFile, RecordedInside, RecordedLife } from '../lives.ts';
+
+export interface NotStandalone {
+  readonly lives: readonly string[];
+  readonly reason: string;
+}
+
+const NOT_STANDALONE = join(import.meta.dirname, '..', 'not-standalone.json');
+
+/** The lives that need objects of an API server, each with the reason. */
+export function readNotStandalone(): readonly NotStandalone[] {
+  return JSON.parse(readFileSync(NOT_STANDALONE, 'utf8'));
+}
+
+const TOKEN_VOLUME = 'kube-api-access-';
+const TOKEN_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
+const SERVICE_VARIABLE = /^(KUBERNETES|WEB_FRONT)_(SERVICE|PORT)(_|=)/;
+/**
+ * Files that pods make on the node. They must not be the machine's, so each world has a folder for them; as on the recorded
+ * node, mounts there are not shared with anybody.
+ */
+const NODE_FILES = '/var/tmp/golden-';
+export const nodeFilesFolder = (worldFolder: string): string => `${worldFolder}/private`;
+
+const isToken = ({ name }: { readonly name: string }): boolean => name.startsWith(TOKEN_VOLUME);
+
+/** The UID stays: the same pod on both sides. The name gets the node's name at its end, as every static pod's does. */
+export function manifestOf({ pod }: RecordedLife, worldFolder: string): object {
+  const { name, namespace, uid, labels, annotations } = pod.metadata;
+  const manifest = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, uid, labels, annotations },
+    spec: standaloneSpec(pod.spec),
+  };
+  return JSON.parse(JSON.stringify(manifest).replaceAll(NODE_FILES, `${nodeFilesFolder(worldFolder)}/golden-`));
+}
+
+function standaloneSpec(spec: Pod['spec']): object {
+  const {
+    serviceAccountName: _name,
+    serviceAccount: _old,
+    nodeName: _node,
+    ...rest
+  } = spec as Pod['spec'] & {
+    readonly serviceAccount?: string;
+  };
+  return {
+    ...rest,
+    volumes: (spec.volumes ?? []).filter((volume) => !isToken(volume)),
+    containers: spec.containers.map(withoutToken),
+    ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(withoutToken) }),
+  };
+}
+
+function withoutToken(container: Container): Container {
+  return { ...container, volumeMounts: (container.volumeMounts ?? []).filter((mount) => !isToken(mount)) };
+}
+
+/** Gives the paths of a world the names they have in the recording. */
+export function recordedPaths(text: string, worldFolder: string): string {
+  const folder = nodeFilesFolder(worldFolder);
+  return text
+    .replaceAll(`${folder}/golden-`, NODE_FILES)
+    .replaceAll(`mounted on \\"${folder}\\"`, 'mounted on \\"/\\"');
+}
+
+export function standaloneLife(life: RecordedLife): RecordedLife {
+  return {
+    ...life,
+    statuses: life.statuses.map((one) => ({ ...one, status: withoutApiFields(one.status) })),
+    files: life.files && withoutTokenFiles(life.files),
+    inside: Object.fromEntries(Object.entries(life.inside ?? {}).map(([name, one]) => [name, withoutServices(one)])),
+  };
+}
+
+/** A static pod has no generation, and its containers no token. */
+function withoutApiFields<T>(status: T): T {
+  return JSON.parse(JSON.stringify(status), (key, value: unknown) => {
+    if (key === 'observedGeneration') return undefined;
+    if (key !== 'volumeMounts' || !Array.isArray(value)) return value;
+    const mounts = value.filter((mount) => !isToken(mount));
+    return mounts.length === 0 ? undefined : mounts;
+  });
+}
+
+/** Also the folders that are there only for the token. */
+function withoutTokenFiles(files: readonly RecordedFile[]): readonly RecordedFile[] {
+  const rest = files.filter(([path = '']) => !path.includes(TOKEN_VOLUME));
+  const forToken = ['volumes/kubernetes.io~projected', 'plugins/kubernetes.io~empty-dir'];
+  const isEmpty = (folder: string) => !rest.some(([path = '']) => path.startsWith(`${folder}/`));
+  return rest.filter(([path = '']) => !(forToken.includes(path) && isEmpty(path)));
+}
+
+function withoutServices(inside: RecordedInside): RecordedInside {
+  return {
+    ...inside,
+    env: inside.env.filter((line) => !SERVICE_VARIABLE.test(line)),
+    mounts: inside.mounts.filter((line) => !line.includes(` ${TOKEN_FOLDER} `)),
+  };
+}
