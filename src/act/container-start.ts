@@ -14,6 +14,7 @@ import type { PodDirectories } from './pod-directories.ts';
 import type {
   HooksPort,
   ImagesPort,
+  ImageWait,
   LogsPort,
   ReadyImage,
   RecordEvent,
@@ -61,12 +62,12 @@ export type StartOutcome =
 
 export async function startContainer(deps: ContainerStartDeps, start: ContainerStart): Promise<StartOutcome> {
   const { pod, container, wanted } = start;
-  const image = await ensureImage(deps, start);
-  if (image.kind === 'waiting') {
-    tell(deps, start, 'Warning', 'Failed', `Error: ${image.reason}`);
-    return image;
+  const images = await ensureImages(deps, start);
+  if (images.kind === 'waiting') {
+    tell(deps, start, 'Warning', 'Failed', `Error: ${images.reason}`);
+    return images;
   }
-  const made = await createContainer(deps, start, image);
+  const made = await createContainer(deps, start, images);
   if (made.kind !== 'made') return made;
   const { id } = made;
   const handler = container.lifecycle?.postStart;
@@ -79,21 +80,53 @@ export async function startContainer(deps: ContainerStartDeps, start: ContainerS
   return { kind: 'hook-failed', id, message: problem };
 }
 
-/** An image that is there is found in a moment; nobody else has to wait while one is pulled. */
-async function ensureImage({ clock, images }: ContainerStartDeps, { pod, container, wanted, turn }: ContainerStart) {
-  const ensured = images.ensure({ pod, container, signal: wanted });
-  using soon = linkSignal(wanted);
-  clock.sleep(PRESENT_WITHIN_MS, soon.signal).then(turn.release, () => undefined);
-  return await ensured.finally(() => soon.abort('the image is there'));
+interface ReadyImages {
+  readonly kind: 'ready';
+  readonly image: ReadyImage;
+  readonly volumes: ReadonlyMap<string, string>;
+}
+
+/** Images that are there are found in a moment; nobody else has to wait while one is pulled. */
+async function ensureImages(deps: ContainerStartDeps, start: ContainerStart): Promise<ReadyImages | ImageWait> {
+  using soon = linkSignal(start.wanted);
+  deps.clock.sleep(PRESENT_WITHIN_MS, soon.signal).then(start.turn.release, () => undefined);
+  try {
+    return await findImages(deps, start);
+  } finally {
+    soon.abort('the images are there');
+  }
+}
+
+async function findImages({ images }: ContainerStartDeps, start: ContainerStart): Promise<ReadyImages | ImageWait> {
+  const { pod, container, wanted: signal } = start;
+  const volumes = new Map<string, string>();
+  const mounted = new Set((container.volumeMounts ?? []).map(({ name }) => name));
+  for (const { name, image } of pod.spec.volumes ?? []) {
+    if (image === undefined || !mounted.has(name)) continue;
+    const policy = policyOf(image.pullPolicy);
+    const found = await images.ensureVolume({ pod, image: image.reference ?? '', policy, signal });
+    if (found.kind === 'waiting') return found;
+    volumes.set(name, found.imageRef);
+  }
+  const image = await images.ensure({ pod, container, signal });
+  return image.kind === 'waiting' ? image : { kind: 'ready', image, volumes };
+}
+
+function policyOf(policy: string | undefined): 'Always' | 'IfNotPresent' | 'Never' {
+  return policy === 'Always' || policy === 'Never' ? policy : 'IfNotPresent';
 }
 
 type Creation =
   | { readonly kind: 'made'; readonly id: ContainerId }
   | { readonly kind: 'waiting'; readonly reason: string; readonly message: string; readonly retryAt: undefined };
 
-async function createContainer(deps: ContainerStartDeps, start: ContainerStart, image: ReadyImage): Promise<Creation> {
+async function createContainer(
+  deps: ContainerStartDeps,
+  start: ContainerStart,
+  images: ReadyImages,
+): Promise<Creation> {
   const { pod, container, attempt, sandbox, signal } = start;
-  const requests = await makeRequests(deps, start, image);
+  const requests = await makeRequests(deps, start, images);
   if (requests.kind === 'problem') return fail(deps, start, requests.reason, requests.message);
   await start.turn.hold();
   start.wanted.throwIfAborted();
@@ -123,7 +156,7 @@ type Requests =
 
 const CONFIG_ERROR = 'CreateContainerConfigError';
 
-async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, image: ReadyImage): Promise<Requests> {
+async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, images: ReadyImages): Promise<Requests> {
   const { pod, container, attempt, sandbox, volumes, targetId } = start;
   const uid = pod.metadata.uid as PodUid;
   const sandboxRequest = await deps.requests.sandbox(pod, sandbox.attempt);
@@ -141,10 +174,11 @@ async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, ima
       pod,
       container,
       attempt,
-      image,
+      image: images.image,
       podIps: sandbox.ips,
       podDirectory: deps.directories.of(uid),
       volumes,
+      imageVolumes: images.volumes,
       terminationLog,
       targetId,
     });

@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container } from '../api/container.ts';
-import type { ContainerId } from '../api/ids.ts';
+import { type ContainerId, type PodUid, podUid } from '../api/ids.ts';
 import type { ResourceList } from '../api/meta.ts';
-import type { Parsed } from '../api/parsed.ts';
+import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import type { Pod } from '../api/pod.ts';
 import type { QosClass } from '../api/pod-status.ts';
 import { describeError } from '../base/errors.ts';
@@ -19,7 +19,7 @@ import type { Init } from '../wire/message.ts';
 import { makeContainerConfig, noExtras } from './spec/container.ts';
 import { type EnvFile, makeEnvironment, type ObjectData } from './spec/environment.ts';
 import { subPathsOf } from './spec/mounts.ts';
-import { hostUserNamespace, userNamespaceNeed } from './spec/namespaces.ts';
+import { hostUserNamespace, ownUserNamespace, userNamespaceNeed } from './spec/namespaces.ts';
 import { makeSandboxConfig } from './spec/sandbox.ts';
 import type { ServiceView } from './spec/services.ts';
 import type { Gates, ResourceSettings, SecuritySettings } from './spec/settings.ts';
@@ -44,6 +44,8 @@ export interface RequestsDeps {
     readonly userNamespaces: boolean;
   };
   readonly objects: ObjectsPort;
+  /** The ids of a pod with users of its own. */
+  readonly idRange: (uid: PodUid) => Promise<Parsed<{ readonly hostId: number; readonly length: number }>>;
 }
 
 /** What the API server has that pods refer to. A node without one has none of it. */
@@ -72,7 +74,8 @@ export interface ContainerRequestInput {
   readonly podIps: readonly string[];
   readonly podDirectory: string;
   readonly volumes: ReadonlyMap<string, string>;
-  readonly imageVolumes?: ReadonlyMap<string, Init<ImageSpec>>;
+  /** What the runtime calls the images that are mounted as volumes, by name of the volume. */
+  readonly imageVolumes: ReadonlyMap<string, string>;
   readonly terminationLog: string | undefined;
   readonly targetId: ContainerId | undefined;
 }
@@ -96,18 +99,17 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
   const { network, objects } = deps;
   const { gates, settings } = config;
 
-  const userNamespace = (pod: Pod, runtimeHandler: string): Parsed<Init<UserNamespace> | undefined> => {
+  const userNamespace = async (pod: Pod, runtimeHandler: string): Promise<Parsed<Init<UserNamespace> | undefined>> => {
     const need = userNamespaceNeed({
       pod,
       enabled: gates('UserNamespacesSupport'),
       runtimeHandler,
       handlerSupports: deps.handlerFeatures(runtimeHandler).userNamespaces,
     });
-    if (need.kind === 'problem') return { ok: false, problem: need.message };
-    if (need.kind === 'own') {
-      return { ok: false, problem: "can't set `spec.hostUsers: false`: ranges of user ids are not handed out yet" };
-    }
-    return { ok: true, value: need.kind === 'host' ? hostUserNamespace() : undefined };
+    if (need.kind === 'problem') return unparsable(need.message);
+    if (need.kind !== 'own') return parsed(need.kind === 'host' ? hostUserNamespace() : undefined);
+    const range = await deps.idRange(podUid(pod.metadata.uid));
+    return range.ok ? parsed(ownUserNamespace(range.value)) : range;
   };
 
   const handlerOf = (pod: Pod): Parsed<string> => {
@@ -122,7 +124,7 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
     if (!hostname.ok) return { kind: 'problem', message: hostname.problem };
     const dns = await network.dnsOf(pod);
     if (!dns.ok) return { kind: 'problem', message: dns.problem };
-    const namespace = userNamespace(pod, handler.value);
+    const namespace = await userNamespace(pod, handler.value);
     if (!namespace.ok) return { kind: 'problem', message: namespace.problem };
     const made = makeSandboxConfig({
       pod,
@@ -168,7 +170,7 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
     }
     const handler = handlerOf(pod);
     const runtimeHandler = handler.ok ? handler.value : '';
-    const userNs = userNamespace(pod, runtimeHandler);
+    const userNs = await userNamespace(pod, runtimeHandler);
     if (!userNs.ok) return problem(userNs.problem);
     return makeContainerConfig({
       ...input,
@@ -177,7 +179,7 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
       qosClass: deps.qosClass(pod),
       env: env.env,
       volumes: new Map([...input.volumes].map(([name, hostPath]) => [name, { hostPath }])),
-      imageVolumes: input.imageVolumes ?? new Map(),
+      imageVolumes: imageSpecs(input),
       subPaths: new Map(),
       blockDevices: new Map(),
       userNamespace: userNs.value,
@@ -197,6 +199,15 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
 
 function problem(message: string): Problem {
   return { kind: 'problem', reason: 'CreateContainerConfigError', message };
+}
+
+function imageSpecs({ pod, imageVolumes }: ContainerRequestInput): ReadonlyMap<string, Init<ImageSpec>> {
+  const annotations = pod.metadata.annotations ?? {};
+  const specs = [...imageVolumes].map(([name, image]): [string, Init<ImageSpec>] => {
+    const userSpecifiedImage = pod.spec.volumes?.find((volume) => volume.name === name)?.image?.reference ?? '';
+    return [name, { image, userSpecifiedImage, annotations }];
+  });
+  return new Map(specs);
 }
 
 const fileKey = (volume: string, path: string) => `${volume}\n${path}`;

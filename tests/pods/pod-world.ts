@@ -28,7 +28,7 @@ export interface PodWorld extends AsyncDisposable {
 export interface PodWorldOptions {
   readonly runtime?: FakeRuntime;
   readonly folder?: string;
-  readonly images?: ImagesPort;
+  readonly images?: Pick<ImagesPort, 'ensure'>;
   readonly hooks?: HooksPort;
   readonly admit?: (pod: Pod, admitted: readonly Pod[]) => Admission;
   readonly startsAtOnce?: number;
@@ -92,6 +92,7 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
 
 function actDeps(runtime: FakeRuntime, folder: string, options: PodWorldOptions): Omit<ActDeps, 'clock' | 'record'> {
   const nothing = () => Promise.resolve();
+  const ready = () => Promise.resolve({ kind: 'ready', imageRef: 'image', user: { uid: 0, username: '' } } as const);
   return {
     runtime,
     requests: {
@@ -110,16 +111,14 @@ function actDeps(runtime: FakeRuntime, folder: string, options: PodWorldOptions)
       },
       hostsFile: () => Promise.resolve({ ok: true, value: '' }),
     },
-    images: options.images ?? {
-      ensure: () => Promise.resolve({ kind: 'ready', imageRef: 'image', user: { uid: 0, username: '' } }),
-    },
+    images: { ensure: ready, ensureVolume: ready, ...options.images },
     hooks: options.hooks ?? { run: () => Promise.resolve(undefined) },
     directories: createPodDirectories({
       root: folder,
       randomName: () => Math.random().toString(16).slice(2, 10),
       mountPoints: () => Promise.resolve([]),
     }),
-    logs: { ensurePod: nothing, ensureContainer: nothing, link: nothing, removePod: nothing },
+    logs: { ensurePod: nothing, ensureContainer: nothing, link: nothing, removeContainer: nothing, removePod: nothing },
     cgroups: { ensure: nothing, remove: nothing },
     volumes: { ensure: () => Promise.resolve({ kind: 'ready', mounts: new Map() }), cleanUp: nothing },
     sandboxIps: () => Promise.resolve(['10.0.0.1']),
