@@ -1,0 +1,113 @@
+/** Manifests on a real node: broken edits, leftovers, quick edits, and a server that comes and goes. */
+import assert from 'node:assert/strict';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { stringify } from 'yaml';
+import { podNode, stays, until } from './pod-support.ts';
+
+test('a broken edit keeps the container and is told within 2 s, over a restart of the kubelet too', async (t) => {
+  const { node, running, containers, write, events, untilEvent } = await podNode(t);
+  const path = await write('web', { containers: [stays('c')], terminationGracePeriodSeconds: 1 });
+  const before = await running('web', 'c');
+  const good = await readFile(path, 'utf8');
+
+  const begun = performance.now();
+  await writeFile(path, good.replace('containers:', 'containers: ['));
+  await untilEvent('web', /^FailedValidation: .*web\.yaml:\d+:\d+: not valid YAML/);
+  assert.ok(performance.now() - begun < 2000);
+
+  const told = async () => (await events('web')).filter((event) => event.startsWith('FailedValidation')).length;
+  const toldBefore = await told();
+  await node.kubelet.kill();
+  await node.kubelet.start();
+  await until('the restarted kubelet tells it again', async () => ((await told()) > toldBefore ? true : undefined));
+  await delay(500);
+  assert.deepEqual(
+    (await containers('web', 'c')).map(({ id }) => id),
+    [before.id],
+  );
+
+  await writeFile(path, good.replace('c is up', 'c is back'));
+  await until('the repaired pod runs', async () => {
+    const all = await containers('web', 'c');
+    return all.length === 1 && all[0]?.id !== before.id ? true : undefined;
+  });
+});
+
+test('copies that editors leave change nothing, and 100 quick edits end in exactly the last', async (t) => {
+  const { node, cri, running, containers, write, sandboxes } = await podNode(t);
+  const path = await write('web', { containers: [stays('c')], terminationGracePeriodSeconds: 0 });
+  const before = await running('web', 'c');
+  for (const ending of ['.bak', '~', '.orig', '.tmp', '.swp']) await copyFile(path, `${path}${ending}`);
+  await delay(500);
+  assert.deepEqual(
+    (await containers('web')).map(({ id }) => id),
+    [before.id],
+  );
+
+  const text = await readFile(path, 'utf8');
+  for (let edit = 1; edit <= 100; edit++) {
+    await writeFile(path, text.replace('metadata:', `metadata:\n  labels:\n    edit: "${edit}"`));
+  }
+  await until('the last edit runs alone', async () => {
+    const all = await sandboxes('web');
+    return all.length === 1 && all[0]?.labels['edit'] === '100' ? true : undefined;
+  });
+  const now = await running('web', 'c');
+  await delay(1000);
+  assert.deepEqual(
+    (await cri.containers.list({}, AbortSignal.timeout(5000))).map(({ id }) => id),
+    [now.id],
+  );
+  assert.ok(node.kubelet.pid);
+});
+
+test('pods from a URL: taken, kept while the server sends garbage or is away, changed, ended', async (t) => {
+  const port = 8099;
+  const { node, running, gone, containers } = await podNode(t, {
+    config: { staticPodURL: `http://127.0.0.1:${port}/pods`, httpCheckFrequency: '200ms' },
+  });
+  const answer = join(node.world.folder, 'answer');
+  const manifest = (image: string, word: string) =>
+    stringify({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'far' },
+      spec: { terminationGracePeriodSeconds: 0, containers: [{ ...stays(word), name: 'c', image }] },
+    });
+  const serve = () =>
+    node.start({
+      name: 'manifest-server',
+      argv: [
+        process.execPath,
+        '-e',
+        `require('node:http').createServer((_, response) => require('node:fs').readFile(${JSON.stringify(answer)}, (error, text) => error ? response.writeHead(500).end() : response.end(text))).listen(${port}, '127.0.0.1')`,
+      ],
+    });
+  await writeFile(answer, manifest('lab.local/busybox:1', 'first'));
+  const server = await serve();
+  const before = await running('far', 'c');
+
+  await writeFile(answer, '<html>Sorry</html>');
+  await delay(600);
+  await server.kill('SIGKILL');
+  await delay(600);
+  await node.kubelet.kill();
+  await node.kubelet.start();
+  await delay(1000);
+  assert.deepEqual(
+    (await containers('far')).map(({ id }) => id),
+    [before.id],
+  );
+
+  await writeFile(answer, manifest('lab.local/busybox:1', 'second'));
+  await serve();
+  await until('the changed pod runs', async () => {
+    const all = await containers('far', 'c');
+    return all.length === 1 && all[0]?.id !== before.id ? true : undefined;
+  });
+  await writeFile(answer, '{"apiVersion":"v1","kind":"PodList","items":[]}');
+  await gone('far');
+});
