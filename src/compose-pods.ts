@@ -14,6 +14,7 @@ import type { Part } from './base/lifecycle.ts';
 import type { KubeletDeps } from './compose.ts';
 import { composeAdmission } from './compose-admission.ts';
 import { composeResources, qosClasses, resourceListOf } from './compose-resources.ts';
+import { sourcesConfig } from './compose-sources.ts';
 import { nodeAddresses, readRequestsConfig } from './compose-spec.ts';
 import { standInLogs } from './compose-stand-ins.ts';
 import type { Config } from './config/config.ts';
@@ -332,17 +333,11 @@ function publishStatus(statuses: Statuses, probes: () => ProbeResults): (news: P
 }
 
 function createNodeSources(config: Config, { clock, log, host }: KubeletDeps, record: RecordEvent, pods: Pods): Part {
-  const { kubelet, features } = config;
-  return createSources(
-    {
-      nodeName: nodeNameOf(config),
-      staticPodPath: kubelet.staticPodPath,
-      fileCheckFrequencyMs: kubelet.fileCheckFrequency,
-      staticPodUrl: kubelet.staticPodURL,
-      staticPodUrlHeader: kubelet.staticPodURLHeader,
-      httpCheckFrequencyMs: kubelet.httpCheckFrequency,
-      preventApiReferences: features.enabled('PreventStaticPodAPIReferences'),
-    },
-    { clock, log, inotify: host.inotify, record, onDesired: pods.setDesired },
-  );
+  return createSources(sourcesConfig(config, nodeNameOf(config)), {
+    clock,
+    log,
+    inotify: host.inotify,
+    record,
+    onDesired: pods.setDesired,
+  });
 }
