@@ -8,8 +8,7 @@ const PODS = 10;
 
 export const staticPod = nodeMeasure({
   name: 'static-pod',
-  about:
-    'one pod at a time: from its file in place to its first log line, from the file removed to its last process gone',
+  about: 'one pod at a time: from its file in place to its first log line, from the file removed to its end',
   needs: 'pods',
   figures: {
     up: { text: 'file to first log line, median', unit: 'ms' },

@@ -8,6 +8,8 @@ import { IDLE_FIGURES, idleValues, watchUsage } from '../world/usage.ts';
 
 const SETTLE_MS = 5000;
 const PERIOD_MS = 20_000;
+/** What containerd does for its pods with nobody asking. */
+const FLOOR_PERIOD_MS = 10_000;
 
 const manyStaticPods = (count: number) =>
   nodeMeasure({
@@ -31,8 +33,11 @@ const manyStaticPods = (count: number) =>
       return { median: median(pods.upAfter), last: last(pods.upAfter), ...idleValues(usage), drain };
     },
     floor: async (world) => {
-      const pods = await runDirectPods(world, world.size.pods(count));
-      return { median: median(pods.upAfter), last: last(pods.upAfter), drain: await pods.drain() };
+      const { node, size } = world;
+      const pods = await runDirectPods(world, size.pods(count));
+      await delay(size.period(SETTLE_MS));
+      const { containerdCpu } = await watchUsage(node, size.period(FLOOR_PERIOD_MS));
+      return { median: median(pods.upAfter), last: last(pods.upAfter), containerdCpu, drain: await pods.drain() };
     },
   });
 

@@ -26,7 +26,7 @@ export interface StaticPods {
   readonly names: readonly string[];
   /** From the first file in its place to the first log line of each pod, in milliseconds. */
   readonly upAfter: readonly number[];
-  /** Removes the files. Answers how long it took until no process of the pods was left, in milliseconds. */
+  /** Removes the files. Answers how long it took until no pod had a process or a network any more, in milliseconds. */
   drain(): Promise<number>;
 }
 

@@ -62,7 +62,7 @@ export async function watchUsage(node: LabNode, periodMs: number): Promise<Usage
 async function read(node: LabNode): Promise<Reading> {
   return {
     at: performance.now(),
-    kubeletSeconds: await cgroupCpuSeconds(node, 'kubelet'),
+    kubeletSeconds: node.kubelet.isRunning() ? await cgroupCpuSeconds(node, 'kubelet') : 0,
     containerdSeconds: parseProcessCpu(await readFile(`/proc/${node.containerd.pid}/stat`, 'utf8')),
     runtimeSeconds: await cgroupCpuSeconds(node, 'containerd'),
   };
