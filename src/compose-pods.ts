@@ -13,10 +13,10 @@ import { allContainers } from './api/pod-traits.ts';
 import type { Part } from './base/lifecycle.ts';
 import type { KubeletDeps } from './compose.ts';
 import { composeAdmission } from './compose-admission.ts';
+import { composeLogs } from './compose-logs.ts';
 import { composeResources, qosClasses, resourceListOf } from './compose-resources.ts';
 import { sourcesConfig } from './compose-sources.ts';
 import { nodeAddresses, readRequestsConfig } from './compose-spec.ts';
-import { standInLogs } from './compose-stand-ins.ts';
 import type { Config } from './config/config.ts';
 import { KUBERNETES_VERSION } from './config/version.ts';
 import { createEvents, DEFAULT_REMEMBERED_EVENTS, type Events, type RecordEvent } from './events/events.ts';
@@ -25,7 +25,6 @@ import { cgroupVersion, onlineCpus } from './host/machine.ts';
 import { createProcesses } from './host/processes.ts';
 import { createImages, type Images, imagesConfig } from './images/images.ts';
 import { createNetwork } from './network/network.ts';
-import { CONTAINER_LOGS_DIRECTORY } from './node/data-directories.ts';
 import type { BackOffSettings, ProbeResults } from './plan/snapshot.ts';
 import { createPods, type FoundPod, type Pods } from './pods/pods.ts';
 import type { PodNews } from './pods/view.ts';
@@ -33,12 +32,14 @@ import { createHooks, createProbes } from './probes/probes.ts';
 import type { Resources } from './resources/resources.ts';
 import type { CriClient } from './runtime/cri/client.ts';
 import { createHandlers, type Handlers } from './runtime/handlers.ts';
+import type { Logs } from './runtime/logs/logs.ts';
 import { createObserve, type Observe } from './runtime/observe/observe.ts';
 import { restorePod } from './runtime/observe/rules/restore-pod.ts';
 import { createRequests } from './runtime/requests.ts';
 import { findGarbage } from './runtime/rules/garbage.ts';
 import { expandAll } from './runtime/spec/environment.ts';
 import { hashContainer } from './runtime/spec/hash.ts';
+import { createUserNamespaces } from './runtime/user-namespaces.ts';
 import { createSources } from './sources/sources.ts';
 import type { StatusGates } from './status/rules/status-input.ts';
 import { createStatus, type Statuses } from './status/status.ts';
@@ -82,6 +83,7 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
   });
   const wake = (uid: PodUid) => pods.wake(uid);
   const { hooks, probes } = createNodeProbes(config, deps, { cri, record, wake, podDirectory: directories.of });
+  const nodeLogs = composeLogs(config, deps, { cri, views: () => pods.views() });
   const act = createAct({
     clock,
     runtime: cri,
@@ -89,7 +91,7 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     images,
     hooks,
     directories,
-    logs: standInLogs(config.kubelet.podLogsDir, deps.places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY),
+    logs: nodeLogs.logs,
     record,
     cgroups: { ensure: resources.ensurePodCgroup, remove: resources.removePodCgroup },
     volumes: createVolumes({ podDirectory: directories.of }),
@@ -106,10 +108,10 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
         backOff: backOffOf(config),
         probes: probes.results,
         hashes: createHashes(),
-        restartCounts: (pod) => countLogs(config.kubelet.podLogsDir, pod),
+        restartCounts: nodeLogs.logs.nextAttempts,
         garbage: (observation, now) => findGarbage(observation, garbageSettings(config), now),
       },
-      listNode: (signal) => listNode(join(root, 'pods'), { observe, resources }, signal),
+      listNode: (signal) => listNode(join(root, 'pods'), { observe, resources, logs: nodeLogs.logs }, signal),
       admit: composeAdmission(config, { nodeName, resources, handlers }),
       restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
     },
@@ -121,9 +123,15 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
   pods.subscribe(publishStatus(statuses, probes.results));
   pods.subscribe(resources.observe);
   const sources = createNodeSources(config, deps, record, pods);
-  return { parts: [events, handlers, resources, observe, images.part, probes, pods, sources], pods, events, statuses };
+  return {
+    parts: [events, handlers, resources, observe, images.part, probes, pods, nodeLogs.part, sources],
+    pods,
+    events,
+    statuses,
+  };
 }
 
+const IDS_PER_POD = 65_536;
 const CRASH_INITIAL_MS = 10_000;
 const CRASH_MAX_MS = 300_000;
 const CRASH_RESET_MS = 600_000;
@@ -168,6 +176,11 @@ function createNodeRequests(config: Config, handlers: Handlers, resources: Resou
       nodeAllocatable: () => resourceListOf(resources.allocatable()),
       handlerFeatures: handlers.features,
       objects: NO_OBJECTS,
+      idRange: createUserNamespaces({
+        podsFolder: join(config.settings.directories.root, 'pods'),
+        idsPerPod: kubelet.userNamespaces?.idsPerPod ?? IDS_PER_POD,
+        chance: Math.random,
+      }).rangeOf,
     },
     readRequestsConfig(config, cgroupVersion()),
   );
@@ -258,30 +271,18 @@ async function sandboxIps(cri: CriClient, id: SandboxId, signal: AbortSignal): P
   return ips.filter((ip) => ip !== '');
 }
 
-/** What the runtime has, and pods of which only a folder or a cgroup is left. */
+/** What the runtime has, and pods of which only a folder, a cgroup or logs are left. */
 async function listNode(
   folder: string,
-  { observe, resources }: { readonly observe: Observe; readonly resources: Resources },
+  { observe, resources, logs }: { readonly observe: Observe; readonly resources: Resources; readonly logs: Logs },
   signal: AbortSignal,
 ): Promise<readonly FoundPod[]> {
   const listed = await observe.list(signal);
-  const known = new Set(listed.map(({ uid }) => uid));
-  const folders = (await readdir(folder)).map(podUid);
-  const left = new Set([...folders, ...(await resources.listPodCgroups())]).difference(known);
-  return [...listed, ...[...left].map((uid) => ({ uid, name: '', namespace: '', alive: false }))];
-}
-
-/** One more than the highest number of a log file, by container. */
-async function countLogs(podLogs: string, pod: Pod): Promise<ReadonlyMap<string, number>> {
-  const { name, namespace, uid } = pod.metadata;
-  const counts = new Map<string, number>();
-  for (const container of allContainers(pod)) {
-    const folder = join(podLogs, `${namespace}_${name}_${uid}`, container.name);
-    const files = await readdir(folder).catch(() => []);
-    const numbers = files.map((file) => Number(/^(\d+)\.log/.exec(file)?.[1] ?? -1));
-    counts.set(container.name, Math.max(-1, ...numbers) + 1);
-  }
-  return counts;
+  const nameless = [...(await readdir(folder)), ...(await resources.listPodCgroups())];
+  const left = [...nameless.map((uid) => ({ uid, name: '', namespace: '' })), ...(await logs.list())];
+  const found = new Map(left.map((pod) => [pod.uid, { ...pod, uid: podUid(pod.uid), alive: false }]));
+  for (const pod of listed) found.set(pod.uid, pod);
+  return [...found.values()];
 }
 
 function createNodeStatuses(config: Config, { clock, log }: KubeletDeps, handlers: Handlers): Statuses {

@@ -162,7 +162,7 @@ function createRun(deps: ActDeps, context: ActContext): (step: readonly Action[]
         await deps.runtime.sandboxes.stop(action.id, signal);
         return WELL;
       case 'container-remove':
-        await deps.runtime.containers.remove(action.id, signal);
+        await removeContainer(deps, context, action.id);
         return WELL;
       case 'sandbox-remove':
         await deps.runtime.sandboxes.remove(action.id, signal);
@@ -197,6 +197,17 @@ async function startOne(
     wanted,
     signal,
   });
+}
+
+/** The log first: the container is what is found again if this is cut off. */
+async function removeContainer(
+  deps: ActDeps,
+  { pod, observation, signal }: ActContext,
+  id: ContainerId,
+): Promise<void> {
+  const container = observation.containers.find((one) => one.id === id);
+  if (container !== undefined) await deps.logs.removeContainer(pod.metadata, container);
+  await deps.runtime.containers.remove(id, signal);
 }
 
 function targetOf({ pod, observation }: ActContext, name: string): ContainerId | undefined {

@@ -53,6 +53,8 @@ export interface ContainerRequestInput {
   readonly podDirectory: string;
   /** Host paths of the pod's volumes by name. */
   readonly volumes: ReadonlyMap<string, string>;
+  /** What the runtime calls the images that are mounted as volumes, by name of the volume. */
+  readonly imageVolumes: ReadonlyMap<string, string>;
   readonly terminationLog: string | undefined;
   /** The running container whose processes an ephemeral one wants to see. */
   readonly targetId: ContainerId | undefined;
@@ -70,14 +72,27 @@ export interface ReadyImage {
 
 export interface ImagesPort {
   /** Rejects with the signal's reason as soon as it aborts. */
-  ensure(input: {
+  ensure(wish: {
     readonly pod: Pod;
     readonly container: Container;
     readonly signal: AbortSignal;
-  }): Promise<
-    | ({ readonly kind: 'ready' } & ReadyImage)
-    | { readonly kind: 'waiting'; readonly reason: string; readonly message: string; readonly retryAt: number }
-  >;
+  }): Promise<ImageAnswer>;
+  /** For an image that is mounted as a volume. */
+  ensureVolume(wish: {
+    readonly pod: Pod;
+    readonly image: string;
+    readonly policy: 'Always' | 'IfNotPresent' | 'Never';
+    readonly signal: AbortSignal;
+  }): Promise<ImageAnswer>;
+}
+
+export type ImageAnswer = ({ readonly kind: 'ready' } & ReadyImage) | ImageWait;
+
+export interface ImageWait {
+  readonly kind: 'waiting';
+  readonly reason: string;
+  readonly message: string;
+  readonly retryAt: number;
 }
 
 export interface HooksPort {
@@ -125,6 +140,11 @@ export interface LogsPort {
   ensureContainer(pod: Pod, name: string): Promise<void>;
   /** Makes the link by which log shippers find the file. */
   link(pod: Pod, name: string, id: ContainerId, attempt: number): Promise<void>;
+  /** Takes away the files and the link of a container that is removed. */
+  removeContainer(
+    pod: { readonly uid: string; readonly name: string; readonly namespace: string },
+    container: { readonly id: ContainerId; readonly name: string; readonly logPath: string },
+  ): Promise<void>;
   removePod(pod: { readonly uid: string; readonly name: string; readonly namespace: string }): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 export interface LocalTime {
+  readonly year: number;
   readonly month: number;
   readonly day: number;
   readonly hour: number;
@@ -10,6 +11,7 @@ export interface LocalTime {
 export function localTime(ms: number): LocalTime {
   const date = new Date(ms);
   return {
+    year: date.getFullYear(),
     month: date.getMonth() + 1,
     day: date.getDate(),
     hour: date.getHours(),

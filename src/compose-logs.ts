@@ -1,0 +1,55 @@
+/** The logs of containers: their folders and links, and the rotation of those that running containers write. */
+import { parseQuantity, quantityValue } from './api/quantity.ts';
+import type { Part } from './base/lifecycle.ts';
+import type { KubeletDeps } from './compose.ts';
+import type { Config } from './config/config.ts';
+import { CONTAINER_LOGS_DIRECTORY } from './node/data-directories.ts';
+import type { PodView } from './pods/view.ts';
+import type { CriClient } from './runtime/cri/client.ts';
+import { createLogs, type Logs } from './runtime/logs/logs.ts';
+import { createLogRotation } from './runtime/logs/rotation.ts';
+
+export interface NodeLogs {
+  readonly logs: Logs;
+  /** Starts after the pods, whose views it reads. */
+  readonly part: Part;
+}
+
+export function composeLogs(
+  { kubelet }: Config,
+  { clock, log, places }: KubeletDeps,
+  tools: { readonly cri: CriClient; readonly views: () => readonly PodView[] },
+): NodeLogs {
+  const containerLogs = places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY;
+  const logs = createLogs({ podLogs: kubelet.podLogsDir, containerLogs });
+  const rotation = createLogRotation(
+    {
+      clock,
+      log: log.named('runtime/logs'),
+      reopen: tools.cri.containers.reopenLog,
+      written: () =>
+        tools
+          .views()
+          .flatMap(({ observation }) => observation.containers)
+          .filter(({ state, logPath }) => state === 'running' && logPath !== '')
+          .map(({ id, logPath }) => ({ containerId: id, path: logPath })),
+    },
+    {
+      maxSize: bytesOf(kubelet.containerLogMaxSize),
+      maxFiles: kubelet.containerLogMaxFiles,
+      workers: kubelet.containerLogMaxWorkers,
+      intervalMs: kubelet.containerLogMonitorInterval,
+    },
+  );
+  const start = async (signal: AbortSignal): Promise<void> => {
+    await logs.sweepLinks();
+    await rotation.start(signal);
+  };
+  return { logs, part: { ...rotation, start } };
+}
+
+/** The configuration was checked: what is no quantity turns rotation off rather than filling the disk with tiny files. */
+function bytesOf(text: string): bigint {
+  const quantity = parseQuantity(text);
+  return quantity.ok ? quantityValue(quantity.value) : -1n;
+}

@@ -1,0 +1,129 @@
+/** The folders in which the runtime writes the logs of containers, and the links by which log shippers find them. */
+import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import type { Pod } from '../../api/pod.ts';
+import { allContainers } from '../../api/pod-traits.ts';
+import { containerLogPath } from '../spec/container.ts';
+import { podLogDirectory } from '../spec/sandbox.ts';
+import { attemptOfLog, logLinkName, type PodName, podOfLogFolder } from './rules/log-names.ts';
+
+export interface Logs {
+  ensurePod(pod: Pod): Promise<void>;
+  ensureContainer(pod: Pod, name: string): Promise<void>;
+  /** Makes the link by which log shippers find the file. */
+  link(pod: Pod, name: string, id: string, attempt: number): Promise<void>;
+  /** By container: one more than the highest number of a log file, 0 where there is none. */
+  nextAttempts(pod: Pod): Promise<ReadonlyMap<string, number>>;
+  /** Takes away the files of one container that is removed, rotated ones too, and its link. */
+  removeContainer(pod: PodName, container: LoggedContainer): Promise<void>;
+  /** Name and namespace may be empty where only the UID is known. */
+  removePod(pod: PodName): Promise<void>;
+  /** Takes away links into folders of pods that are gone. */
+  sweepLinks(): Promise<void>;
+  /** Every pod that has a folder. */
+  list(): Promise<readonly PodName[]>;
+}
+
+export interface LoggedContainer {
+  readonly id: string;
+  readonly name: string;
+  readonly logPath: string;
+}
+
+export interface LogsConfig {
+  readonly podLogs: string;
+  readonly containerLogs: string;
+}
+
+const MODE = 0o755;
+
+export function createLogs({ podLogs, containerLogs }: LogsConfig): Logs {
+  const makeFolder = async (path: string): Promise<void> => {
+    await mkdir(path, { recursive: true, mode: MODE });
+  };
+
+  /** The files of one container are those whose name begins with that of its log. */
+  const removeFiles = async (logPath: string): Promise<void> => {
+    const [folder, log] = [dirname(logPath), basename(logPath)];
+    const names = (await namesIn(folder)).filter((name) => name === log || name.startsWith(`${log}.`));
+    await Promise.all(names.map((name) => rm(join(folder, name), { force: true })));
+  };
+
+  /** The pod into whose folder a link points. */
+  const podOfLink = async (link: string): Promise<PodName | undefined> => {
+    const target = await targetOf(join(containerLogs, link));
+    return target?.startsWith(`${podLogs}/`)
+      ? podOfLogFolder(relative(podLogs, target).split('/')[0] ?? '')
+      : undefined;
+  };
+
+  const removeLinks = async (isMeant: (link: string) => boolean, isOver: (uid: string) => boolean): Promise<void> => {
+    for (const link of (await namesIn(containerLogs)).filter(isMeant)) {
+      const pod = await podOfLink(link);
+      if (pod !== undefined && isOver(pod.uid)) await rm(join(containerLogs, link), { force: true });
+    }
+  };
+
+  const list = async () => (await namesIn(podLogs)).map(podOfLogFolder).filter((pod) => pod !== undefined);
+
+  return {
+    ensurePod: (pod) => makeFolder(podLogDirectory(podLogs, pod)),
+    ensureContainer: (pod, name) => makeFolder(join(podLogDirectory(podLogs, pod), name)),
+    link: async (pod, name, id, attempt) => {
+      const link = join(containerLogs, logLinkName(pod.metadata, name, id));
+      const target = join(podLogDirectory(podLogs, pod), containerLogPath(name, attempt));
+      if ((await targetOf(link)) === target) return;
+      await rm(link, { force: true });
+      await symlink(target, link);
+    },
+    nextAttempts: async (pod) => {
+      const folder = podLogDirectory(podLogs, pod);
+      const counts = allContainers(pod).map(async ({ name }) => {
+        const attempts = (await namesIn(join(folder, name))).map(attemptOfLog);
+        return [name, Math.max(-1, ...attempts) + 1] as const;
+      });
+      return new Map(await Promise.all(counts));
+    },
+    removeContainer: async (pod, { id, name, logPath }) => {
+      // What the runtime says is not trusted with other folders.
+      if (logPath.startsWith(`${podLogs}/`)) await removeFiles(logPath);
+      await rm(join(containerLogs, logLinkName(pod, name, id)), { force: true });
+    },
+    removePod: async ({ uid, name, namespace }) => {
+      const ownLinks = name === '' ? '' : `${name}_${namespace}_`;
+      await removeLinks(
+        (link) => link.startsWith(ownLinks),
+        (other) => other === uid,
+      );
+      const folders = (await namesIn(podLogs)).filter((folder) => podOfLogFolder(folder)?.uid === uid);
+      for (const folder of folders) await rm(join(podLogs, folder), { recursive: true, force: true });
+    },
+    sweepLinks: async () => {
+      const present = new Set((await list()).map(({ uid }) => uid));
+      await removeLinks(
+        () => true,
+        (uid) => !present.has(uid),
+      );
+    },
+    list,
+  };
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Undefined for what is no link, or not there. */
+async function targetOf(link: string): Promise<string | undefined> {
+  try {
+    return await readlink(link);
+  } catch (error) {
+    if (['ENOENT', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}
