@@ -19,6 +19,7 @@ import type { Init } from '../../wire/message.ts';
 import { POD_UID } from '../spec/labels.ts';
 import { createEventFollower, type EventStreams } from './events.ts';
 import { readTail } from './read-tail.ts';
+import { createRelisting } from './relist.ts';
 import { fingerprint, type RuntimePod, runState, runtimePodOf } from './rules/reading.ts';
 import { createStatusCache, type StatusCache, type StatusCalls } from './status-cache.ts';
 
@@ -39,7 +40,7 @@ export interface ObserveDeps {
   readonly runtime: ObservedRuntime;
   /** Something of this pod has changed, or may have. Must not wait for anything. */
   readonly wake: (uid: PodUid) => void;
-  /** How often everything is listed although no event asked for it, ms; `RELIST_MS` unless told. */
+  /** How often everything is listed while all is quiet, ms; `RELIST_MS` unless told. */
   readonly relistMs?: number;
   /** Everything was listed. */
   readonly onList: (pods: readonly ListedPod[]) => void;
@@ -113,6 +114,7 @@ export function createObserve(deps: ObserveDeps): Observe {
   };
 
   const read = async (pod: RuntimePod, signal: AbortSignal): Promise<Observation> => {
+    relisting.noteActivity();
     const takenAt = clock.mono();
     const { sandboxes, containers } = await listPod(pod.uid, signal);
     const entry = known(pod.uid);
@@ -159,12 +161,13 @@ export function createObserve(deps: ObserveDeps): Observe {
     onList([...found.values()].map(listedPod));
   };
 
+  const relisting = createRelisting({ clock, log, relist, longestMs: deps.relistMs ?? RELIST_MS });
   const follower = createEventFollower({ clock, log, runtime, relist, owner: (id) => owners.get(id), wake });
   let following: Promise<void> = Promise.resolve();
   return {
     name: 'runtime events',
     start: (signal) => {
-      following = Promise.all([follower.follow(signal), relistNowAndThen(relist, deps, signal)]).then(
+      following = Promise.all([follower.follow(signal), relisting.run(signal)]).then(
         () => undefined,
         (error) => {
           if (!signal.aborted) throw error;
@@ -192,22 +195,6 @@ function listedPod({ pod, sandboxes, containers }: Found): ListedPod {
     sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY) ||
     containers.some(({ state }) => runState(state) === 'running');
   return { ...pod, alive };
-}
-
-async function relistNowAndThen(
-  relist: (signal: AbortSignal) => Promise<void>,
-  { clock, log, relistMs = RELIST_MS }: ObserveDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(relistMs, signal);
-    try {
-      await relist(signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      log.v(2)?.info('Could not list what the container runtime has', { err: error });
-    }
-  }
 }
 
 function newestFirst(a: { readonly createdAt: number }, b: { readonly createdAt: number }): number {
