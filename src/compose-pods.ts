@@ -76,10 +76,11 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
   const resources = composeResources(config, deps, { cri, record });
   const requests = createNodeRequests(config, handlers, resources);
   const images = createNodeImages(config, deps, { cri, record, requests });
+  const mountPoints = async () => parseMountPoints(await readFile('/proc/self/mountinfo', 'utf8'));
   const directories = createPodDirectories({
     root,
     randomName: () => randomBytes(4).toString('hex'),
-    mountPoints: async () => parseMountPoints(await readFile('/proc/self/mountinfo', 'utf8')),
+    mountPoints,
   });
   const wake = (uid: PodUid) => pods.wake(uid);
   const { hooks, probes } = createNodeProbes(config, deps, { cri, record, wake, podDirectory: directories.of });
@@ -94,7 +95,7 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     logs: nodeLogs.logs,
     record,
     cgroups: { ensure: resources.ensurePodCgroup, remove: resources.removePodCgroup },
-    volumes: createVolumes({ podDirectory: directories.of }),
+    volumes: createVolumes({ podDirectory: directories.of, mountPoints }),
     sandboxIps: (id, signal) => sandboxIps(cri, id, signal),
   });
   const pods: Pods = createPods(

@@ -141,6 +141,7 @@ function createRun(deps: ActDeps, context: ActContext): (step: readonly Action[]
     const prepared = await prepare();
     if (prepared.hold) return prepared;
     const outcome = await startOne(deps, context, around, action);
+    if (outcome.kind === 'hook-failed') await stopFailed(context, action, outcome.id, around.sandbox?.ips ?? []);
     return { outcomes: [{ kind: 'start', name: action.name, outcome }], hold: hold && outcome.kind !== 'started' };
   };
 
@@ -208,6 +209,22 @@ async function removeContainer(
   const container = observation.containers.find((one) => one.id === id);
   if (container !== undefined) await deps.logs.removeContainer(pod.metadata, container);
   await deps.runtime.containers.remove(id, signal);
+}
+
+/** At once, so that nobody takes it for a container that runs. */
+async function stopFailed(
+  { pod, stops, wanted, signal }: ActContext,
+  { name }: Start,
+  id: ContainerId,
+  podIps: readonly string[],
+): Promise<void> {
+  const { spec: container } = roleOf(pod, name);
+  const reason = 'FailedPostStartHook';
+  const graceSeconds = containerGrace(pod, container, reason);
+  await untilDoneOrUnwanted(
+    stops.ask({ pod, container, id, name, message: reason, graceSeconds, podIps }, [], signal),
+    wanted,
+  );
 }
 
 function targetOf({ pod, observation }: ActContext, name: string): ContainerId | undefined {

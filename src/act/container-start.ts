@@ -58,6 +58,8 @@ export type StartOutcome =
       readonly message: string;
       readonly retryAt: number | undefined;
     }
+  /** It was made and did not run: what ended can be seen, and counts as a crash. */
+  | { readonly kind: 'not-run'; readonly reason: string; readonly message: string }
   | { readonly kind: 'hook-failed'; readonly id: ContainerId; readonly message: string };
 
 export async function startContainer(deps: ContainerStartDeps, start: ContainerStart): Promise<StartOutcome> {
@@ -118,7 +120,7 @@ function policyOf(policy: string | undefined): 'Always' | 'IfNotPresent' | 'Neve
 
 type Creation =
   | { readonly kind: 'made'; readonly id: ContainerId }
-  | { readonly kind: 'waiting'; readonly reason: string; readonly message: string; readonly retryAt: undefined };
+  | Exclude<StartOutcome, { kind: 'hook-failed' | 'started' }>;
 
 async function createContainer(
   deps: ContainerStartDeps,
@@ -140,7 +142,9 @@ async function createContainer(
   tell(deps, start, 'Normal', 'Created', 'Container created');
   start.wanted.throwIfAborted();
   const started = await attemptTo(() => deps.runtime.containers.start(id.value, signal), signal);
-  if (started.kind === 'failed') return fail(deps, start, 'RunContainerError', started.message);
+  if (started.kind === 'failed') {
+    return { ...fail(deps, start, 'RunContainerError', started.message), kind: 'not-run' };
+  }
   tell(deps, start, 'Normal', 'Started', 'Container started');
   await deps.logs.link(pod, container.name, id.value, attempt);
   return { kind: 'made', id: id.value };
@@ -165,11 +169,8 @@ async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, ima
     const hosts = await deps.requests.hostsFile(pod, sandbox.ips);
     if (!hosts.ok) return { kind: 'problem', reason: CONFIG_ERROR, message: hosts.problem };
     await deps.directories.writeHosts(uid, hosts.value);
-    await deps.logs.ensureContainer(pod, container.name);
     const wantsLastWords = (container.terminationMessagePath ?? '') !== '';
-    const terminationLog = wantsLastWords
-      ? await deps.directories.createTerminationLog(uid, container.name)
-      : undefined;
+    const terminationLog = wantsLastWords ? await deps.directories.planTerminationLog(uid, container.name) : undefined;
     const request = await deps.requests.container({
       pod,
       container,
@@ -182,7 +183,11 @@ async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, ima
       terminationLog,
       targetId,
     });
-    return request.kind === 'ready' ? { ...request, sandboxConfig: sandboxRequest.config } : request;
+    if (request.kind === 'problem') return request;
+    // Only now, so that a container that is refused again and again leaves nothing behind each time.
+    if (terminationLog !== undefined) await deps.directories.createTerminationLog(terminationLog);
+    await deps.logs.ensureContainer(pod, container.name);
+    return { ...request, sandboxConfig: sandboxRequest.config };
   } catch (error) {
     if (start.wanted.aborted) throw error;
     return { kind: 'problem', reason: CONFIG_ERROR, message: describeError(error) };
@@ -201,9 +206,9 @@ async function attemptTo<T>(
   }
 }
 
-function fail(deps: ContainerStartDeps, start: ContainerStart, reason: string, message: string): Creation {
+function fail(deps: ContainerStartDeps, start: ContainerStart, reason: string, message: string) {
   tell(deps, start, 'Warning', 'Failed', `Error: ${message}`);
-  return { kind: 'waiting', reason, message, retryAt: undefined };
+  return { kind: 'waiting', reason, message, retryAt: undefined } as const;
 }
 
 function tell(

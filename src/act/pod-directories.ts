@@ -7,8 +7,10 @@ import { CodedError } from '../base/errors.ts';
 export interface PodDirectories {
   of(uid: PodUid): string;
   ensure(uid: PodUid): Promise<void>;
-  /** Answers the path of a new empty file for the container's last words, which any user may write. */
-  createTerminationLog(uid: PodUid, container: string): Promise<string>;
+  /** Makes the container's folder and answers where the file for its last words will be. */
+  planTerminationLog(uid: PodUid, container: string): Promise<string>;
+  /** An empty file that any user may write. */
+  createTerminationLog(path: string): Promise<void>;
   writeHosts(uid: PodUid, content: string): Promise<void>;
   /** Fails while anything is mounted below it: what is on that mount belongs to somebody else. */
   remove(uid: PodUid): Promise<void>;
@@ -39,14 +41,15 @@ export function createPodDirectories({ root, randomName, mountPoints }: PodDirec
         ['volumes', 'plugins'].map((name) => mkdir(join(path, name), { recursive: true, mode: 0o750 })),
       );
     },
-    createTerminationLog: async (uid, container) => {
+    planTerminationLog: async (uid, container) => {
       const folder = join(of(uid), 'containers', container);
       await mkdir(folder, { recursive: true, mode: 0o750 });
-      const path = join(folder, randomName());
+      return join(folder, randomName());
+    },
+    createTerminationLog: async (path) => {
       await writeFile(path, '', { flag: 'wx' });
       // Again, because the mode given at creation is cut by the umask.
       await chmod(path, 0o666);
-      return path;
     },
     writeHosts: async (uid, content) => {
       const path = join(of(uid), 'etc-hosts');

@@ -138,6 +138,9 @@ function noteStart(memory: Memory, { name, outcome }: Extract<Outcome, { kind: '
     case 'waiting':
       memory.note(name, { reason: outcome.reason, message: outcome.message }, outcome.retryAt ?? now + RETRY_MS);
       return;
+    case 'not-run':
+      memory.note(name, { reason: outcome.reason, message: outcome.message });
+      return;
     case 'hook-failed':
       memory.note(name, { reason: 'PostStartHookError', message: outcome.message });
       memory.noteFailedHook(name, outcome.id);

@@ -85,6 +85,9 @@ export function createTermination(
       if (!deleted) {
         if (!released) await deps.act.release(identityOf(pod), pass.signal);
         released = true;
+        const garbage = deps.decisions.garbage(observation, now);
+        await carryOut(pass, observation, garbage.actions);
+        if (garbage.retryAt !== undefined) pass.lookAgainAt(garbage.retryAt);
         return;
       }
       const removals = computeRemoval(observation);

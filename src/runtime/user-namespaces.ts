@@ -3,7 +3,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
-import { chooseRange, decodeRange, encodeRange, type IdRange } from './rules/id-range.ts';
+import { chooseIdRange, defaultIdSpace, encodeIdRange, ID_RANGE_FILE, parseIdRange } from './spec/id-ranges.ts';
+import type { IdRange } from './spec/namespaces.ts';
 
 export interface UserNamespaces {
   /** The pod's range; a new one is on disk before it is told. The pod's folder must be there. */
@@ -18,15 +19,13 @@ export interface UserNamespacesConfig {
   readonly chance: () => number;
 }
 
-const FILE = 'userns';
-
 export function createUserNamespaces({ podsFolder, idsPerPod, chance }: UserNamespacesConfig): UserNamespaces {
   // One after the other, so that no two pods find the same range free.
   let last: Promise<unknown> = Promise.resolve();
 
   const read = async (uid: string): Promise<Parsed<IdRange> | undefined> => {
     try {
-      return decodeRange(await readFile(join(podsFolder, uid, FILE), 'utf8'));
+      return parseIdRange(await readFile(join(podsFolder, uid, ID_RANGE_FILE), 'utf8'));
     } catch (error) {
       if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
         return undefined;
@@ -37,15 +36,17 @@ export function createUserNamespaces({ podsFolder, idsPerPod, chance }: UserName
   const handOut = async (uid: PodUid): Promise<Parsed<IdRange>> => {
     const own = await read(uid);
     if (own !== undefined) return own.ok ? own : unparsable(`user ids of pod ${uid}: ${own.problem}`);
-    const used: IdRange[] = [];
+    const taken = new Set<number>();
     for (const name of await readdir(podsFolder)) {
       const other = await read(name);
-      if (other?.ok) used.push(other.value);
+      if (other?.ok) taken.add(other.value.hostId);
     }
-    const range = chooseRange(used, idsPerPod, chance());
-    if (!range.ok) return range;
-    await writeFile(join(podsFolder, uid, FILE), encodeRange(range.value), { mode: 0o600 });
-    return parsed(range.value);
+    const space = defaultIdSpace(idsPerPod);
+    const range = chooseIdRange(space, taken, Math.floor((chance() * space.length) / idsPerPod));
+    if (range === undefined)
+      return unparsable(`no range of ${idsPerPod} user ids is free: ${taken.size} pods have one`);
+    await writeFile(join(podsFolder, uid, ID_RANGE_FILE), encodeIdRange(range), { mode: 0o600 });
+    return parsed(range);
   };
 
   return {

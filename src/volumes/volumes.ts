@@ -2,7 +2,7 @@
  * The volumes of a pod, made before its sandbox. Folders that live and die with the pod, and paths of the node, are here; every
  * other kind answers why it can't be had, so that its pod waits with a clear event and nothing else is disturbed.
  */
-import { chmod, chown, mkdir, open, stat } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
@@ -24,6 +24,8 @@ export interface Volumes {
 
 export interface VolumesConfig {
   readonly podDirectory: (uid: PodUid) => string;
+  /** Mount points of this machine now. */
+  readonly mountPoints: () => Promise<readonly string[]>;
 }
 
 export function createVolumes(config: VolumesConfig): Volumes {
@@ -50,16 +52,31 @@ export function createVolumes(config: VolumesConfig): Volumes {
       }
       return { kind: 'ready', mounts };
     },
-    // Both kinds are plain folders: what belongs to the pod goes with its folder, the node's paths stay.
-    cleanUp: () => Promise.resolve(),
+    // What belongs to the pod goes; the node's paths stay.
+    cleanUp: async (uid) => {
+      const folder = join(config.podDirectory(uid), ...EMPTY_DIRS);
+      const names = await readdir(folder).catch((error: unknown) => {
+        if (isMissing(error)) return [];
+        throw error;
+      });
+      const mounted = (await config.mountPoints()).filter((point) => point.startsWith(`${folder}/`));
+      if (mounted.length > 0) {
+        throw new CodedError(
+          'conflict',
+          `volumes of pod ${uid} can't be removed: still mounted: ${mounted.join(', ')}`,
+        );
+      }
+      for (const name of names) await rm(join(folder, name), { recursive: true, force: true });
+    },
   };
 }
 
+const EMPTY_DIRS = ['volumes', 'kubernetes.io~empty-dir'];
 const FOR_EVERYBODY = 0o777;
 const SET_GROUP = 0o2000;
 
 async function ensureEmptyDir(pod: Pod, podDirectory: string, name: string): Promise<string> {
-  const path = join(podDirectory, 'volumes', 'kubernetes.io~empty-dir', name);
+  const path = join(podDirectory, ...EMPTY_DIRS, name);
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
   await mkdir(path, { recursive: true });
   const group = pod.spec.securityContext?.fsGroup;
@@ -86,7 +103,11 @@ async function kindOf(path: string): Promise<PathKind> {
     if (found.isBlockDevice()) return 'block device';
     return 'other';
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'missing';
+    if (isMissing(error)) return 'missing';
     throw error;
   }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
