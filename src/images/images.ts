@@ -18,6 +18,7 @@ import { createPullProgress } from './progress.ts';
 import { createPullRecords } from './pull-records.ts';
 import { createPulls, type PullSettings } from './pulls.ts';
 import type { GarbageSettings } from './rules/garbage.ts';
+import { parseImageName } from './rules/image-name.ts';
 import type { Download } from './rules/progress.ts';
 import { imageSettings } from './rules/settings.ts';
 import type { Verification } from './rules/verification.ts';
@@ -36,8 +37,8 @@ export interface ImagesDeps {
   readonly surroundings: Surroundings;
   /** Undefined for a kubelet without an API server: pull secrets then count as missing. */
   readonly objects?: CredentialObjects | undefined;
-  /** What the runtime downloads for an image now, where it can say. */
-  readonly downloadsOf?: (image: string, signal: AbortSignal) => Promise<readonly Download[] | undefined>;
+  /** What the runtime downloads now for images of a repository, such as `docker.io/library/busybox`, where it can say. */
+  readonly downloadsOf?: (repository: string, signal: AbortSignal) => Promise<readonly Download[] | undefined>;
 }
 
 export interface ImagesConfig {
@@ -110,7 +111,13 @@ export function createImages(deps: ImagesDeps, config: ImagesConfig): Images {
       plugins: { provide: (pod, repository, signal) => plugins.provide(pod, repository, signal) },
       objects: deps.objects,
     }),
-    progress: createPullProgress({ clock, downloadsOf: deps.downloadsOf ?? (() => Promise.resolve(undefined)) }),
+    progress: createPullProgress({
+      clock,
+      downloadsOf: async (image, signal) => {
+        const name = parseImageName(image);
+        return name.ok ? await deps.downloadsOf?.(name.value.repository, signal) : undefined;
+      },
+    }),
     sandboxConfigOf: deps.sandboxConfigOf,
     onUse: garbage.noteUse,
     onDiskFull: garbage.hurry,

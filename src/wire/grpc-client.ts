@@ -15,6 +15,8 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   /** Milliseconds until the call is given up on both sides; none if left out. */
   readonly deadline?: number | undefined;
+  /** Headers that the peer wants beside those of gRPC, in lower case. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface StreamOptions<O> extends CallOptions {
@@ -57,7 +59,7 @@ export function createGrpcClient(options: GrpcClientOptions): GrpcClient {
   const call = async (
     path: string,
     body: Buffer,
-    { signal, deadline }: CallOptions,
+    { signal, deadline, metadata }: CallOptions,
     onFrame: (bytes: Buffer) => void,
   ) => {
     using limit: LinkedSignal =
@@ -65,7 +67,7 @@ export function createGrpcClient(options: GrpcClientOptions): GrpcClient {
     const started = clock.mono();
     let code: CallReport['code'];
     try {
-      const headers = requestHeaders(path, deadline);
+      const headers = { ...metadata, ...requestHeaders(path, deadline) };
       await exchange(connection, {
         path,
         headers,

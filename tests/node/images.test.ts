@@ -8,6 +8,7 @@ import { eventually, labNode, never, RUNTIMES } from './cri-support.ts';
 import { imageOf, openImages, RELAXED, wishFor } from './images-support.ts';
 
 const LAYER_BYTES = 400_000;
+const LONG_LAYER_BYTES = 4_000_000;
 const blobsOf = (repository: string) => `GET /v2/${repository}/blobs/`;
 
 for (const runtime of RUNTIMES) {
@@ -130,6 +131,30 @@ for (const runtime of RUNTIMES) {
     assert.deepEqual(one.value, two.value);
     const asked = (await registry.requests()).filter(({ method, path }) => method === 'GET' && path.includes(layer));
     assert.equal(asked.length, 1);
+  });
+}
+
+for (const runtime of RUNTIMES) {
+  test(`${runtime}: how far a pull is, told apart from another one`, async (t) => {
+    const { node, cri } = await labNode(t, runtime);
+    const registry = await lab.registry(node);
+    assert.deepEqual(await cri.downloads.of('localhost:5000/app/long', never), []);
+    const controller = new AbortController();
+    const names: string[] = [];
+    for (const letter of ['long', 'other'])
+      names.push(await registry.push(imageOf(letter, LONG_LAYER_BYTES), `app/${letter}:1`));
+    await registry.setFaults([{ match: 'GET .*/blobs/', does: { kind: 'stall', afterBytes: 3_000_000 } }]);
+    const pulls = names.map((image) => cri.images.pull({ image: { image } }, controller.signal).catch(() => undefined));
+    const downloads = await eventually('a part of the layer has come', async () => {
+      const found = await cri.downloads.of('localhost:5000/app/long', never);
+      return found !== undefined && (found[0]?.receivedBytes ?? 0) > 0 ? found : undefined;
+    });
+    assert.equal(downloads.length, 1, 'not the one of the other image');
+    const [{ receivedBytes, totalBytes } = { receivedBytes: 0, totalBytes: 0 }] = downloads;
+    assert.ok(receivedBytes <= 3_000_000 && totalBytes > LONG_LAYER_BYTES, `${receivedBytes} of ${totalBytes}`);
+    assert.deepEqual(await cri.downloads.of('localhost:5000/app/absent', never), []);
+    controller.abort(new Error('seen enough'));
+    await Promise.all(pulls);
   });
 }
 

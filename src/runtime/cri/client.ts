@@ -15,6 +15,7 @@ import {
   type VersionResponse,
 } from '../../wire/gen/cri-runtime-v1.ts';
 import { type CallReport, createGrpcClient, type GrpcClient } from '../../wire/grpc-client.ts';
+import { type ContainerdDownloads, createContainerdDownloads } from '../containerd-downloads.ts';
 import { type ContainerdEvent, createContainerdEvents } from '../containerd-events.ts';
 import { type CriContainers, createContainerCalls } from './containers.ts';
 import { refineRuntimeError } from './errors.ts';
@@ -48,6 +49,8 @@ export interface CriClient extends CriRuntime {
   readonly streams: CriStreams;
   readonly images: CriImages;
   readonly stats: CriStats;
+  /** How far pulls are, where the runtime is containerd. */
+  readonly downloads: ContainerdDownloads;
   close(): Promise<void>;
 }
 
@@ -76,6 +79,7 @@ export function createCriClient(options: CriClientOptions): CriClient {
     streams: createStreamCalls(runtime, timeouts),
     images: createImageCalls(images, timeouts),
     stats: createStatsCalls(runtime, timeouts),
+    downloads: createContainerdDownloads(images),
     close: async () => {
       await Promise.all([runtime.close(), images.close()]);
     },
