@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseArguments } from './arguments.ts';
 
-const DEFAULTS = { only: [], rounds: 3, short: false, runtime: 'containerd-2.4', results: undefined, help: false };
+const DEFAULTS = {
+  only: [],
+  rounds: 3,
+  short: false,
+  runtime: 'containerd-2.4',
+  kubelet: undefined,
+  results: undefined,
+  help: false,
+};
 
 const good: readonly { argv: readonly string[]; env?: NodeJS.ProcessEnv; is: object }[] = [
   { argv: [], is: {} },
@@ -15,6 +23,7 @@ const good: readonly { argv: readonly string[]; env?: NodeJS.ProcessEnv; is: obj
   { argv: ['--short', '--rounds', '7'], is: { short: true, rounds: 1 } },
   { argv: ['--runtime', 'containerd-1.6'], is: { runtime: 'containerd-1.6' } },
   { argv: ['--results=/a=b'], is: { results: '/a=b' } },
+  { argv: ['--kubelet', '/k'], is: { kubelet: '/k' } },
   { argv: ['-h'], is: { help: true } },
 ];
 

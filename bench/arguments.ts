@@ -9,16 +9,19 @@ export interface BenchArguments {
   /** One round, few pods, short waits: shows that it works, says nothing about speed. */
   readonly short: boolean;
   readonly runtime: RuntimeName;
+  /** The kubelet in the column "ours", if not dist/kubelet. */
+  readonly kubelet: string | undefined;
   /** Where the results go, if not into the usual folder. */
   readonly results: string | undefined;
   readonly help: boolean;
 }
 
-export const USAGE = `usage: node bench/main.ts [--only NAME[,NAME]] [--rounds N] [--short] [--runtime NAME] [--results FOLDER]
+export const USAGE = `usage: node bench/main.ts [--only NAME[,NAME]] [--rounds N] [--short] [--runtime NAME] [--kubelet PATH] [--results FOLDER]
   --only NAME      only these measures
   --rounds N       the most rounds of a measure (ROUNDS in the environment; 3)
   --short          one round, few pods, short waits
   --runtime NAME   containerd-2.4 (default) or containerd-1.6
+  --kubelet PATH   the kubelet in the column "ours" (dist/kubelet)
   --results FOLDER where the JSON and the chart go (bench/results)
 `;
 
@@ -34,6 +37,7 @@ export function parseArguments(argv: readonly string[], env: NodeJS.ProcessEnv):
     rounds: env['ROUNDS'] ? parseRounds('ROUNDS', env['ROUNDS']) : DEFAULT_ROUNDS,
     short: false,
     runtime: 'containerd-2.4',
+    kubelet: undefined,
     results: undefined,
     help: false,
   };
@@ -41,7 +45,7 @@ export function parseArguments(argv: readonly string[], env: NodeJS.ProcessEnv):
   return draft.short ? { ...draft, rounds: 1 } : draft;
 }
 
-const WITH_VALUE = ['--only', '--rounds', '--runtime', '--results'];
+const WITH_VALUE = ['--only', '--rounds', '--runtime', '--kubelet', '--results'];
 
 function* splitFlags(argv: readonly string[]): Generator<{ flag: string; value: string | undefined }> {
   for (let at = 0; at < argv.length; at += 1) {
@@ -62,6 +66,7 @@ function apply(draft: Draft, flag: string, value: string | undefined): void {
   if (value === undefined || value === '') throw new Error(`${flag}: a value is missing\n${USAGE}`);
   if (flag === '--only') draft.only = [...draft.only, ...value.split(',').filter((name) => name !== '')];
   if (flag === '--rounds') draft.rounds = parseRounds(flag, value);
+  if (flag === '--kubelet') draft.kubelet = value;
   if (flag === '--results') draft.results = value;
   if (flag === '--runtime') draft.runtime = parseRuntime(value);
 }

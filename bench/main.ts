@@ -19,7 +19,7 @@ async function main(given: BenchArguments): Promise<number> {
     say(`The machine is busy (load ${machine.load.toFixed(1)} on ${machine.cpus} cores): trust only the ratios.`);
   }
   const measures = chooseMeasures(given.only);
-  const contestants = await findContestants(process.env, say);
+  const contestants = await findContestants(process.env, given.kubelet, say);
   const versions = await readVersions(contestants, given.runtime);
   const size = given.short ? SHORT_SIZE : FULL_SIZE;
   const { rounds, runtime } = given;

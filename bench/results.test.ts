@@ -12,7 +12,15 @@ test('JSON that can be read again, and a picture beside it', async (t) => {
     {
       date: '2026-03-01T10:00:00.000Z',
       seconds: 12,
-      arguments: { only: [], rounds: 1, short: true, runtime: 'containerd-2.4', results: undefined, help: false },
+      arguments: {
+        only: [],
+        rounds: 1,
+        short: true,
+        runtime: 'containerd-2.4',
+        kubelet: undefined,
+        results: undefined,
+        help: false,
+      },
       machine: readMachine(),
       versions: { reference: 'Kubernetes v1.36.4' },
     },
