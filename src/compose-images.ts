@@ -1,0 +1,51 @@
+/** Images: what they need of the rest. */
+import type { RequestsPort } from './act/ports.ts';
+import type { Pod } from './api/pod.ts';
+import type { KubeletDeps } from './compose.ts';
+import type { Config } from './config/config.ts';
+import type { RecordEvent } from './events/events.ts';
+import { readDiskSpace } from './host/disk.ts';
+import { createImages, type Images, imagesConfig } from './images/images.ts';
+import type { CriClient } from './runtime/cri/client.ts';
+
+export interface ImageTools {
+  readonly cri: CriClient;
+  readonly record: RecordEvent;
+  readonly requests: Pick<RequestsPort, 'sandbox'>;
+  /** The pods that are here. */
+  readonly pods: () => readonly Pod[];
+}
+
+export function composeImages(config: Config, deps: KubeletDeps, tools: ImageTools): Images {
+  const { cri, record, requests } = tools;
+  const nowhere = { environment: {}, workingDirectory: '/', homeDirectory: undefined };
+  return createImages(
+    {
+      clock: deps.clock,
+      log: deps.log.named('images'),
+      runtime: cri.images,
+      record,
+      imagesInUse: (signal) => imagesInUse(tools, signal),
+      diskOf: readDiskSpace,
+      sandboxConfigOf: async (pod) => {
+        const request = await requests.sandbox(pod, 0);
+        return request.kind === 'ready' ? request.config : undefined;
+      },
+      surroundings: deps.surroundings ?? nowhere,
+      downloadsOf: cri.downloads.of,
+    },
+    imagesConfig(config),
+  );
+}
+
+/** By containers, running or not, and by pods that mount one as a volume. */
+async function imagesInUse({ cri, pods }: ImageTools, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const containers = await cri.containers.list(undefined, signal);
+  const used = new Set(containers.flatMap(({ imageId, imageRef }) => [imageId, imageRef]));
+  const mounted = pods().flatMap(({ spec }) => (spec.volumes ?? []).map(({ image }) => image?.reference ?? ''));
+  for (const image of new Set(mounted.filter((reference) => reference !== ''))) {
+    used.add((await cri.images.status({ image }, {}, signal)).image?.id ?? '');
+  }
+  used.delete('');
+  return used;
+}

@@ -1,0 +1,42 @@
+/** Probes and hooks: what they need of the rest. */
+import type { Container } from './api/container.ts';
+import type { PodUid } from './api/ids.ts';
+import type { KubeletDeps } from './compose.ts';
+import { nodeAddresses } from './compose-spec.ts';
+import type { Config } from './config/config.ts';
+import { KUBERNETES_VERSION } from './config/version.ts';
+import type { RecordEvent } from './events/events.ts';
+import { createProcesses } from './host/processes.ts';
+import { createHooks, createProbes } from './probes/probes.ts';
+import type { CriClient } from './runtime/cri/client.ts';
+import { expandAll } from './runtime/spec/environment.ts';
+
+export interface ProbeTools {
+  readonly cri: CriClient;
+  readonly record: RecordEvent;
+  readonly wake: (uid: PodUid) => void;
+  readonly podDirectory: (uid: PodUid) => string;
+}
+
+export function composeProbes(config: Config, { clock, log }: KubeletDeps, tools: ProbeTools) {
+  const { cri, record, wake, podDirectory } = tools;
+  const { execSync } = cri.streams;
+  const nodeIps = () => nodeAddresses(config);
+  const versions = { kubernetesVersion: KUBERNETES_VERSION };
+  const literals = ({ env = [] }: Container) => env.map(({ name, value = '' }) => ({ name, value }));
+  const probes = createProbes(
+    {
+      clock,
+      log: log.named('probes'),
+      record,
+      wake,
+      execSync,
+      expand: (words, container) => expandAll(words, literals(container)),
+      nodeIps,
+      podDirectory,
+      processes: createProcesses(),
+    },
+    versions,
+  );
+  return { hooks: createHooks({ clock, execSync, nodeIps, record }, versions), probes };
+}

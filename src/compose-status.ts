@@ -1,0 +1,58 @@
+/** The statuses of pods, from what their workers publish. */
+import type { KubeletDeps } from './compose.ts';
+import { qosClasses } from './compose-resources.ts';
+import { nodeAddresses } from './compose-spec.ts';
+import type { Config } from './config/config.ts';
+import type { ProbeResults } from './plan/snapshot.ts';
+import type { PodNews } from './pods/view.ts';
+import type { Handlers } from './runtime/handlers.ts';
+import type { StatusGates } from './status/rules/status-input.ts';
+import { createStatus, type Statuses } from './status/status.ts';
+
+export function composeStatuses(config: Config, { clock, log }: KubeletDeps, handlers: Handlers): Statuses {
+  const statusLog = log.named('status');
+  return createStatus({
+    now: clock.now,
+    nodeIps: () => nodeAddresses(config),
+    runtimeName: handlers.runtimeName,
+    qosClassOf: qosClasses(config),
+    recursiveReadOnly: () => handlers.features('').recursiveReadOnly,
+    gates: statusGates(config),
+    sink: ({ uid, pod: { metadata }, status }) => {
+      const pod = `${metadata.namespace}/${metadata.name}`;
+      statusLog.v(2)?.info('Pod status changed', { pod, podUID: uid, status });
+    },
+  });
+}
+
+function statusGates({ features }: Config): StatusGates {
+  return {
+    podReadyToStartContainers: features.enabled('PodReadyToStartContainersCondition'),
+    containerStopSignals: features.enabled('ContainerStopSignals'),
+    podLevelResources: features.enabled('PodLevelResources'),
+    inPlacePodLevelResources: features.enabled('InPlacePodLevelResourcesVerticalScaling'),
+    restartAllContainers: features.enabled('RestartAllContainersOnContainerExits'),
+  };
+}
+
+/** Every view becomes a status, until the pod is gone. */
+export function publishStatus(statuses: Statuses, probes: () => ProbeResults): (news: PodNews) => void {
+  return (news) => {
+    if (news.kind === 'gone') {
+      statuses.forget(news.uid);
+      return;
+    }
+    const { pod, step, observation, memory, plan, startedAt, ended } = news.view;
+    const remembered = [...memory].flatMap(([name, { waiting }]) => (waiting ? [[name, waiting] as const] : []));
+    statuses.publish({
+      pod,
+      step,
+      observation,
+      probes: probes(),
+      waiting: new Map([...remembered, ...(plan?.waiting ?? [])]),
+      startedAt,
+      ended: ended?.rejected ? undefined : ended,
+      rejected: ended?.rejected ? ended : undefined,
+    });
+  };
+}
