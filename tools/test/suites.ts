@@ -19,6 +19,7 @@ export const SUITES: readonly Suite[] = [
       'tools/**/*.test.ts',
       'tests/lab/binaries/*.test.ts',
       'tests/lab/unit/*.test.ts',
+      'tests/pods/*.test.ts',
       'tests/recorded/**/*.test.ts',
       'bench/**/*.test.ts',
     ],
