@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import {
+  appArmorEnabled,
   cgroupVersion,
   memoryBytes,
   numaNodes,
@@ -106,5 +107,15 @@ describe('system calls', () => {
     assert.throws(() => syscalls.tryLock(9999), /flock descriptor 9999: .*\(EBADF\)/);
     assert.throws(() => syscalls.inotifyRemove(9999, 1), /inotify_rm_watch watch 1: .*EBADF/);
     assert.throws(() => syscalls.sendNow(9999, Buffer.from('x')), /send descriptor 9999: .*EBADF/);
+  });
+});
+
+describe('AppArmor', () => {
+  it('needs both its interface and its switch', () => {
+    const [on, off] = [fileWith('enabled-y', 'Y\n'), fileWith('enabled-n', 'N\n')];
+    assert.equal(appArmorEnabled(directory, on), true);
+    assert.equal(appArmorEnabled(directory, off), false);
+    assert.equal(appArmorEnabled(directory, join(directory, 'nowhere')), false);
+    assert.equal(appArmorEnabled(join(directory, 'nowhere'), on), false);
   });
 });

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { createSilentLogger } from '../../base/logger.ts';
+import { keepLogSmall, type RotateDeps } from './rotate.ts';
+
+const never = new AbortController().signal;
+
+function createPlace(t: TestContext, more: Partial<RotateDeps> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'rotate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, '0.log');
+  const deps: RotateDeps = {
+    log: createSilentLogger(),
+    reopen: () => {
+      writeFileSync(path, 'new\n');
+      return Promise.resolve();
+    },
+    stamp: () => '20260104-000000',
+    maxSize: 4n,
+    maxFiles: 4,
+    ...more,
+  };
+  return { folder, path, rotate: () => keepLogSmall(deps, { containerId: 'id', path }, never) };
+}
+
+test('a log is rotated when it has reached its size, not before', async (t) => {
+  const { folder, path, rotate } = createPlace(t);
+  writeFileSync(path, 'one');
+  await rotate();
+  assert.deepEqual(readdirSync(folder), ['0.log']);
+  writeFileSync(path, 'four');
+  await rotate();
+  assert.equal(readFileSync(join(folder, '0.log.20260104-000000'), 'utf8'), 'four');
+  assert.equal(readFileSync(path, 'utf8'), 'new\n');
+});
+
+test('the one before is compressed, mode and content kept', async (t) => {
+  const { folder, path, rotate } = createPlace(t);
+  writeFileSync(path, 'four');
+  writeFileSync(join(folder, '0.log.20260103-000000'), 'before\n', { mode: 0o640 });
+  writeFileSync(join(folder, '0.log.20260102-000000.tmp'), 'half');
+  await rotate();
+  assert.deepEqual(readdirSync(folder), ['0.log', '0.log.20260103-000000.gz', '0.log.20260104-000000']);
+  const compressed = join(folder, '0.log.20260103-000000.gz');
+  assert.equal(gunzipSync(readFileSync(compressed)).toString(), 'before\n');
+  assert.equal((statSync(compressed).mode & 0o777).toString(8), '640');
+});
+
+test('a runtime that did not open a new file gets the old one back', async (t) => {
+  const { folder, path, rotate } = createPlace(t, { reopen: () => Promise.reject(new Error('away')) });
+  writeFileSync(path, 'four');
+  await assert.rejects(rotate(), /away/);
+  assert.deepEqual(readdirSync(folder), ['0.log']);
+  assert.equal(readFileSync(path, 'utf8'), 'four');
+});
+
+test('a new file is not lost when only the answer was', async (t) => {
+  const { folder, path, rotate } = createPlace(t, {
+    reopen: () => {
+      writeFileSync(path, 'after');
+      return Promise.reject(new Error('deadline'));
+    },
+  });
+  writeFileSync(path, 'before');
+  await assert.rejects(rotate(), /deadline/);
+  assert.equal(readFileSync(path, 'utf8'), 'after');
+  assert.equal(readFileSync(join(folder, '0.log.20260104-000000'), 'utf8'), 'before');
+});
+
+test('a log that is missing is opened again', async (t) => {
+  const { path, rotate } = createPlace(t);
+  await rotate();
+  assert.ok(existsSync(path));
+});
+
+test('a file that can not be compressed does not keep the log from being rotated', async (t) => {
+  const { folder, path, rotate } = createPlace(t);
+  writeFileSync(path, 'four');
+  // A folder can't be read as a file, whoever made it.
+  mkdirSync(join(folder, '0.log.20260103-000000'));
+  await rotate();
+  assert.equal(readFileSync(path, 'utf8'), 'new\n');
+  assert.ok(existsSync(join(folder, '0.log.20260104-000000')));
+  assert.equal(
+    readdirSync(folder).some((name) => name.endsWith('.tmp')),
+    false,
+  );
+});
