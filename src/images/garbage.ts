@@ -50,138 +50,180 @@ const PERIOD_MS = 5 * 60_000;
 const RETRY_MS = 10_000;
 
 export function createGarbage(deps: GarbageDeps, settings: GarbageSettings): Garbage {
-  const { clock, log, runtime, record } = deps;
-  const wake = createWakeBit();
-  const watchingSince = clock.now();
-  const removes = settings.highPercent < 100 || settings.maximumAgeMs > 0;
-  let memories: ImageMemories = new Map();
-  let failedBefore = false;
+  return new Collector(deps, settings);
+}
 
-  const look = async (signal: AbortSignal) => {
-    const [images, names] = await Promise.all([runtime.list(signal), deps.imagesInUse(signal)]);
-    const inUse = usedImages(images, names);
-    const now = clock.now();
-    const seen = images.map(({ id, size: bytes, pinned }) => ({ id, bytes, pinned }));
-    memories = rememberImages(memories, seen, inUse, now);
-    return { images, candidates: removalOrder(memories, inUse, settings, now), now };
-  };
-  const remove = async ({ id, bytes }: Candidate, why: string, signal: AbortSignal) => {
-    log.info('Removing image to free bytes', { imageID: id, size: bytes, reason: why });
-    await runtime.remove({ image: id }, signal);
-    memories = new Map([...memories].filter(([known]) => known !== id));
-  };
-  /** All of them, whatever goes wrong with one; what went wrong is told at the end. */
-  const removeUntil = async (candidates: readonly Candidate[], why: string, enough: number, signal: AbortSignal) => {
-    const problems: string[] = [];
-    const removed = new Set<string>();
-    let freed = 0;
-    for (const candidate of candidates) {
-      if (freed >= enough) break;
-      try {
-        await remove(candidate, why, signal);
-        removed.add(candidate.id);
-        freed += candidate.bytes;
-      } catch (error) {
-        signal.throwIfAborted();
-        if (isInterruption(error)) throw error;
-        problems.push(`${candidate.id}: ${describeError(error)}`);
-      }
-    }
-    return { freed, removed, problems };
-  };
+interface Look {
+  readonly images: readonly Image[];
+  readonly candidates: readonly Candidate[];
+  readonly now: number;
+}
 
-  /** What was removed, and why that was not enough if it was not. */
-  const freeSpace = async (candidates: readonly Candidate[], now: number, signal: AbortSignal) => {
-    const nothing = { removed: new Set<string>(), problem: undefined };
-    if (settings.highPercent === 100) return nothing;
-    const disk = await imageDisk(deps, signal);
-    const space = judgeSpace(disk, settings);
-    if (space.kind === 'unknown') {
-      const message = 'invalid capacity 0 on image filesystem';
-      record({ node: true, type: 'Warning', reason: 'InvalidDiskCapacity', message });
-      return { ...nothing, problem: new CodedError('internal', message) };
-    }
-    if (space.kind === 'enough') return nothing;
-    const { usedPercent, bytesToFree } = space;
-    log.info('Disk usage on image filesystem is over the high threshold: freeing space', { usedPercent, bytesToFree });
-    const old = candidates.filter((candidate) => isOldEnough(candidate, settings, now));
-    const { freed, removed, problems } = await removeUntil(old, 'space', bytesToFree, signal);
-    if (problems.length > 0) {
-      return { removed, problem: deletionError(`${bytesToFree} bytes, but freed ${freed} bytes`, problems) };
-    }
-    if (freed >= bytesToFree) return { removed, problem: undefined };
-    const message = notEnoughFreed(usedPercent, disk.capacityBytes, freed);
-    record({ node: true, type: 'Warning', reason: 'FreeDiskSpaceFailed', message });
-    return { removed, problem: new CodedError('exhausted', message) };
-  };
+interface Removal {
+  readonly freed: number;
+  readonly removed: ReadonlySet<string>;
+  readonly problems: readonly string[];
+}
 
-  const collect = async (signal: AbortSignal) => {
-    const { images, candidates, now } = await look(signal);
-    const aged = planByAge(candidates, settings, { now, watchingSince });
-    const byAge = await removeUntil(aged, 'age', Infinity, signal);
+class Collector implements Garbage {
+  readonly #deps: GarbageDeps;
+  readonly #settings: GarbageSettings;
+  readonly #wake = createWakeBit();
+  readonly #watchingSince: number;
+  #memories: ImageMemories = new Map();
+  #failedBefore = false;
+
+  constructor(deps: GarbageDeps, settings: GarbageSettings) {
+    this.#deps = deps;
+    this.#settings = settings;
+    this.#watchingSince = deps.clock.now();
+  }
+
+  noteUse(imageId: string): void {
+    this.#memories = markUsed(this.#memories, imageId, this.#deps.clock.now());
+  }
+
+  hurry(): void {
+    this.#wake.wake();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const rest = await this.#pass(signal);
+      using pause = linkSignal(signal);
+      const slept = this.#deps.clock.sleep(rest, pause.signal);
+      const woken = this.#wake.wait(pause.signal);
+      await Promise.race([slept, woken].map((wait) => wait.catch(() => undefined)));
+      pause.abort('one of the two has come');
+      await Promise.allSettled([slept, woken]);
+    }
+  }
+
+  async collect(signal: AbortSignal): Promise<void> {
+    const { maximumAgeMs } = this.#settings;
+    const { images, candidates, now } = await this.#look(signal);
+    const aged = planByAge(candidates, this.#settings, { now, watchingSince: this.#watchingSince });
+    const byAge = await this.#remove(aged, { why: 'age', enough: Infinity }, signal);
     const left = candidates.filter(({ id }) => !byAge.removed.has(id));
-    const forSpace = await freeSpace(left, now, signal);
-    await deps.onImages(
-      images.filter(({ id }) => !byAge.removed.has(id) && !forSpace.removed.has(id)),
-      now,
-    );
+    const forSpace = await this.#freeSpace(left, now, signal);
+    const stays = ({ id }: Image) => !byAge.removed.has(id) && !forSpace.removed.has(id);
+    await this.#deps.onImages(images.filter(stays), now);
     if (byAge.problems.length > 0) {
-      throw deletionError(`images unused for ${formatDuration(settings.maximumAgeMs)}`, byAge.problems);
+      throw deletionError(`images unused for ${formatDuration(maximumAgeMs)}`, byAge.problems);
     }
     if (forSpace.problem !== undefined) throw forSpace.problem;
-  };
-  const pass = async (signal: AbortSignal): Promise<number> => {
+  }
+
+  async removeUnused(signal: AbortSignal): Promise<number> {
+    const { images, candidates, now } = await this.#look(signal);
+    const { freed, removed, problems } = await this.#removeOld(candidates, { now, enough: Infinity }, signal);
+    await this.#deps.onImages(
+      images.filter(({ id }) => !removed.has(id)),
+      now,
+    );
+    if (problems.length > 0) throw deletionError(`all unused images, but freed ${freed} bytes`, problems);
+    return freed;
+  }
+
+  /** Answers how long to rest after it. */
+  async #pass(signal: AbortSignal): Promise<number> {
+    const { highPercent, maximumAgeMs } = this.#settings;
     try {
-      if (removes) await collect(signal);
+      if (highPercent < 100 || maximumAgeMs > 0) await this.collect(signal);
       else {
-        const { images, now } = await look(signal);
-        await deps.onImages(images, now);
+        const { images, now } = await this.#look(signal);
+        await this.#deps.onImages(images, now);
       }
-      failedBefore = false;
+      this.#failedBefore = false;
       return PERIOD_MS;
     } catch (error) {
       if (signal.aborted) return PERIOD_MS;
       if (isInterruption(error)) return RETRY_MS;
-      const message = describeError(error);
-      log.error('Image garbage collection failed', { err: error });
+      this.#deps.log.error('Image garbage collection failed', { err: error });
       // The first failure is often that of a machine which is still starting.
-      if (failedBefore) record({ node: true, type: 'Warning', reason: 'ImageGCFailed', message });
-      failedBefore = true;
+      if (this.#failedBefore) this.#warn('ImageGCFailed', describeError(error));
+      this.#failedBefore = true;
       return PERIOD_MS;
     }
-  };
+  }
 
-  return {
-    collect,
-    hurry: wake.wake,
-    noteUse: (id) => {
-      memories = markUsed(memories, id, clock.now());
-    },
-    removeUnused: async (signal) => {
-      const { images, candidates, now } = await look(signal);
-      const old = candidates.filter((candidate) => isOldEnough(candidate, settings, now));
-      const done = await removeUntil(old, 'space', Infinity, signal);
-      await deps.onImages(
-        images.filter(({ id }) => !done.removed.has(id)),
-        now,
-      );
-      if (done.problems.length > 0) {
-        throw deletionError(`all unused images, but freed ${done.freed} bytes`, done.problems);
+  async #look(signal: AbortSignal): Promise<Look> {
+    const { runtime, clock } = this.#deps;
+    const [images, names] = await Promise.all([runtime.list(signal), this.#deps.imagesInUse(signal)]);
+    const inUse = usedImages(images, names);
+    const now = clock.now();
+    const seen = images.map(({ id, size: bytes, pinned }) => ({ id, bytes, pinned }));
+    this.#memories = rememberImages(this.#memories, seen, inUse, now);
+    return { images, candidates: removalOrder(this.#memories, inUse, this.#settings, now), now };
+  }
+
+  /** What was removed, and why that was not enough if it was not. */
+  async #freeSpace(
+    candidates: readonly Candidate[],
+    now: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly removed: ReadonlySet<string>; readonly problem: CodedError | undefined }> {
+    const nothing = { removed: new Set<string>(), problem: undefined };
+    if (this.#settings.highPercent === 100) return nothing;
+    const disk = await imageDisk(this.#deps, signal);
+    const space = judgeSpace(disk, this.#settings);
+    if (space.kind === 'enough') return nothing;
+    if (space.kind === 'unknown') {
+      const message = 'invalid capacity 0 on image filesystem';
+      this.#warn('InvalidDiskCapacity', message);
+      return { ...nothing, problem: new CodedError('internal', message) };
+    }
+    const { usedPercent, bytesToFree: enough } = space;
+    this.#deps.log.info('Disk usage on image filesystem is over the high threshold', { usedPercent, toFree: enough });
+    const { freed, removed, problems } = await this.#removeOld(candidates, { now, enough }, signal);
+    if (problems.length > 0) {
+      return { removed, problem: deletionError(`${enough} bytes, but freed ${freed} bytes`, problems) };
+    }
+    if (freed >= enough) return { removed, problem: undefined };
+    const message = notEnoughFreed(usedPercent, disk.capacityBytes, freed);
+    this.#warn('FreeDiskSpaceFailed', message);
+    return { removed, problem: new CodedError('exhausted', message) };
+  }
+
+  #removeOld(
+    candidates: readonly Candidate[],
+    { now, enough }: { readonly now: number; readonly enough: number },
+    signal: AbortSignal,
+  ): Promise<Removal> {
+    const old = candidates.filter((candidate) => isOldEnough(candidate, this.#settings, now));
+    return this.#remove(old, { why: 'space', enough }, signal);
+  }
+
+  /** Until enough bytes are free, whatever goes wrong with one of them. */
+  async #remove(
+    candidates: readonly Candidate[],
+    { why, enough }: { readonly why: string; readonly enough: number },
+    signal: AbortSignal,
+  ): Promise<Removal> {
+    const { log, runtime } = this.#deps;
+    const problems: string[] = [];
+    const removed = new Set<string>();
+    let freed = 0;
+    for (const { id, bytes } of candidates) {
+      if (freed >= enough) break;
+      log.info('Removing image to free bytes', { imageID: id, size: bytes, reason: why });
+      try {
+        await runtime.remove({ image: id }, signal);
+        removed.add(id);
+        freed += bytes;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isInterruption(error)) throw error;
+        problems.push(`${id}: ${describeError(error)}`);
       }
-      return done.freed;
-    },
-    run: async (signal) => {
-      while (!signal.aborted) {
-        const rest = await pass(signal);
-        using pause = linkSignal(signal);
-        const slept = clock.sleep(rest, pause.signal);
-        const woken = wake.wait(pause.signal);
-        await Promise.race([slept, woken].map((wait) => wait.catch(() => undefined)));
-        pause.abort('one of the two has come');
-        await Promise.allSettled([slept, woken]);
-      }
-    },
-  };
+    }
+    this.#memories = new Map([...this.#memories].filter(([id]) => !removed.has(id)));
+    return { freed, removed, problems };
+  }
+
+  #warn(reason: string, message: string): void {
+    this.#deps.record({ node: true, type: 'Warning', reason, message });
+  }
 }
 
 /** Runtimes differ in what they call the image of a container: its id, a tag or a digest. */

@@ -9,12 +9,12 @@ import { fieldPathOf } from '../plan/roles.ts';
 import type { Image, PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import { type CredentialPluginSettings, openCredentialPlugins } from './credential-plugins.ts';
-import { type CredentialPlugins, createCredentials } from './credentials.ts';
+import { type CredentialPlugins, type Credentials, createCredentials } from './credentials.ts';
 import { createDockerConfigFiles } from './docker-config-files.ts';
 import { createEnsure, type ImageAnswer } from './ensure.ts';
 import { createGarbage } from './garbage.ts';
 import type { CredentialObjects, Disk, ImageRuntime, RecordEvent, Surroundings } from './ports.ts';
-import { createPullProgress } from './progress.ts';
+import { createPullProgress, type PullProgress } from './progress.ts';
 import { createPullRecords } from './pull-records.ts';
 import { createPulls, type PullSettings } from './pulls.ts';
 import type { GarbageSettings } from './rules/garbage.ts';
@@ -84,77 +84,88 @@ export interface Images {
 }
 
 export function createImages(deps: ImagesDeps, config: ImagesConfig): Images {
-  const { clock, log, runtime, record } = deps;
+  const { clock, log } = deps;
+  const { verification } = config;
   const records = createPullRecords({ clock, log }, config.rootDirectory);
   let listed: readonly Image[] = [];
-  const garbage = createGarbage(
-    {
-      ...deps,
-      onImages: async (images, startedAt) => {
-        listed = images;
-        if (config.verification === undefined) return;
-        await records.settle(images);
-        await records.prune(new Set(images.map(({ id }) => id)), startedAt);
-      },
-    },
-    config.garbage,
-  );
-  let plugins: CredentialPlugins = { provide: () => Promise.resolve([]) };
-  const places = { ...deps.surroundings, rootDirectory: config.rootDirectory };
+  const onImages = async (images: readonly Image[], startedAt: number) => {
+    listed = images;
+    if (verification === undefined) return;
+    await records.settle(images);
+    await records.prune(new Set(images.map(({ id }) => id)), startedAt);
+  };
+  const garbage = createGarbage({ ...deps, onImages }, config.garbage);
+  const plugins = createPluginsPart(deps, config);
   const ensure = createEnsure({
-    clock,
-    runtime,
-    record,
-    pulls: createPulls({ runtime, clock }, config.pulls),
-    credentials: createCredentials({
-      files: createDockerConfigFiles({ clock, log }, places),
-      plugins: { provide: (pod, repository, signal) => plugins.provide(pod, repository, signal) },
-      objects: deps.objects,
-    }),
-    progress: createPullProgress({
-      clock,
-      downloadsOf: async (image, signal) => {
-        const name = parseImageName(image);
-        return name.ok ? await deps.downloadsOf?.(name.value.repository, signal) : undefined;
-      },
-    }),
-    sandboxConfigOf: deps.sandboxConfigOf,
-    onUse: garbage.noteUse,
-    onDiskFull: garbage.hurry,
-    access: config.verification === undefined ? undefined : { records, verification: config.verification },
+    ...deps,
+    pulls: createPulls(deps, config.pulls),
+    credentials: createNodeCredentials(deps, config, plugins),
+    progress: createNodeProgress(deps),
+    onUse: (id) => garbage.noteUse(id),
+    onDiskFull: () => garbage.hurry(),
+    access: verification === undefined ? undefined : { records, verification },
   });
+  const open = async () => {
+    await plugins.open();
+    if (verification !== undefined) await records.open();
+  };
+  return {
+    part: createPart(open, (signal) => garbage.run(signal)),
+    ensure: ({ pod, container, signal }) => {
+      const { name, image = '', imagePullPolicy: policy = 'IfNotPresent' } = container;
+      return ensure({ pod, image, policy, fieldPath: fieldPathOf(pod, name) }, signal);
+    },
+    ensureVolume: ({ pod, image, policy, signal }) => ensure({ pod, image, policy, fieldPath: undefined }, signal),
+    list: () => listed,
+    collect: (signal) => garbage.collect(signal),
+    removeUnused: (signal) => garbage.removeUnused(signal),
+  };
+}
 
+function createPart(open: () => Promise<void>, run: (signal: AbortSignal) => Promise<void>): Part {
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
   return {
-    part: {
-      name: 'images',
-      start: async () => {
-        if (config.plugins !== undefined) {
-          const { environment } = deps.surroundings;
-          plugins = await openCredentialPlugins({ clock, log, environment, objects: deps.objects }, config.plugins);
-        }
-        if (config.verification !== undefined) await records.open();
-        running = garbage.run(stopping.signal);
-      },
-      stop: async () => {
-        stopping.abort('the kubelet is stopping');
-        await running;
-      },
+    name: 'images',
+    start: async () => {
+      await open();
+      running = run(stopping.signal);
     },
-    ensure: ({ pod, container, signal }) =>
-      ensure(
-        {
-          pod,
-          image: container.image ?? '',
-          policy: container.imagePullPolicy ?? 'IfNotPresent',
-          fieldPath: fieldPathOf(pod, container.name),
-        },
-        signal,
-      ),
-    ensureVolume: ({ pod, image, policy, signal }) => ensure({ pod, image, policy, fieldPath: undefined }, signal),
-    list: () => listed,
-    collect: garbage.collect,
-    removeUnused: garbage.removeUnused,
+    stop: async () => {
+      stopping.abort('the kubelet is stopping');
+      await running;
+    },
   };
+}
+
+/** Plugins are programs in files: they are looked at when the part starts, not when it is made. */
+function createPluginsPart({ clock, log, surroundings, objects }: ImagesDeps, { plugins: settings }: ImagesConfig) {
+  const { environment } = surroundings;
+  let opened: CredentialPlugins = { provide: () => Promise.resolve([]) };
+  return {
+    open: async () => {
+      if (settings === undefined) return;
+      opened = await openCredentialPlugins({ clock, log, environment, objects }, settings);
+    },
+    provide: (...wish: Parameters<CredentialPlugins['provide']>) => opened.provide(...wish),
+  };
+}
+
+function createNodeCredentials(
+  { clock, log, surroundings, objects }: ImagesDeps,
+  { rootDirectory }: ImagesConfig,
+  plugins: CredentialPlugins,
+): Credentials {
+  const files = createDockerConfigFiles({ clock, log }, { ...surroundings, rootDirectory });
+  return createCredentials({ files, plugins, objects });
+}
+
+function createNodeProgress({ clock, downloadsOf }: ImagesDeps): PullProgress {
+  return createPullProgress({
+    clock,
+    downloadsOf: async (image, signal) => {
+      const name = parseImageName(image);
+      return name.ok ? await downloadsOf?.(name.value.repository, signal) : undefined;
+    },
+  });
 }

@@ -55,108 +55,140 @@ const TEMPORARY = '.tmp';
 
 const fileName = (text: string): string => `${PREFIX}${createHash('sha256').update(text).digest('hex')}`;
 
-export function createPullRecords(
-  { clock, log }: { readonly clock: Pick<Clock, 'now'>; readonly log: Logger },
-  rootDirectory: string,
-): PullRecords {
-  const folders = {
-    pulling: join(rootDirectory, 'image_manager', 'pulling'),
-    pulled: join(rootDirectory, 'image_manager', 'pulled'),
-  };
-  const records = new Map<string, PulledRecord | 'unreadable'>();
-  const intents = new Map<string, Intent>();
-  const inTurn = createQueue();
+export interface PullRecordsDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Logger;
+}
 
-  const store = async (imageRef: string, record: PulledRecord) => {
-    await writeWhole(join(folders.pulled, fileName(imageRef)), formatPulledRecord(record));
-    records.set(fileName(imageRef), record);
-  };
-  const merge = async (image: string, imageRef: string, used: PullCredentials | undefined) => {
+export function createPullRecords(deps: PullRecordsDeps, rootDirectory: string): PullRecords {
+  return new RecordFiles(deps, rootDirectory);
+}
+
+class RecordFiles implements PullRecords {
+  readonly #deps: PullRecordsDeps;
+  readonly #pulling: string;
+  readonly #pulled: string;
+  /** By file name. */
+  readonly #records = new Map<string, PulledRecord | 'unreadable'>();
+  readonly #intents = new Map<string, Intent>();
+  readonly #inTurn = createQueue();
+
+  constructor(deps: PullRecordsDeps, rootDirectory: string) {
+    this.#deps = deps;
+    this.#pulling = join(rootDirectory, 'image_manager', 'pulling');
+    this.#pulled = join(rootDirectory, 'image_manager', 'pulled');
+  }
+
+  async open(): Promise<void> {
+    const { log } = this.#deps;
+    for (const folder of [this.#pulling, this.#pulled]) await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const [name, text] of await readFolder(this.#pulling)) {
+      const intent = parseIntent(text);
+      if (intent.ok && fileName(intent.value) === name) this.#intents.set(intent.value, { pulls: 0, idleSince: 0 });
+      else log.error('Ignoring an image pull intent that is not understood', { file: join(this.#pulling, name) });
+    }
+    for (const [name, text] of await readFolder(this.#pulled)) {
+      const record = parsePulledRecord(text);
+      const fits = record.ok && fileName(record.value.imageRef) === name;
+      this.#records.set(name, fits ? record.value : 'unreadable');
+      if (!record.ok) log.error('Image pull record is not understood', { file: name, problem: record.problem });
+    }
+  }
+
+  begin(image: string): Promise<void> {
+    return this.#inTurn(async () => {
+      await writeWhole(join(this.#pulling, fileName(image)), formatIntent(image));
+      this.#intents.set(image, { pulls: (this.#intents.get(image)?.pulls ?? 0) + 1, idleSince: 0 });
+    });
+  }
+
+  pulled(image: string, imageRef: string, used: PullCredentials): Promise<void> {
+    return this.#attempt('Failed to write an image pulled record', image, async () => {
+      await this.#merge(image, imageRef, used);
+      await this.#end(image);
+    });
+  }
+
+  failed(image: string): Promise<void> {
+    return this.#attempt('Failed to remove an image pull intent', image, () => this.#end(image));
+  }
+
+  abandon(image: string): void {
+    const pulls = Math.max((this.#intents.get(image)?.pulls ?? 0) - 1, 0);
+    this.#intents.set(image, { pulls, idleSince: this.#deps.clock.now() });
+  }
+
+  learn(image: string, imageRef: string, used: PullCredentials): Promise<void> {
+    return this.#attempt('Failed to write an image pulled record', image, () => this.#merge(image, imageRef, used));
+  }
+
+  recordOf(imageRef: string): PulledRecord | 'unreadable' | undefined {
+    return this.#records.get(fileName(imageRef));
+  }
+
+  isIntended(image: string): boolean {
+    return this.#intents.has(image);
+  }
+
+  async settle(images: readonly Image[]): Promise<void> {
+    const now = this.#deps.clock.now();
+    const isIdle = ({ pulls, idleSince }: Intent) => pulls === 0 && now - idleSince >= SETTLE_AFTER_MS;
+    for (const [image] of [...this.#intents].filter(([, intent]) => isIdle(intent))) {
+      const found = images.find(({ repoTags, repoDigests }) => isCalled(image, [...repoTags, ...repoDigests]));
+      await this.#attempt('Failed to settle an image pull intent', image, async () => {
+        if (this.#intents.get(image)?.pulls !== 0) return;
+        if (found !== undefined) await this.#merge(image, found.id, undefined);
+        await this.#dropIntent(image);
+      });
+    }
+  }
+
+  async prune(imageRefs: ReadonlySet<string>, before: number): Promise<void> {
+    // Records have whole seconds: one that was made within this second may be younger.
+    const wholeSecond = Math.floor(before / 1000) * 1000;
+    for (const [name, record] of this.#records) {
+      if (record === 'unreadable' || imageRefs.has(record.imageRef)) continue;
+      if ((parseTimestamp(record.updatedAt) ?? 0) >= wholeSecond) continue;
+      await this.#attempt('Failed to remove an image pulled record', record.imageRef, async () => {
+        await rm(join(this.#pulled, name), { force: true });
+        this.#records.delete(name);
+      });
+    }
+  }
+
+  async #merge(image: string, imageRef: string, used: PullCredentials | undefined): Promise<void> {
     const name = withoutTagAndDigest(image);
     if (!name.ok) throw new Error(`${image}: ${name.problem}`);
-    const found = records.get(fileName(imageRef));
-    const now = formatTimestamp(clock.now());
-    const known: PulledRecord | undefined = found === 'unreadable' ? undefined : found;
+    const file = fileName(imageRef);
+    const found = this.#records.get(file);
+    const known = found === 'unreadable' ? undefined : found;
+    const now = formatTimestamp(this.#deps.clock.now());
     const base = known ?? { imageRef, updatedAt: now, credentials: new Map() };
     const merged = mergeCredentials(base, name.value, used, now);
-    if (merged !== known) await store(imageRef, merged);
-  };
-  const dropIntent = async (image: string) => {
-    await rm(join(folders.pulling, fileName(image)), { force: true });
-    intents.delete(image);
-  };
-  const end = async (image: string) => {
-    const pulls = (intents.get(image)?.pulls ?? 0) - 1;
-    if (pulls > 0) intents.set(image, { pulls, idleSince: 0 });
-    else await dropIntent(image);
-  };
-  /** Records are a matter of access, not of running: what can't be written is told, and asked of the registry next time. */
-  const attempt = async (what: string, image: string, work: () => Promise<void>) => {
-    try {
-      await inTurn(work);
-    } catch (error) {
-      log.error(what, { image, err: error });
-    }
-  };
+    if (merged === known) return;
+    await writeWhole(join(this.#pulled, file), formatPulledRecord(merged));
+    this.#records.set(file, merged);
+  }
 
-  return {
-    open: async () => {
-      for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 });
-      for (const [name, text] of await readFolder(folders.pulling)) {
-        const intent = parseIntent(text);
-        if (intent.ok && fileName(intent.value) === name) intents.set(intent.value, { pulls: 0, idleSince: 0 });
-        else log.error('Ignoring an image pull intent that is not understood', { file: join(folders.pulling, name) });
-      }
-      for (const [name, text] of await readFolder(folders.pulled)) {
-        const record = parsePulledRecord(text);
-        const fits = record.ok && fileName(record.value.imageRef) === name;
-        records.set(name, fits ? record.value : 'unreadable');
-        if (!record.ok) log.error('Image pull record is not understood', { file: name, problem: record.problem });
-      }
-    },
-    begin: (image) =>
-      inTurn(async () => {
-        await writeWhole(join(folders.pulling, fileName(image)), formatIntent(image));
-        intents.set(image, { pulls: (intents.get(image)?.pulls ?? 0) + 1, idleSince: 0 });
-      }),
-    pulled: (image, imageRef, used) =>
-      attempt('Failed to write an image pulled record', image, async () => {
-        await merge(image, imageRef, used);
-        await end(image);
-      }),
-    failed: (image) => attempt('Failed to remove an image pull intent', image, () => end(image)),
-    abandon: (image) => {
-      intents.set(image, { pulls: Math.max((intents.get(image)?.pulls ?? 0) - 1, 0), idleSince: clock.now() });
-    },
-    learn: (image, imageRef, used) =>
-      attempt('Failed to write an image pulled record', image, () => merge(image, imageRef, used)),
-    recordOf: (imageRef) => records.get(fileName(imageRef)),
-    isIntended: (image) => intents.has(image),
-    settle: async (images) => {
-      const isIdle = ({ pulls, idleSince }: Intent) => pulls === 0 && clock.now() - idleSince >= SETTLE_AFTER_MS;
-      const idle = [...intents].filter(([, intent]) => isIdle(intent)).map(([image]) => image);
-      for (const image of idle) {
-        const found = images.find(({ repoTags, repoDigests }) => isCalled(image, [...repoTags, ...repoDigests]));
-        await attempt('Failed to settle an image pull intent', image, async () => {
-          if (intents.get(image)?.pulls !== 0) return;
-          if (found !== undefined) await merge(image, found.id, undefined);
-          await dropIntent(image);
-        });
-      }
-    },
-    prune: async (imageRefs, before) => {
-      // Records have whole seconds: one that was made within this second may be younger.
-      const wholeSecond = Math.floor(before / 1000) * 1000;
-      for (const [name, record] of records) {
-        if (record === 'unreadable' || imageRefs.has(record.imageRef)) continue;
-        if ((parseTimestamp(record.updatedAt) ?? 0) >= wholeSecond) continue;
-        await attempt('Failed to remove an image pulled record', record.imageRef, async () => {
-          await rm(join(folders.pulled, name), { force: true });
-          records.delete(name);
-        });
-      }
-    },
-  };
+  async #end(image: string): Promise<void> {
+    const pulls = (this.#intents.get(image)?.pulls ?? 0) - 1;
+    if (pulls > 0) this.#intents.set(image, { pulls, idleSince: 0 });
+    else await this.#dropIntent(image);
+  }
+
+  async #dropIntent(image: string): Promise<void> {
+    await rm(join(this.#pulling, fileName(image)), { force: true });
+    this.#intents.delete(image);
+  }
+
+  /** Records are a matter of access, not of running: what can't be written is told, and asked of the registry next time. */
+  async #attempt(what: string, image: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await this.#inTurn(work);
+    } catch (error) {
+      this.#deps.log.error(what, { image, err: error });
+    }
+  }
 }
 
 async function readFolder(folder: string): Promise<readonly (readonly [string, string])[]> {

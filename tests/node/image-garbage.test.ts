@@ -59,6 +59,43 @@ test('the real file system of the images is looked at', async (t) => {
   assert.deepEqual(events, []);
 });
 
+for (const runtime of RUNTIMES) {
+  test(`${runtime}: a pull that finds no space says so, makes space, and works then`, async (t) => {
+    const { node, cri } = await labNode(t, runtime);
+    const registry = await lab.registry(node);
+    const store = join(node.containerd.root, 'io.containerd.content.v1.content');
+    const mounted = await node.exec([
+      'sh',
+      '-c',
+      `mount -t tmpfs -o size=2m tmpfs ${store} && mkdir -p ${store}/ingest ${store}/blobs/sha256`,
+    ]);
+    assert.equal(mounted.code, 0, mounted.stderr);
+    const { images, events } = await openImages(
+      t,
+      cri,
+      { garbage },
+      { diskOf: () => Promise.resolve({ capacityBytes: 100 * GIB, availableBytes: 5 * GIB }) },
+    );
+    await eventually('the first pass is over', () => events.find((event) => event.includes('FreeDiskSpaceFailed')));
+    events.length = 0;
+    const filler = await registry.push(imageOf('filler', 1_200_000), 'app/filler:1');
+    const wanted = await registry.push(imageOf('wanted', 1_000_000), 'app/wanted:1');
+    assert.equal((await images.ensure({ ...wishFor(filler), signal: never })).kind, 'ready');
+    const failed = await images.ensure({ ...wishFor(wanted), signal: never });
+    assert.ok(failed.kind === 'waiting');
+    assert.equal(failed.reason, 'ErrImagePull');
+    assert.match(failed.message, /no space left on device/);
+    await eventually('nobody uses the other image: it is removed without waiting for the next pass', async () => {
+      const left = await cri.images.list(never);
+      return left.some(({ repoTags }) => repoTags.includes(filler)) ? undefined : true;
+    });
+    await eventually('then there is space', async () => {
+      const answer = await images.ensure({ ...wishFor(wanted), signal: never });
+      return answer.kind === 'ready' ? true : undefined;
+    });
+  });
+}
+
 test('all unused images can be removed at once', async (t) => {
   const { node, cri } = await labNode(t, 'containerd-2.4');
   await startPod(cri, node, SLEEPER);
