@@ -60,7 +60,7 @@ describe('systemd', () => {
       flags: ['--strict-config'],
     });
     await kubelet.up();
-    assert.equal((await kubelet.configz())['cgroupDriver'], 'systemd');
+    assert.equal((await kubelet.configz())['cgroupDriver'], 'cgroupfs');
     kubelet.signal('SIGTERM');
     await kubelet.exited;
     rmSync(directory, { recursive: true });

@@ -108,7 +108,7 @@ suite('a guest', () => {
         kubeletconfig: Record<string, unknown>;
       };
       assert.equal(configz.kubeletconfig['failCgroupV1'], true);
-      assert.equal(configz.kubeletconfig['cgroupDriver'], 'systemd');
+      assert.equal(configz.kubeletconfig['cgroupDriver'], 'cgroupfs');
       assert.match(await guest.runOk('tr "\\0" " " < /proc/$(systemctl show -P MainPID kubelet)/cmdline'), / --v=3 /);
       await guest.runOk('systemctl stop kubelet');
       assert.equal((await guest.runOk('systemctl show -P Result kubelet')).trim(), 'success');
