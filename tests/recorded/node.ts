@@ -66,7 +66,7 @@ export const network = createNetwork(
     hostnameOverride: true,
   },
 );
-const nodeHostsFile = '127.0.0.1 localhost\n127.0.0.1 runsc\n127.0.0.1 vm\n';
+export const nodeHostsFile = '127.0.0.1 localhost\n127.0.0.1 runsc\n127.0.0.1 vm\n';
 
 const found = (data: Readonly<Record<string, string>>): ObjectData => ({
   kind: 'found',

@@ -10,7 +10,8 @@ export interface Telling {
   /** The last one before the end of the pod was asked for. */
   readonly settled: PodStatus | undefined;
   readonly events: readonly RecordedEvent[];
-  readonly cgroups: CgroupValues;
+  /** Undefined where there are none of the recorded kind. */
+  readonly cgroups: CgroupValues | undefined;
   readonly inside: Readonly<Record<string, RecordedInside>>;
   readonly files: readonly RecordedFile[];
   readonly logs: readonly RecordedFile[];
@@ -38,7 +39,7 @@ export function itemsOf(recorded: Telling, seen: Telling): readonly Item[] {
     item('last status', ({ statuses }) => flatten(statuses.at(-1) ?? {})),
     item('events', ({ events }) => byPlace(events).map(eventLine)),
     item('counts', ({ events }) => byPlace(events).map(countLine)),
-    item('cgroups', ({ cgroups }) => flatten(cgroups)),
+    ...(seen.cgroups === undefined ? [] : [item('cgroups', ({ cgroups = {} }) => flatten(cgroups))]),
     item('files', ({ files }) => files.map((file) => file.join(' ').trim()).sort()),
     item('logs', ({ logs }) => logs.map((file) => file.join(' ').trim()).sort()),
     inside('hosts', ({ hosts }) => hosts.split('\n')),
@@ -46,9 +47,11 @@ export function itemsOf(recorded: Telling, seen: Telling): readonly Item[] {
     inside('hostname', ({ hostname }) => [hostname]),
     inside('env', ({ env }) => env),
     inside('id', ({ id }) => [id]),
-    inside('mounts', ({ mounts }) => mounts),
+    inside('mounts', ({ mounts }) => mounts.filter((line) => seen.cgroups !== undefined || !isCgroupMount(line))),
   ];
 }
+
+const isCgroupMount = (line: string): boolean => line.includes(' /sys/fs/cgroup');
 
 /** The states that each container, and the phases that the pod went through, without the times in between. */
 function stateLines(statuses: readonly PodStatus[]): readonly string[] {

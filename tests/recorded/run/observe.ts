@@ -1,4 +1,5 @@
 /** What the recording holds of a running pod, read on a node of the lab: from inside its containers, its cgroups, its files. */
+import { existsSync } from 'node:fs';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { CriClient } from '../../../src/runtime/cri/client.ts';
@@ -17,7 +18,8 @@ export type CgroupValues = Readonly<Record<string, Readonly<Record<string, strin
 
 export interface Observed {
   readonly inside: Readonly<Record<string, RecordedInside>>;
-  readonly cgroups: CgroupValues;
+  /** Undefined on a machine with cgroup v2 only: its files have other names than the recorded ones. */
+  readonly cgroups: CgroupValues | undefined;
   readonly files: readonly RecordedFile[];
   readonly logs: readonly RecordedFile[];
 }
@@ -94,9 +96,12 @@ const CGROUP_FILES = [
   'pids/pids.max',
   'cpuset/cpuset.cpus',
 ] as const;
+/** Machines have more or fewer. */
+export const ALL_CPUS = 'all';
 const CGROUP_MOUNTS = '/sys/fs/cgroup';
 
-async function readCgroups(node: LabNode, uid: string, made: InRuntime): Promise<CgroupValues> {
+async function readCgroups(node: LabNode, uid: string, made: InRuntime): Promise<CgroupValues | undefined> {
+  if (!existsSync(join(CGROUP_MOUNTS, 'cpu'))) return undefined;
   const names = new Map<string, string>([
     ...made.sandboxes.map(({ id }) => [id, 'sandbox'] as const),
     ...made.containers.map(({ id, metadata }) => [id, metadata?.name ?? ''] as const),
@@ -126,7 +131,9 @@ async function cgroupValues(node: LabNode, cgroup: string): Promise<Readonly<Rec
     const path = join(CGROUP_MOUNTS, controller, node.world.cgroup, cgroup, name);
     return [name, (await readFile(path, 'utf8').catch(() => 'absent')).trim()];
   });
-  return Object.fromEntries(await Promise.all(values));
+  const { 'cpuset.cpus': cpus = '', ...rest } = Object.fromEntries(await Promise.all(values));
+  const all = (await readFile(join(CGROUP_MOUNTS, 'cpuset', 'cpuset.cpus'), 'utf8')).trim();
+  return { ...rest, 'cpuset.cpus': cpus === all ? ALL_CPUS : cpus };
 }
 
 const KINDS: readonly (readonly [number, string])[] = [

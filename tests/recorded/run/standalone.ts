@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Container } from '../../../src/api/container.ts';
 import type { Pod } from '../../../src/api/pod.ts';
 import type { RecordedFile, RecordedInside, RecordedLife } from '../lives.ts';
+import { nodeHostsFile } from '../node.ts';
 
 export interface NotStandalone {
   readonly lives: readonly string[];
@@ -100,9 +101,13 @@ function withoutTokenFiles(files: readonly RecordedFile[]): readonly RecordedFil
   return rest.filter(([path = '']) => !(forToken.includes(path) && isEmpty(path)));
 }
 
+/** Pods on the node's network see the hosts file of the node, which in a world is the machine's. */
+const withHostsOf = (machine: string, hosts: string): string => hosts.replace(nodeHostsFile, () => machine);
+
 function withoutServices(inside: RecordedInside): RecordedInside {
   return {
     ...inside,
+    hosts: withHostsOf(readFileSync('/etc/hosts', 'utf8'), inside.hosts),
     env: inside.env.filter((line) => !SERVICE_VARIABLE.test(line)),
     mounts: inside.mounts.filter((line) => !line.includes(` ${TOKEN_FOLDER} `)),
   };

@@ -3,7 +3,7 @@ import type { PodStatus } from '../../../src/api/pod-status.ts';
 import type { LabNode } from '../../lab/lab.ts';
 import type { RecordedEvent, RecordedLife } from '../lives.ts';
 import type { Telling } from './items.ts';
-import type { CgroupValues, Observed } from './observe.ts';
+import { ALL_CPUS, type CgroupValues, type Observed } from './observe.ts';
 import { recordedPaths, standaloneLife } from './standalone.ts';
 
 export function recordedTelling(life: RecordedLife): Telling {
@@ -28,6 +28,9 @@ const withPath = (file: readonly string[]): readonly string[] =>
 
 const belowPod = (path: string): string => path.split('/').slice(1).join('/');
 
+/** Of the machine that was recorded. */
+const RECORDED_CPUS = '0-1';
+
 function recordedCgroups(life: RecordedLife): CgroupValues {
   const made = life.cri.map(({ res, req }): readonly [string, string] => {
     if (res?.['pod_sandbox_id'] !== undefined) return [String(res['pod_sandbox_id']), 'sandbox'];
@@ -39,10 +42,17 @@ function recordedCgroups(life: RecordedLife): CgroupValues {
   const entries = Object.entries(life.cgroups ?? {}).map(
     ([path, values]): [string, Readonly<Record<string, string>>] => {
       const last = path.split('/').at(-1) ?? '';
-      return [last === `pod${uid}` ? `pod in ${path.slice(0, -last.length - 1)}` : (names.get(last) ?? last), values];
+      return [
+        last === `pod${uid}` ? `pod in ${path.slice(0, -last.length - 1)}` : (names.get(last) ?? last),
+        withAllCpus(values),
+      ];
     },
   );
   return Object.fromEntries(entries);
+}
+
+function withAllCpus(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return values['cpuset.cpus'] === RECORDED_CPUS ? { ...values, 'cpuset.cpus': ALL_CPUS } : values;
 }
 
 export interface SeenLife {
@@ -87,6 +97,7 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/\b10\.88\.\d+\.\d+\b/g, 'POD-IP'],
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME'],
   [/(containers\/[^/ ]+\/)[0-9a-f]{8}\b/g, '$1RANDOM'],
+  [/(\$(?:ROOT|LAB)\/.*) - \w+$/g, '$1 - DISK'],
 ];
 
 function neutralText(text: string, { pod }: RecordedLife): string {
