@@ -65,8 +65,10 @@ export function createProbing(deps: ProbingDeps): Probing {
   const stalls = createStallWatch(clock);
   const queue = createDueQueue<ActiveProbe>(clock, (probe, due) => begin(probe, due));
 
-  const hasStarted = (container: Container, id: ContainerId): boolean =>
-    container.startupProbe === undefined || verdicts.get('startup', id) === 'success';
+  const hasStarted = ({ view }: ProbedPod, container: Container, id: ContainerId): boolean => {
+    if (container.startupProbe === undefined) return true;
+    return (verdicts.get('startup', id) ?? verdicts.recall(view.pod, id, 'startup')) === 'success';
+  };
 
   const nextPlace = (periodMs: number): number => {
     const index = counters.get(periodMs) ?? 0;
@@ -120,7 +122,7 @@ export function createProbing(deps: ProbingDeps): Probing {
 
   /** Makes the probes of a pod those that its view asks for. */
   const reconcile = (pod: ProbedPod): void => {
-    const wanted = probedContainers(pod.view, hasStarted);
+    const wanted = probedContainers(pod.view, (container, id) => hasStarted(pod, container, id));
     const alive = new Set(wanted.map(({ seen }) => seen.id));
     for (const [key, probe] of pod.probes) {
       if (alive.has(probe.id)) continue;

@@ -41,11 +41,15 @@ export function createStallWatch(clock: Clock): StallWatch {
   };
   const noteLateness = (): void => {
     const now = clock.mono();
-    if (now - beatDue >= STALL_MS) lastStall = now;
+    if (watchers === 0 || now - beatDue < STALL_MS) return;
+    lastStall = now;
+    // The late beat that is still to come tells of the same stall.
+    beatDue = now;
   };
 
   return {
     begin: () => {
+      noteLateness();
       const began = clock.mono();
       watchers += 1;
       if (watchers === 1) beat();
@@ -54,7 +58,7 @@ export function createStallWatch(clock: Clock): StallWatch {
         stalled: () => {
           // The beat itself may be waiting behind whoever asks.
           noteLateness();
-          return lastStall >= began;
+          return lastStall > began;
         },
         [Symbol.dispose]: () => {
           if (!watching) return;

@@ -61,11 +61,14 @@ export function isSystemError(error: unknown): error is SystemError {
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }
 
+/** Both ends of an open connection, as errors name them. */
+export function endsOf({ localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0 }: Socket): string {
+  return `${joinHostPort(localAddress, localPort)}->${joinHostPort(remoteAddress, remotePort)}`;
+}
+
 /** How a connection that was open broke. */
-export function readProblem(socket: Socket, error: unknown): string {
+export function readProblem(ends: string, error: unknown): string {
   if (isSystemError(error) && error.code === 'ECONNRESET' && error.syscall !== undefined) {
-    const { localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0 } = socket;
-    const ends = `${joinHostPort(localAddress, localPort)}->${joinHostPort(remoteAddress, remotePort)}`;
     return `read tcp ${ends}: read: connection reset by peer`;
   }
   return systemErrorText(error);

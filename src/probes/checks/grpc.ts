@@ -1,4 +1,5 @@
 /** A check by gRPC's health service, over plain HTTP/2. */
+import { STATUS_CODES } from 'node:http';
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
 import { formatDuration } from '../../api/duration.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -26,6 +27,7 @@ const LARGEST_ANSWER = 4 * 1024 * 1024;
 /** A server that is just coming up is tried again within the timeout. */
 const DIAL_AGAIN_MS = 1000;
 const UNIMPLEMENTED = 12;
+const UNAVAILABLE = 14;
 const UNKNOWN = 2;
 
 export async function checkGrpc(clock: Clock, check: GrpcCheck, signal: AbortSignal): Promise<Outcome> {
@@ -117,6 +119,8 @@ function ask(session: ClientHttp2Session, { service, userAgent }: GrpcCheck, sig
     });
     stream.once('response', (headers) => {
       closing = headers;
+      problem = strangeAnswer(path, headers);
+      if (problem !== undefined) stream.destroy();
     });
     stream.once('trailers', (headers) => {
       closing = headers;
@@ -134,7 +138,7 @@ function ask(session: ClientHttp2Session, { service, userAgent }: GrpcCheck, sig
     });
     stream.once('close', () => {
       signal.removeEventListener('abort', onAbort);
-      problem ??= problemOf(path, closing);
+      problem ??= closingProblem(path, closing);
       if (problem === undefined && status !== undefined) resolve(status);
       else reject(problem ?? grpcError(path, UNKNOWN, 'no answer'));
     });
@@ -142,12 +146,36 @@ function ask(session: ClientHttp2Session, { service, userAgent }: GrpcCheck, sig
   });
 }
 
-function problemOf(path: string, headers: IncomingHttpHeaders | undefined): CodedError | undefined {
-  if (headers === undefined) return grpcError(path, 14, 'the connection was closed before an answer');
-  const status = headers['grpc-status'];
-  if (status === undefined) {
-    return grpcError(path, UNKNOWN, `not a gRPC answer (HTTP status ${headers[':status']})`);
+/** What the HTTP status of an answer that is not gRPC's stands for, in gRPC's numbers. */
+const FOR_HTTP_STATUS: Readonly<Record<number, number>> = {
+  400: 13,
+  401: 16,
+  403: 7,
+  404: UNIMPLEMENTED,
+  429: UNAVAILABLE,
+  502: UNAVAILABLE,
+  503: UNAVAILABLE,
+  504: UNAVAILABLE,
+};
+
+/** The problem with an answer that does not come from a gRPC server. */
+function strangeAnswer(path: string, headers: IncomingHttpHeaders): CodedError | undefined {
+  const status = Number(headers[':status']);
+  const type = headers['content-type'] ?? '';
+  if (status !== 200) {
+    const shown = `${status} (${STATUS_CODES[status] ?? ''})`;
+    const message = `unexpected HTTP status code received from server: ${shown}`;
+    return grpcError(path, FOR_HTTP_STATUS[status] ?? UNKNOWN, message);
   }
+  if (type.startsWith('application/grpc')) return undefined;
+  return grpcError(path, UNKNOWN, `received unexpected content-type ${quoteText(type)}`);
+}
+
+/** The error that the closing headers tell of, if any. */
+function closingProblem(path: string, headers: IncomingHttpHeaders | undefined): CodedError | undefined {
+  if (headers === undefined) return grpcError(path, UNAVAILABLE, 'the connection was closed before an answer');
+  const status = headers['grpc-status'];
+  if (status === undefined) return grpcError(path, UNKNOWN, 'the answer ended without a status');
   if (Number(status) === GRPC_OK) return undefined;
   return grpcError(path, Number(status), decodeGrpcMessage(String(headers['grpc-message'] ?? '')));
 }

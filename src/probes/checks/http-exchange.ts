@@ -9,7 +9,7 @@ import { connect as startTls, type TLSSocket } from 'node:tls';
 import { CodedError } from '../../base/errors.ts';
 import { quoteText } from '../../base/go-text.ts';
 import { type HttpTarget, joinHostPort, type RequestHeaders } from '../rules/target.ts';
-import { dial, isSystemError, readProblem } from './dial.ts';
+import { dial, endsOf, isSystemError, readProblem } from './dial.ts';
 
 export interface Exchange {
   readonly target: HttpTarget;
@@ -87,9 +87,15 @@ function overHttp1({ target, headers, bodyLimit }: Exchange, socket: Socket): Pr
       // Line ends and the like that other clients take as well.
       insecureHTTPParser: true,
     });
-    sent.on('error', (cause) => reject(new CodedError('unavailable', talkProblem(socket, cause), { cause })));
+    const ends = endsOf(socket);
+    let answered = false;
+    sent.on('error', (cause) => {
+      // Once there is an answer, whoever reads its body hears of it.
+      if (!answered) reject(new CodedError('unavailable', talkProblem(ends, cause), { cause }));
+    });
     sent.once('upgrade', ({ statusCode = 0 }) => resolve({ status: statusCode, location: undefined, body: '' }));
     sent.once('response', (response) => {
+      answered = true;
       const { statusCode: status = 0, headers: received } = response;
       readBody(response, bodyLimit).then((body) => resolve({ status, location: received.location, body }), reject);
     });
@@ -144,12 +150,12 @@ function readBody(stream: Readable, limit: number): Promise<string> {
   });
 }
 
-function talkProblem(socket: Socket, error: unknown): string {
+function talkProblem(ends: string, error: unknown): string {
   if (!isSystemError(error)) return error instanceof Error ? error.message : String(error);
   if (error.code.startsWith('HPE_')) return `net/http: HTTP/1.x transport connection broken: ${parseProblem(error)}`;
   // Node's word for a connection that was closed before the answer.
   if (error.code === 'ECONNRESET' && error.syscall === undefined) return 'EOF';
-  return readProblem(socket, error);
+  return readProblem(ends, error);
 }
 
 function parseProblem(error: Error): string {
