@@ -6,7 +6,7 @@ import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { createAlarm } from '../base/alarm.ts';
 import { assertNever } from '../base/assert-never.ts';
-import { CodedError } from '../base/errors.ts';
+import { CodedError, codeOf } from '../base/errors.ts';
 import { type LinkedSignal, linkSignal } from '../base/signal.ts';
 import { createWakeBit } from '../base/wake.ts';
 import { emptyObservation, type Observation } from '../plan/observation.ts';
@@ -22,6 +22,8 @@ export interface Worker {
   readonly uid: PodUid;
   send(input: WorkerInput): void;
   wake(): void;
+  /** The runtime answers: what failed may go well now. */
+  retry(): void;
   state(): WorkerState;
   /** Resolves when the pod is gone or the kubelet stops. */
   readonly done: Promise<void>;
@@ -47,7 +49,13 @@ export interface Pass {
   readonly startedAt: number;
 }
 
-export function createWorker(deps: WorkerDeps, initial: WorkerState, signal: AbortSignal): Worker {
+export interface WorkerStart {
+  readonly state: WorkerState;
+  /** Nothing of the pod is on the node yet, so that it can be told of before the runtime was asked. */
+  readonly isNew: boolean;
+}
+
+export function createWorker(deps: WorkerDeps, { state: initial, isNew }: WorkerStart, signal: AbortSignal): Worker {
   const { clock } = deps;
   const uid = podUid(initial.pod.metadata.uid);
   const log = deps.log.with({ pod: `${initial.pod.metadata.namespace}/${initial.pod.metadata.name}`, podUID: uid });
@@ -156,7 +164,9 @@ export function createWorker(deps: WorkerDeps, initial: WorkerState, signal: Abo
   const retryLater = (error: unknown): void => {
     failures += 1;
     const wait = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
-    log.warn('Could not do what the pod needs: trying again', { err: error, step: state.step, retryInMs: wait });
+    // A runtime that is away is told of once, by whoever watches it, not by every pod.
+    const told = codeOf(error) === 'unavailable' ? log.v(2) : log;
+    told?.warn('Could not do what the pod needs: trying again', { err: error, step: state.step, retryInMs: wait });
     alarm.ringAt(clock.now() + wait);
   };
 
@@ -164,12 +174,15 @@ export function createWorker(deps: WorkerDeps, initial: WorkerState, signal: Abo
     alarm.clear();
     if (!signal.aborted) deps.onBroken(uid, error);
   });
-  // Whoever looks for the pod finds it, also before the runtime has answered for the first time.
-  publish(emptyObservation(uid, initial.pod.metadata.name, initial.pod.metadata.namespace, clock.mono()), undefined);
+  const { name, namespace } = initial.pod.metadata;
+  if (isNew) publish(emptyObservation(uid, name, namespace, clock.mono()), undefined);
   return {
     uid,
     send,
     wake: bit.wake,
+    retry: () => {
+      if (failures > 0) bit.wake();
+    },
     state: () => state,
     done,
     busyFor: () => (passBegan === undefined ? 0 : clock.mono() - passBegan),
