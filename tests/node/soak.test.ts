@@ -1,0 +1,8 @@
+/** The short form of `make soak`. */
+import { test } from 'node:test';
+import { killAgainAndAgain } from '../soak/kills.ts';
+import { seedOf } from './better-support.ts';
+
+test('kill -9 of the kubelet with pods that have probes: no container changes, no pod gets unready', async (t) => {
+  await killAgainAndAgain(t, { pods: 10, kills: 6, seed: seedOf(process.env) });
+});
