@@ -8,6 +8,8 @@ import type { ContainerMemory, CrashRecord, WaitingReason } from '../plan/snapsh
 export interface Memory {
   /** Undefined: it has started. */
   note(container: string, waiting: WaitingReason | undefined, retryAt?: number): void;
+  /** It was made and did not run: held back unless it is seen to have ended, when its crash back-off counts. */
+  noteNotRun(container: string, waiting: WaitingReason, retryAt: number): void;
   noteFailedHook(container: string, id: ContainerId): void;
   /** A start of it failed a moment ago: trying again now would only fail again. */
   isHeldBack(container: string): boolean;
@@ -22,13 +24,15 @@ export interface Memory {
 interface Entry {
   waiting: WaitingReason | undefined;
   retryAt: number | undefined;
+  untilEnded: boolean;
   failedHooks: Set<ContainerId>;
 }
 
 export function createMemory(clock: Clock): Memory {
   const entries = new Map<string, Entry>();
   const entryOf = (name: string): Entry => {
-    const entry = entries.get(name) ?? { waiting: undefined, retryAt: undefined, failedHooks: new Set() };
+    const nothing = { waiting: undefined, retryAt: undefined, untilEnded: false, failedHooks: new Set<ContainerId>() };
+    const entry = entries.get(name) ?? nothing;
     entries.set(name, entry);
     return entry;
   };
@@ -37,6 +41,10 @@ export function createMemory(clock: Clock): Memory {
       const entry = entryOf(name);
       entry.waiting = waiting;
       entry.retryAt = retryAt;
+      entry.untilEnded = false;
+    },
+    noteNotRun: (name, waiting, retryAt) => {
+      Object.assign(entryOf(name), { waiting, retryAt, untilEnded: true });
     },
     noteFailedHook: (name, id) => {
       entryOf(name).failedHooks.add(id);
@@ -55,6 +63,7 @@ export function createMemory(clock: Clock): Memory {
       for (const [name, entry] of entries) {
         const newest = newestContainer(observation, name);
         if (newest?.state === 'running' && !entry.failedHooks.has(newest.id)) entry.waiting = undefined;
+        if (entry.untilEnded && newest?.state === 'exited') entry.retryAt = undefined;
         for (const id of entry.failedHooks) if (!present.has(id)) entry.failedHooks.delete(id);
       }
     },

@@ -79,7 +79,7 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
           log.error('The worker of a pod failed', { err: error, podUID: uid });
         },
       },
-      state,
+      { state, isNew: !onNode.has(podUid(state.pod.metadata.uid)) },
       signal,
     );
     workers.set(worker.uid, worker);
@@ -159,6 +159,7 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
     found: (pods) => {
       onNode.clear();
       for (const pod of pods) onNode.set(pod.uid, pod);
+      for (const worker of workers.values()) worker.retry();
     },
     reconcile: async ({ pods, everySourceHeard }, signal) => {
       const desired = new Map(pods.map((pod) => [podUid(pod.metadata.uid), pod]));

@@ -139,7 +139,7 @@ function noteStart(memory: Memory, { name, outcome }: Extract<Outcome, { kind: '
       memory.note(name, { reason: outcome.reason, message: outcome.message }, outcome.retryAt ?? now + RETRY_MS);
       return;
     case 'not-run':
-      memory.note(name, { reason: outcome.reason, message: outcome.message });
+      memory.noteNotRun(name, { reason: outcome.reason, message: outcome.message }, now + RETRY_MS);
       return;
     case 'hook-failed':
       memory.note(name, { reason: 'PostStartHookError', message: outcome.message });
