@@ -105,7 +105,7 @@ for (const runtime of RUNTIMES) {
     const begun = performance.now();
     controller.abort(new Error('the pod was deleted'));
     await assert.rejects(stalled, /the pod was deleted/);
-    assert.ok(performance.now() - begun < 100, 'the caller is free at once');
+    assert.ok(performance.now() - begun < 500, 'the caller is free at once');
     assert.equal((await next).kind, 'ready');
     assert.ok(performance.now() - begun < 2000, 'and so is the turn');
     assert.equal((await cri.images.status({ image: stalling }, {}, never)).image, undefined);
@@ -158,36 +158,39 @@ for (const runtime of RUNTIMES) {
   });
 }
 
-test('more pulls side by side where they are allowed, in order of priority where not', async (t) => {
+test('as many pulls side by side as are allowed, then in order of priority', async (t) => {
   const { node, cri } = await labNode(t, 'containerd-2.4');
   const registry = await lab.registry(node);
-  const order: string[] = [];
+  const letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   const names = new Map<string, string>();
-  for (const letter of ['a', 'b', 'c', 'd', 'e', 'f']) {
-    names.set(letter, await registry.push(imageOf(letter, 100_000), `app/${letter}:1`));
-  }
-  await registry.setFaults([{ match: 'GET .*/blobs/', does: { kind: 'slow', bytesPerSecond: 200_000 } }]);
-  const pull = async (bench: Awaited<ReturnType<typeof openImages>>, letter: string, priority = 0) => {
-    const answer = await bench.images.ensure({
-      ...wishFor(names.get(letter) ?? '', {}, { priority }),
-      signal: never,
-    });
-    assert.equal(answer.kind, 'ready');
-    order.push(letter);
+  for (const letter of letters) names.set(letter, await registry.push(imageOf(letter, LAYER_BYTES), `app/${letter}:1`));
+  const asked = async () => {
+    const paths = (await registry.requests()).map(({ path }) => path);
+    return letters.filter((letter) => paths.some((path) => path.startsWith(`/v2/app/${letter}/`)));
   };
-  const parallel = await openImages(t, cri, { pulls: { ...RELAXED.pulls, atOnce: 3 } });
-  const begun = performance.now();
-  await Promise.all(['a', 'b', 'c'].map((letter) => pull(parallel, letter)));
-  const sideBySide = performance.now() - begun;
-  assert.ok(sideBySide < 1400, `three at once took ${sideBySide} ms; one alone needs more than 500`);
-  order.length = 0;
-  const serial = await openImages(t, cri);
-  const first = pull(serial, 'd');
-  await eventually('the first pulls', async () =>
-    (await registry.requests()).find(({ path }) => path.includes('app/d')),
-  );
-  await Promise.all([first, pull(serial, 'e', 10), pull(serial, 'f', 2_000_000_000)]);
-  assert.deepEqual(order, ['d', 'f', 'e'], 'the one that was first keeps its turn');
+  const askedFor = (count: number) =>
+    eventually(`${count} pulls have begun`, async () => ((await asked()).length === count ? true : undefined));
+  const { images } = await openImages(t, cri, { pulls: { ...RELAXED.pulls, atOnce: 3 } });
+  const begin = (letter: string, priority = 0) => {
+    const controller = new AbortController();
+    const wish = wishFor(names.get(letter) ?? '', {}, { priority });
+    const done = images.ensure({ ...wish, signal: controller.signal }).catch(() => undefined);
+    return { done, leave: () => controller.abort(new Error('left')) };
+  };
+  await registry.setFaults([{ match: 'GET .*/blobs/', does: { kind: 'stall', afterBytes: 1000 } }]);
+  const first = ['a', 'b', 'c'].map((letter) => begin(letter));
+  await askedFor(3);
+  const rest = [begin('d', 1), begin('e', 10), begin('f', 2_000_000_000), begin('g', -5)];
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.deepEqual(await asked(), ['a', 'b', 'c'], 'the others wait, however important they are');
+  first[0]?.leave();
+  await askedFor(4);
+  assert.deepEqual(await asked(), ['a', 'b', 'c', 'f']);
+  first[1]?.leave();
+  await askedFor(5);
+  assert.deepEqual(await asked(), ['a', 'b', 'c', 'e', 'f']);
+  for (const pull of [...first, ...rest]) pull.leave();
+  await Promise.all([...first, ...rest].map(({ done }) => done));
 });
 
 test('registryPullQPS: pulls beyond the burst wait for their turn instead of failing', async (t) => {
