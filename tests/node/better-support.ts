@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import { type CriProxy, startCriProxy } from '../lab/cri-proxy.ts';
 import type { LabNodeOptions } from '../lab/lab.ts';
-import { type PodNode, podNode } from './pod-support.ts';
+import { BUSYBOX, type PodNode, podNode } from './pod-support.ts';
 
 export interface ProxiedNode extends PodNode {
   readonly proxy: CriProxy;
@@ -35,4 +35,15 @@ export function randomNumbers(seed: number): () => number {
 
 export function seedOf(env: NodeJS.ProcessEnv): number {
   return Number(env['KUBELET_TS_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+}
+
+/** A container that waits without using the machine, and goes when it is told to. */
+export function idles(name: string, more: object = {}) {
+  return { name, image: BUSYBOX, command: ['sh', '-c', `trap 'exit 0' TERM; sleep 100000 & wait`], ...more };
+}
+
+/** The value that the given part of all values does not exceed. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(Math.ceil(part * sorted.length), sorted.length) - 1] ?? Number.NaN;
 }

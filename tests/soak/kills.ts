@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { podNames, randomNumbers } from '../node/better-support.ts';
+import { idles, podNames, randomNumbers } from '../node/better-support.ts';
 import { type PodNode, podNode, stays, until } from '../node/pod-support.ts';
 import { createTail, isReady, parseStatuses, type ToldStatus } from './status-log.ts';
 
@@ -70,7 +70,7 @@ function specOf(index: number): object {
     { tcpSocket: { port: 8080 } },
   ][index % 3];
   const server = { name: 'c', image: 'lab.local/testserver:1' };
-  const container = index % 3 === 0 ? stays('c') : server;
+  const container = index % 3 === 0 ? idles('c') : server;
   return {
     ...(index % 5 === 0 ? { nodeSelector: { disk: 'fast' } } : {}),
     terminationGracePeriodSeconds: 1,

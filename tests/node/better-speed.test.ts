@@ -1,0 +1,81 @@
+/** How soon the kubelet notices, and how little it asks: seen from a proxy between it and containerd. The figures are printed. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { idles, type ProxiedNode, podNames, proxiedNode, quantile } from './better-support.ts';
+import { never, RUNTIMES, until } from './pod-support.ts';
+
+const PODS = 20;
+/** What a machine with nothing else to do keeps is a matter for `make bench`; this holds on one that is busy, too. */
+const SEEN_MEDIAN_MS = 300;
+const STARTED_99TH_MS = 3000;
+
+async function bringUp({ write, running }: ProxiedNode, count: number): Promise<readonly string[]> {
+  const names = podNames(count);
+  for (const name of names) await write(name, { terminationGracePeriodSeconds: 1, containers: [idles('c')] });
+  for (const name of names) await running(name, 'c');
+  return names;
+}
+
+for (const runtime of RUNTIMES) {
+  test(`${runtime}: the death of a container is seen and acted on at once`, async (t) => {
+    const place = await proxiedNode(t, { runtime });
+    const names = await bringUp(place, PODS);
+    const seen: number[] = [];
+    const started: number[] = [];
+    for (const name of names) {
+      const { id, labels } = await place.running(name, 'c');
+      const uid = labels['io.kubernetes.pod.uid'] ?? '';
+      const pid = await processOf(place, id);
+      const before = place.proxy.calls().length;
+      process.kill(pid, 'SIGKILL');
+      const died = performance.now();
+      const callOf = (method: string) =>
+        until(`${method} for ${name}`, () =>
+          place.proxy
+            .calls()
+            .slice(before)
+            .find(({ path, request }) => path.endsWith(`/${method}`) && request.includes(uid)),
+        );
+      seen.push((await callOf('ListContainers')).at - died);
+      started.push((await callOf('CreateContainer')).at - died);
+    }
+    const text = (values: readonly number[]) =>
+      `median ${quantile(values, 0.5).toFixed(0)} ms, 99th ${quantile(values, 0.99).toFixed(0)} ms`;
+    t.diagnostic(`from the end of the process to the look at its pod: ${text(seen)}`);
+    t.diagnostic(`from the end of the process to the next CreateContainer: ${text(started)}`);
+    assert.ok(quantile(seen, 0.5) < SEEN_MEDIAN_MS, `seen: ${text(seen)}`);
+    assert.ok(quantile(started, 0.99) < STARTED_99TH_MS, `acted on: ${text(started)}`);
+  });
+}
+
+async function processOf({ cri }: ProxiedNode, id: string): Promise<number> {
+  const status = await cri.containers.status(id, { verbose: true }, never);
+  const { pid } = JSON.parse(status?.info['info'] ?? '{}') as { readonly pid?: number };
+  if (pid === undefined || pid <= 1) assert.fail(`the runtime tells no process of ${id}: ${pid}`);
+  return pid;
+}
+
+/** After a change, lists come at 2, 6, 14 and 30 s: the period begins when that is nearly over. */
+const SETTLE_MS = 15_000;
+const PERIOD_MS = 20_000;
+const IDLE_PODS = 12;
+
+test('idle pods cost at most a tenth of the calls that the reference makes', async (t) => {
+  const [ours, theirs] = await Promise.all([proxiedNode(t), proxiedNode(t, { kubelet: 'reference' })]);
+  await Promise.all([bringUp(ours, IDLE_PODS), bringUp(theirs, IDLE_PODS)]);
+  await delay(SETTLE_MS);
+  const [our, their] = await Promise.all([callsWithin(t, 'ours', ours), callsWithin(t, 'reference', theirs)]);
+  assert.ok(their > 10, `the reference made ${their} calls: the proxy does not count`);
+  assert.ok(our <= their / 10, `${our} calls of ours, ${their} of the reference`);
+});
+
+async function callsWithin(t: TestContext, who: string, { proxy }: ProxiedNode): Promise<number> {
+  const before = proxy.calls().length;
+  await delay(PERIOD_MS);
+  const calls = proxy.calls().slice(before);
+  const methods = Object.entries(Object.groupBy(calls, ({ path }) => path.slice(path.lastIndexOf('/') + 1)));
+  const list = methods.map(([method, made]) => `${method} ${made?.length ?? 0}`).join(', ');
+  t.diagnostic(`${who}: ${(calls.length * 60_000) / PERIOD_MS} calls a minute (${list || 'none'})`);
+  return calls.length;
+}
