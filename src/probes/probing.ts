@@ -164,8 +164,9 @@ export function createProbing(deps: ProbingDeps): Probing {
       await checkAndCount(pod, probe, own.signal);
     } finally {
       probe.underWay = undefined;
-      const { periodMs, place } = probe;
-      if (!probe.paused) queue.set(probe, nextRunAt({ due, now: clock.mono(), periodMs, place }));
+      const { periodMs, place, type, count } = probe;
+      const mayHurry = type === 'readiness' && count.verdict !== 'success';
+      if (!probe.paused) queue.set(probe, nextRunAt({ due, now: clock.mono(), periodMs, place, mayHurry }));
     }
   };
 

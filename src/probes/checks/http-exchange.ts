@@ -91,7 +91,9 @@ function overHttp1({ target, headers, bodyLimit }: Exchange, socket: Socket): Pr
     let answered = false;
     sent.on('error', (cause) => {
       // Once there is an answer, whoever reads its body hears of it.
-      if (!answered) reject(new CodedError('unavailable', talkProblem(ends, cause), { cause }));
+      if (answered) return;
+      const problem = talkProblem({ ends, begun: socket.bytesRead > 0 }, cause);
+      reject(new CodedError('unavailable', problem, { cause }));
     });
     sent.once('upgrade', ({ statusCode = 0 }) => resolve({ status: statusCode, location: undefined, body: '' }));
     sent.once('response', (response) => {
@@ -150,17 +152,21 @@ function readBody(stream: Readable, limit: number): Promise<string> {
   });
 }
 
-function talkProblem(ends: string, error: unknown): string {
+const BROKEN = 'net/http: HTTP/1.x transport connection broken:';
+
+function talkProblem({ ends, begun }: { readonly ends: string; readonly begun: boolean }, error: unknown): string {
   if (!isSystemError(error)) return error instanceof Error ? error.message : String(error);
-  if (error.code.startsWith('HPE_')) return `net/http: HTTP/1.x transport connection broken: ${parseProblem(error)}`;
+  if (error.code.startsWith('HPE_')) return `${BROKEN} ${parseProblem(error)}`;
   // Node's word for a connection that was closed before the answer.
-  if (error.code === 'ECONNRESET' && error.syscall === undefined) return 'EOF';
+  if (error.code === 'ECONNRESET' && error.syscall === undefined) return begun ? `${BROKEN} unexpected EOF` : 'EOF';
   return readProblem(ends, error);
 }
 
 function parseProblem(error: Error): string {
-  if ('code' in error && error.code === 'HPE_INVALID_EOF_STATE') return 'unexpected EOF';
   const raw = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : '';
   const [line = ''] = raw.split(/\r?\n/);
-  return `malformed HTTP response ${quoteText(line)}`;
+  const [, version, status] = /^(\S*) +(\S*)/.exec(line) ?? [];
+  if (version === undefined || status === undefined) return `malformed HTTP response ${quoteText(line)}`;
+  if (!/^\d{3}$/.test(status)) return `malformed HTTP status code ${quoteText(status)}`;
+  return /^HTTP\/\d\.\d$/.test(version) ? error.message : `malformed HTTP version ${quoteText(version)}`;
 }

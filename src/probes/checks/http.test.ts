@@ -128,6 +128,9 @@ test('what goes wrong on the way', async (t) => {
   const raw: readonly [text: string, expected: string][] = [
     ['', 'EOF'],
     ['hello\r\n\r\n', `${broken} malformed HTTP response "hello"`],
+    ['HTTP/1.1 abc\r\n\r\n', `${broken} malformed HTTP status code "abc"`],
+    ['HTTQ/1.1 200 OK\r\n\r\n', `${broken} malformed HTTP version "HTTQ/1.1"`],
+    ['HTTP/1.1 200 OK\r\nX: ', `${broken} unexpected EOF`],
   ];
   for (const [text, expected] of raw) {
     const port = await serveTcp(t, answering(text));

@@ -41,17 +41,17 @@ test('intervals are never shorter than the period nor much longer, and end at th
     const place = placeOf(index);
     let due = 1_234_567 + index * 37;
     for (let run = 0; run < 12; run += 1) {
-      const next = nextRunAt({ due, now: due + 20, periodMs, place });
+      const next = nextRunAt({ due, now: due + 20, periodMs, place, mayHurry: false });
       assert.ok(next - due >= periodMs && next - due <= periodMs * 1.1 + 1, `${next - due}`);
       due = next;
     }
     assert.ok(Math.abs((due % periodMs) - place * periodMs) < 2, `probe ${index} is at ${due % periodMs}`);
-    assert.equal(nextRunAt({ due, now: due, periodMs, place }) - due, periodMs);
+    assert.equal(nextRunAt({ due, now: due, periodMs, place, mayHurry: false }) - due, periodMs);
   }
 });
 
 test('a check that took longer than its period is followed by the next at once, and runs that were missed are not made up for', () => {
-  const next = nextRunAt({ due: 0, now: 35_000, periodMs: 10_000, place: 0.5 });
+  const next = nextRunAt({ due: 0, now: 35_000, periodMs: 10_000, place: 0.5, mayHurry: false });
   assert.equal(next, 35_000);
 });
 
@@ -63,5 +63,21 @@ test('places are spread evenly, however many there are', () => {
       Math.max(...gaps) < 2.7 / count,
       `${count} places: the largest gap is ${Math.max(...gaps) * count} of the mean`,
     );
+  }
+});
+
+test('where nothing depends on the interval the next run is at the place, at the latest after a period and a little', () => {
+  const cases: readonly [place: number, periodMs: number, now: number, expected: number][] = [
+    [0.5, 10_000, 100_020, 105_000],
+    [0.1, 10_000, 100_020, 110_000 + 1_000],
+    // Its place comes too soon: a whole period later.
+    [0.05, 10_000, 100_020, 110_500],
+    [0.0, 10_000, 100_020, 110_000],
+    [0.3, 1_000, 100_020, 101_100],
+    [0.9, 1_000, 100_020, 100_900],
+  ];
+  for (const [place, periodMs, now, expected] of cases) {
+    const next = nextRunAt({ due: 100_000, now, periodMs, place, mayHurry: true });
+    assert.ok(Math.abs(next - expected) < 1, `${place} of ${periodMs}: ${next}`);
   }
 });

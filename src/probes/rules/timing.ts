@@ -10,8 +10,11 @@ import type { ProbeType } from './verdict.ts';
 /** The n-th multiples of this, modulo 1, are spread evenly for every n. */
 const GOLDEN_RATIO = 0.618_033_988_749_894_9;
 
-/** How much longer than its period an interval may be while a probe drifts to its place. It is never shorter. */
+/** How much longer than its period an interval may be while a probe drifts to its place. */
 const LARGEST_STRETCH = 0.1;
+
+/** The shortest interval where it may be shorter than the period at all. */
+const SHORTEST_MS = 1000;
 
 /** After a restart of the kubelet, what nobody knows is asked within this part of the period. */
 const HURRY = 0.1;
@@ -52,18 +55,21 @@ export function firstRunAt(run: FirstRun): number {
   return initialDelayMs > 0 ? allowedFrom : Math.max(allowedFrom, containerStartedAt + periodMs);
 }
 
-export function nextRunAt({
-  due,
-  now,
-  periodMs,
-  place,
-}: {
+export interface NextRun {
   /** When the last run should have begun. */
   readonly due: number;
   readonly now: number;
   readonly periodMs: number;
   readonly place: number;
-}): number {
+  /** Another failure would change nothing, so an interval may be shorter: a container that is not ready is asked sooner. */
+  readonly mayHurry: boolean;
+}
+
+export function nextRunAt({ due, now, periodMs, place, mayHurry }: NextRun): number {
+  if (mayHurry) {
+    const wait = positiveRemainder(place * periodMs - now, periodMs);
+    if (wait >= Math.min(SHORTEST_MS, periodMs / 2)) return now + wait;
+  }
   const soonest = Math.max(due + periodMs, now);
   const toPlace = positiveRemainder(place * periodMs - soonest, periodMs);
   if (periodMs - toPlace < TOLERANCE_MS) return soonest;
