@@ -44,7 +44,8 @@ export function createEndingStore(folder: string, log: Logger): EndingStore {
     uids: () => [...known.keys()],
     write: async (pod, end) => {
       if (known.has(pod.uid)) return;
-      await writeWhole(pathOf(pod.uid), encodeEnding(pod, end));
+      // A rejection that is lost with the power is only judged again.
+      await writeWhole(pathOf(pod.uid), encodeEnding(pod, end), end?.rejected !== true);
       known.set(pod.uid, { end });
     },
     remove: async (uid) => {
@@ -55,13 +56,13 @@ export function createEndingStore(folder: string, log: Logger): EndingStore {
   };
 }
 
-/** All of it or nothing, also when the power goes. */
-async function writeWhole(path: string, text: string): Promise<void> {
+/** All of it or nothing; a durable one also when the power goes. */
+async function writeWhole(path: string, text: string, durable: boolean): Promise<void> {
   const half = `${path}.new`;
   const file = await open(half, 'w', 0o640);
   try {
     await file.writeFile(text);
-    await file.sync();
+    if (durable) await file.sync();
   } finally {
     await file.close();
   }

@@ -3,7 +3,7 @@ import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { initialGrace } from '../plan/grace.ts';
 import type { EndingStore } from './endings.ts';
-import type { FoundPod, PodsDeps } from './pods.ts';
+import type { Admission, FoundPod, PodsDeps } from './pods.ts';
 import { planArrivals } from './rules/arrivals.ts';
 import type { WorkerState } from './rules/worker-state.ts';
 import type { PodEnding, PodNews, PodView } from './view.ts';
@@ -37,6 +37,8 @@ export interface PodSetTools {
   readonly onRoom: () => void;
 }
 
+const ORPHAN_RETRY_MS = 1000;
+const ARRIVALS_AT_ONCE = 25;
 const PREEMPTED: Omit<PodEnding, 'message'> = { phase: 'Failed', reason: 'Preempting' };
 const DISRUPTED = {
   reason: 'TerminationByKubelet',
@@ -50,6 +52,7 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
   const onNode = new Map<PodUid, FoundPod>();
   const listeners = new Set<(news: PodNews) => void>();
   const broken = new Set<PodUid>();
+  const orphans = new Map<PodUid, FoundPod>();
   let tickets = 0;
 
   const tell = (news: PodNews) => {
@@ -103,23 +106,38 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
     }
   };
 
+  const endingState = (pod: Pod, end: PodEnding | undefined, deleted: boolean): WorkerState => ({
+    step: 'terminating',
+    pod,
+    since: clock.now(),
+    graceSeconds: initialGrace(pod),
+    end,
+    deleted,
+  });
+
+  /** Not awaited: a runtime that does not answer for one of them must not hold up the set. */
+  const endOrphan = async (found: FoundPod, signal: AbortSignal): Promise<void> => {
+    orphans.set(found.uid, found);
+    log.info('Ending a pod that no source wants', { pod: `${found.namespace}/${found.name}`, podUID: found.uid });
+    try {
+      begin(endingState(await deps.restorePod(found, signal), undefined, true), signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.v(2)?.info('Could not look at a pod that no source wants', { err: error, podUID: found.uid });
+      await clock.sleep(ORPHAN_RETRY_MS, signal).catch(() => undefined);
+    }
+    orphans.delete(found.uid);
+    onRoom();
+  };
+
   /** Pods that nobody wants and that are still on the node, from before this kubelet started. */
   const endOrphans = async (desired: ReadonlyMap<PodUid, Pod>, signal: AbortSignal): Promise<void> => {
     for (const uid of endings.uids()) if (!desired.has(uid) && !workers.has(uid)) await endings.remove(uid);
     for (const found of onNode.values()) {
-      if (desired.has(found.uid) || workers.has(found.uid)) continue;
-      log.info('Ending a pod that no source wants', { pod: `${found.namespace}/${found.name}`, podUID: found.uid });
-      const pod = await deps.restorePod(found, signal);
-      const grace = { since: clock.now(), graceSeconds: initialGrace(pod) };
-      begin({ step: 'terminating', pod, ...grace, end: undefined, deleted: true }, signal);
+      if (desired.has(found.uid) || workers.has(found.uid) || orphans.has(found.uid)) continue;
+      void endOrphan(found, signal);
     }
   };
-
-  const admitted = (): readonly Pod[] =>
-    [...workers.values()]
-      .map((worker) => worker.state())
-      .filter(({ step }) => step === 'syncing' || step === 'terminating')
-      .map(({ pod }) => pod);
 
   const preempt = (pod: Pod, victims: readonly { readonly uid: PodUid; readonly message: string }[]): void => {
     for (const { uid, message } of victims) {
@@ -131,27 +149,39 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
     }
   };
 
-  const arrive = async (pod: Pod, signal: AbortSignal): Promise<void> => {
+  const reject = (pod: Pod, { reason, message }: { reason: string; message: string }, signal: AbortSignal): void => {
+    const end: PodEnding = { phase: 'Failed', reason, message, rejected: true };
+    deps.record({ pod: pod.metadata, type: 'Warning', reason, message });
+    begin({ step: 'terminated', pod, end, deleted: false }, signal);
+  };
+
+  /** Whether it is one of the pods that take up room from now on. */
+  const arrive = (pod: Pod, admitted: readonly Pod[], signal: AbortSignal): boolean => {
     const uid = podUid(pod.metadata.uid);
     const ending = endings.of(uid);
-    if (ending !== undefined) {
-      const grace = { since: clock.now(), graceSeconds: initialGrace(pod) };
-      begin({ step: 'terminating', pod, ...grace, end: ending.end, deleted: false }, signal);
-      return;
+    const found = onNode.get(uid);
+    if (ending?.end?.rejected && found === undefined) {
+      begin({ step: 'terminated', pod, end: ending.end, deleted: false }, signal);
+      return false;
     }
-    const admission = onNode.get(uid)?.alive === true ? { kind: 'admitted' as const } : deps.admit(pod, admitted());
+    if (ending !== undefined) {
+      begin(endingState(pod, ending.end, false), signal);
+      return false;
+    }
+    const admission: Admission = found?.alive === true ? { kind: 'admitted' } : deps.admit(pod, admitted);
     if (admission.kind === 'admitted') begin({ step: 'syncing', pod }, signal);
     else if (admission.kind === 'preempt') preempt(pod, admission.victims);
-    else {
-      const end: PodEnding = {
-        phase: 'Failed',
-        reason: admission.reason,
-        message: admission.message,
-        rejected: true,
-      };
-      await endings.write({ uid, name: pod.metadata.name, namespace: pod.metadata.namespace }, end);
-      deps.record({ pod: pod.metadata, type: 'Warning', reason: end.reason, message: end.message });
-      begin({ step: 'terminated', pod, end, deleted: false }, signal);
+    else reject(pod, admission, signal);
+    return admission.kind === 'admitted';
+  };
+
+  const arriveAll = async (arrivals: readonly Pod[], signal: AbortSignal): Promise<void> => {
+    const states = [...workers.values()].map((worker) => worker.state());
+    const admitted = states.filter(({ step }) => step === 'syncing' || step === 'terminating').map(({ pod }) => pod);
+    for (const [index, pod] of arrivals.entries()) {
+      // There may be thousands, and others have work to do.
+      if (index % ARRIVALS_AT_ONCE === ARRIVALS_AT_ONCE - 1) await clock.sleep(0, signal);
+      if (arrive(pod, admitted, signal)) admitted.push(pod);
     }
   };
 
@@ -165,9 +195,10 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
       const desired = new Map(pods.map((pod) => [podUid(pod.metadata.uid), pod]));
       updateWorkers(desired, everySourceHeard);
       if (everySourceHeard) await endOrphans(desired, signal);
-      const present = [...workers.values()].map((worker) => worker.state().pod);
+      const present = [...workers.values()].map((worker) => worker.state().pod.metadata);
       const isAlive = (uid: string) => onNode.get(podUid(uid))?.alive === true;
-      for (const pod of planArrivals({ desired: pods, present, isAlive })) await arrive(pod, signal);
+      const arrivals = planArrivals({ desired: pods, present: [...present, ...orphans.values()], isAlive });
+      await arriveAll(arrivals, signal);
     },
     worker: (uid) => workers.get(uid),
     views: () => [...views.values()],

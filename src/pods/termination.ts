@@ -24,10 +24,14 @@ export interface Termination {
 const NO_TURN = { hold: () => Promise.resolve(), release: () => undefined };
 const STOP_RETRY_MS = 1000;
 
-export function createTermination(
-  deps: WorkerDeps,
-  { stops, log }: { readonly stops: ReturnType<Act['createStops']>; readonly log: Logger },
-): Termination {
+export interface TerminationTools {
+  readonly stops: ReturnType<Act['createStops']>;
+  readonly log: Logger;
+  /** Nothing of the pod was on the node when its worker began. */
+  readonly isNew: boolean;
+}
+
+export function createTermination(deps: WorkerDeps, { stops, log, isNew }: TerminationTools): Termination {
   const { clock } = deps;
   let recorded = false;
   let released = false;
@@ -72,7 +76,11 @@ export function createTermination(
       await carryOut(pass, observation, actions);
       pass.wake();
     },
-    cleanUp: async (pass, { pod, deleted }, read) => {
+    cleanUp: async (pass, { pod, end, deleted }, read) => {
+      if (!recorded && !deleted && end !== undefined) await deps.endings.write(identityOf(pod), end);
+      recorded = true;
+      // Nothing of it was ever made; with thousands of such pods the runtime must not be asked for each.
+      if (end?.rejected && isNew && !deleted) return;
       const observation = await read();
       pass.publish(observation, undefined);
       const now = clock.now();

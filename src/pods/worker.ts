@@ -64,7 +64,7 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
   const memory = createMemory(clock);
   const stops = deps.act.createStops();
   const sync = createSync(deps, { memory, stops, log });
-  const terminate = createTermination(deps, { stops, log });
+  const terminate = createTermination(deps, { stops, log, isNew });
   let state = initial;
   let work: LinkedSignal | undefined;
   let passBegan: number | undefined;

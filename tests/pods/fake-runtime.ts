@@ -53,6 +53,8 @@ export interface FakeRuntime extends ObservedRuntime, RuntimePort {
   hang(pod: string): void;
   /** A stopped container takes this long to end after its signal, whatever it was asked. */
   deaf(name: string): void;
+  /** Calls that make or start something are not answered until this is over. */
+  holdStarts(until: Promise<void>): void;
   /** Calls that make or start something: how many at once, at most, and in which order they began. */
   readonly load: { most: number; now: number; readonly begun: string[] };
   readonly calls: string[];
@@ -70,6 +72,7 @@ export function createFakeRuntime(): FakeRuntime {
   const deaf = new Set<string>();
   const calls: string[] = [];
   const load: FakeRuntime['load'] = { most: 0, now: 0, begun: [] };
+  let gate: Promise<void> = Promise.resolve();
   let drop = () => false;
   let serial = 0;
   let time = 1_700_000_000_000_000_000n;
@@ -103,6 +106,7 @@ export function createFakeRuntime(): FakeRuntime {
     load.now += 1;
     load.most = Math.max(load.most, load.now);
     await new Promise((resolve) => setTimeout(resolve, 5));
+    await gate;
     load.now -= 1;
     return work();
   };
@@ -262,6 +266,9 @@ export function createFakeRuntime(): FakeRuntime {
       drop = chance;
     },
     hang: (pod) => hung.add(pod),
+    holdStarts: (until) => {
+      gate = until;
+    },
     deaf: (name) => deaf.add(name),
   };
 }

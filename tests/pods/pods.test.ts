@@ -60,11 +60,18 @@ test('a pod whose status call hangs does not hold up the others', async (t) => {
 test('no more starts at once than allowed, important pods first, and those that have begun before others', async (t) => {
   await using world = await podWorld(t, { startsAtOnce: 2 });
   const { runtime, pods } = world;
+  const hold = Promise.withResolvers<void>();
+  runtime.holdStarts(hold.promise);
   const few = [makePod('first'), makePod('second')];
   pods.setDesired(few, true);
   await until('both begin', () => (runtime.load.begun.length >= 2 ? true : undefined));
   const more = ['a', 'b', 'c'].map((name) => makePod(name));
   pods.setDesired([...few, ...more, makePod('urgent', { spec: { priority: 1000 } })], true);
+  await until('all are there', () =>
+    pods.views().filter(({ plan }) => plan !== undefined).length === 6 ? true : undefined,
+  );
+  await delay(20);
+  hold.resolve();
   for (const name of ['first', 'second', 'a', 'b', 'c', 'urgent']) await running(runtime, name);
   assert.equal(runtime.load.most, 2);
   const begun = runtime.load.begun.join(', ');

@@ -23,7 +23,11 @@ test('those that run already first, then by priority, then as the sources have t
 test('a pod waits until the other of its name is gone; of two that want a name the first gets it', () => {
   const old = pod('a', 'old');
   const desired = [pod('a', 'new'), pod('b', '1'), pod('b', '2')];
-  assert.deepEqual(uids(planArrivals({ desired, present: [old], isAlive: () => false })), ['1']);
+  assert.deepEqual(uids(planArrivals({ desired, present: [old.metadata], isAlive: () => false })), ['1']);
   assert.deepEqual(uids(planArrivals({ desired, present: [], isAlive: () => false })), ['new', '1']);
-  assert.deepEqual(planArrivals({ desired, present: desired, isAlive: () => false }), [], 'they have workers');
+  assert.deepEqual(
+    planArrivals({ desired, present: desired.map(({ metadata }) => metadata), isAlive: () => false }),
+    [],
+    'they have workers',
+  );
 });

@@ -5,7 +5,7 @@ export interface ArrivalsInput {
   /** In the order in which the sources have them. */
   readonly desired: readonly Pod[];
   /** Pods that have a worker, also those that end. */
-  readonly present: readonly Pod[];
+  readonly present: readonly { readonly namespace: string; readonly name: string }[];
   /** Its containers run already: they were started by the kubelet before this one. */
   readonly isAlive: (uid: string) => boolean;
 }
@@ -18,8 +18,8 @@ export function planArrivals({ desired, present, isAlive }: ArrivalsInput): read
   const taken = new Set(present.map(fullName));
   const arrivals: Pod[] = [];
   for (const pod of desired) {
-    if (taken.has(fullName(pod))) continue;
-    taken.add(fullName(pod));
+    if (taken.has(fullName(pod.metadata))) continue;
+    taken.add(fullName(pod.metadata));
     arrivals.push(pod);
   }
   const rank = (pod: Pod) => (isAlive(pod.metadata.uid) ? 0 : 1);
@@ -27,6 +27,6 @@ export function planArrivals({ desired, present, isAlive }: ArrivalsInput): read
   return arrivals.sort((a, b) => rank(a) - rank(b) || priority(b) - priority(a));
 }
 
-export function fullName({ metadata: { namespace, name } }: Pod): string {
+function fullName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return `${namespace}/${name}`;
 }
