@@ -55,7 +55,8 @@ function comparable(event: string): string {
 
 async function firstComplaint({ events }: PodNode, pod: string): Promise<string> {
   // A server takes its time to listen: whether a probe comes before that is chance.
-  const tooEarly = (event: string) => !pod.endsWith('-refused') && event.includes('connection refused');
+  const mayConnect = !pod.endsWith('-refused') && pod !== 'grpc-http';
+  const tooEarly = (event: string) => mayConnect && /connection refused|failed to connect/.test(event);
   const isOne = (event: string) => /^(Unhealthy|ProbeWarning): /.test(event) && !tooEarly(event);
   return comparable(await until(`${pod} complains`, async () => (await events(pod)).find(isOne), 60_000));
 }

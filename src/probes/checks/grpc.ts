@@ -25,7 +25,7 @@ export interface GrpcCheck {
 
 const LARGEST_ANSWER = 4 * 1024 * 1024;
 /** A server that is just coming up is tried again within the timeout. */
-const DIAL_AGAIN_MS = 1000;
+const DIAL_AGAIN_MS = 100;
 const UNIMPLEMENTED = 12;
 const UNAVAILABLE = 14;
 const UNKNOWN = 2;
