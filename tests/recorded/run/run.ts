@@ -10,7 +10,7 @@ import { createSystemClock } from '../../../src/base/clock.ts';
 import { createCriClient } from '../../../src/runtime/cri/client.ts';
 import { type LabNode, lab } from '../../lab/lab.ts';
 import { eventually } from '../../lab/static-pods.ts';
-import type { RecordedLife } from '../lives.ts';
+import type { RecordedEvent, RecordedLife } from '../lives.ts';
 import type { Item } from './compare.ts';
 import { recordedImages } from './images.ts';
 import { itemsOf } from './items.ts';
@@ -42,6 +42,10 @@ const AT_ONCE = 10;
 /** Most lives were looked at after this time and then ended; the longer ones just before their recorded end. */
 const USUAL_MS = 12_000;
 const LONG_MS = 18_000;
+const MORE_MS = 8000;
+const STEP_MS = 200;
+/** Said only when the pod is taken away. */
+const STOPPING = 'Stopping container ';
 const GONE_WITHIN_MS = 30_000;
 
 export async function liveAgain(
@@ -98,6 +102,8 @@ async function liveOne(place: Place, life: RecordedLife): Promise<SeenLife> {
   await delay(life.deleted_at_ms < LONG_MS ? USUAL_MS : life.deleted_at_ms);
 
   const readLog = () => readFile(node.kubelet.logFile, 'utf8');
+  const title = `${namespace}/${name}-${node.nodeName}`;
+  await untilTold(life, async () => eventsIn(await readLog(), title));
   const logs = `${namespace}_${name}-${node.nodeName}_${uid}`;
   const observed = await observePod(place, { uid, logs });
   const untilEnd = statusesIn(await readLog(), uid).length;
@@ -107,9 +113,25 @@ async function liveOne(place: Place, life: RecordedLife): Promise<SeenLife> {
   return {
     statuses: statusesIn(log, uid),
     untilEnd,
-    events: eventsIn(log, `${namespace}/${name}-${node.nodeName}`),
+    events: eventsIn(log, title),
     observed,
   };
+}
+
+/**
+ * A loaded machine takes longer: a life that has not come as far as the recorded one gets more time. Where it never will, because
+ * the difference is meant, that is time lost and nothing else.
+ */
+async function untilTold(life: RecordedLife, read: () => Promise<readonly RecordedEvent[]>): Promise<void> {
+  const awaited = life.events.filter(({ message }) => !message.startsWith(STOPPING));
+  const deadline = performance.now() + MORE_MS;
+  const isBehind = (told: readonly RecordedEvent[]) =>
+    awaited.some(({ reason, count }) => countOf(told, reason) < (count ?? 1));
+  while (isBehind(await read()) && performance.now() < deadline) await delay(STEP_MS);
+}
+
+function countOf(events: readonly RecordedEvent[], reason: string): number {
+  return events.filter((event) => event.reason === reason).reduce((sum, { count = 1 }) => sum + count, 0);
 }
 
 /** Nothing of it is left: not in the runtime, no folder, no log. */
