@@ -37,7 +37,11 @@ export async function createSandbox(deps: SandboxCreateDeps, create: SandboxCrea
   for (const { reason, message } of request.warnings) {
     deps.record({ pod: pod.metadata, type: 'Warning', reason, message });
   }
-  await deps.logs.ensurePod(pod);
+  try {
+    await deps.logs.ensurePod(pod);
+  } catch (error) {
+    return fail(`Failed to create pod sandbox: ${describeError(error)}`);
+  }
   await create.turn.hold();
   try {
     const { config, runtimeHandler } = request;
