@@ -9,14 +9,19 @@ import { type PodNode, podNode, until } from './pod-support.ts';
 
 const FULL = /no space left on device/;
 
-/** Fills what is left of a file system of the world. Answers how to make room again. */
+const FILL = `
+dd if=/dev/zero of="$1/ballast" bs=4k 2>/dev/null
+n=0
+while touch "$1/ballast-$n" 2>/dev/null; do n=$((n + 1)); done
+`;
+
+/** Takes what is left of a small file system of the world: its space, and its files. Answers how to make room again. */
 async function fill({ node }: PodNode, folder: string): Promise<() => Promise<void>> {
-  const file = join(folder, 'ballast');
-  await node.exec(['dd', 'if=/dev/zero', `of=${file}`, 'bs=4k']);
-  const { stdout } = await node.exec(['df', '--output=avail', folder]);
-  assert.match(stdout, /\s0\s*$/, 'the file system is full');
+  await node.exec(['sh', '-c', FILL, 'sh', folder]);
+  const { stdout } = await node.exec(['df', '--output=avail,iavail', folder]);
+  assert.match(stdout, /\s0\s+0\s*$/, 'the file system is full');
   return async () => {
-    await node.exec(['rm', file]);
+    await node.exec(['sh', '-c', 'rm "$1"/ballast*', 'sh', folder]);
   };
 }
 
@@ -28,7 +33,7 @@ for (const what of ['kubelet', 'pod logs'] as const) {
     const mounted = await node.exec([
       'sh',
       '-ec',
-      'mkdir -p "$1" && mount -t tmpfs -o size=2m tmpfs "$1"',
+      'mkdir -p "$1" && mount -t tmpfs -o size=2m,nr_inodes=300 tmpfs "$1"',
       'sh',
       folder,
     ]);
@@ -41,8 +46,7 @@ for (const what of ['kubelet', 'pod logs'] as const) {
     const makeRoom = await fill(place, folder);
     const probe = { exec: { command: ['true'] }, periodSeconds: 1 };
     await place.write('after', { containers: [idles('c', { readinessProbe: probe })] });
-    if (what === 'kubelet') await place.untilEvent('after', FULL);
-    else await delay(1500);
+    await place.untilEvent('after', FULL);
     assert.equal((await node.kubelet.healthz()).status, 200);
     assert.equal((await place.running('before', 'c')).id, id);
     await makeRoom();
