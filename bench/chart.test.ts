@@ -38,7 +38,8 @@ test('a floor is a line, and a missing value is words', () => {
   assert.match(svg, />not built yet</);
 });
 
-test('a row without any value is left out, zeros draw no bar', () => {
+test('a row without any value of a kubelet is left out, zeros draw no bar', () => {
+  assert.deepEqual(widths(renderChart([rowOf({ floor: measured(3) })], TEXT), 'ours'), []);
   assert.deepEqual(widths(renderChart([rowOf({ ours: { kind: 'failed' } })], TEXT), 'ours'), []);
   assert.deepEqual(widths(renderChart([rowOf({ ours: measured(0), reference: measured(0) })], TEXT), 'ours'), [0]);
 });

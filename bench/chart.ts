@@ -29,9 +29,9 @@ text { font: 12px system-ui, sans-serif; fill: #1f2933; }
 .value { font-size: 11px; }
 `;
 
-/** Units differ, so each pair has its own scale: its longest bar fills the width. */
+/** Units differ, so each pair has its own scale: its longest bar fills the width. A floor alone is no pair. */
 export function renderChart(rows: readonly Row[], text: ChartText): string {
-  const shown = rows.filter(({ cells }) => Object.values(cells).some(({ kind }) => kind === 'measured'));
+  const shown = rows.filter(({ cells }) => [cells.ours, cells.reference].some(({ kind }) => kind === 'measured'));
   const parts: string[] = [];
   let top = HEAD_HEIGHT;
   let group = '';

@@ -4,7 +4,7 @@ import { nodeMeasure } from '../measure.ts';
 import { IDLE_FIGURES, idleValues, watchUsage } from '../world/usage.ts';
 
 const SETTLE_MS = 5000;
-const PERIOD_MS = 15_000;
+const PERIOD_MS = 10_000;
 
 export const idle = nodeMeasure({
   name: 'idle',

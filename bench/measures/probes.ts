@@ -6,7 +6,7 @@ import { watchUsage } from '../world/usage.ts';
 
 const PODS = 60;
 const SETTLE_MS = 5000;
-const PERIOD_MS = 30_000;
+const PERIOD_MS = 20_000;
 const PROBED = podSpec({ readinessProbe: { exec: { command: ['true'] }, periodSeconds: 5 } });
 
 export const probes = nodeMeasure({

@@ -6,7 +6,7 @@ import { runningContainers } from '../world/running.ts';
 import { runStaticPods } from '../world/static-pods.ts';
 
 const PODS = 60;
-const KILLS = 3;
+const KILLS = 2;
 /** After the start: long enough for the pods to settle, and for a kubelet that gets it wrong to restart a container. */
 const SETTLE_MS = 4000;
 

@@ -7,9 +7,9 @@ import { runStaticPods } from '../world/static-pods.ts';
 import { IDLE_FIGURES, idleValues, watchUsage } from '../world/usage.ts';
 
 const SETTLE_MS = 5000;
-const PERIOD_MS = 20_000;
+const PERIOD_MS = 15_000;
 /** What containerd does for its pods with nobody asking. */
-const FLOOR_PERIOD_MS = 10_000;
+const FLOOR_PERIOD_MS = 8000;
 
 const manyStaticPods = (count: number) =>
   nodeMeasure({
