@@ -10,12 +10,13 @@ import { createSystemClock } from '../../../src/base/clock.ts';
 import { createCriClient } from '../../../src/runtime/cri/client.ts';
 import { type LabNode, lab } from '../../lab/lab.ts';
 import { eventually } from '../../lab/static-pods.ts';
-import type { RecordedEvent, RecordedLife } from '../lives.ts';
+import type { RecordedLife } from '../lives.ts';
 import type { Item } from './compare.ts';
 import { recordedImages } from './images.ts';
 import { itemsOf } from './items.ts';
 import { eventsIn, statusesIn } from './kubelet-log.ts';
 import { inRuntime, listTree, observePod, type Place } from './observe.ts';
+import { isBehind, type Told } from './pace.ts';
 import { manifestOf, nodeFilesFolder } from './standalone.ts';
 import { recordedTelling, type SeenLife, seenTelling } from './tellings.ts';
 
@@ -42,10 +43,10 @@ const AT_ONCE = 10;
 /** Most lives were looked at after this time and then ended; the longer ones just before their recorded end. */
 const USUAL_MS = 12_000;
 const LONG_MS = 18_000;
-const MORE_MS = 8000;
+const MORE_MS = 20_000;
 const STEP_MS = 200;
-/** Said only when the pod is taken away. */
-const STOPPING = 'Stopping container ';
+/** What follows from the last event or status, such as the end of a cgroup, is soon done. */
+const REST_MS = 1000;
 const GONE_WITHIN_MS = 30_000;
 
 export async function liveAgain(
@@ -103,35 +104,22 @@ async function liveOne(place: Place, life: RecordedLife): Promise<SeenLife> {
 
   const readLog = () => readFile(node.kubelet.logFile, 'utf8');
   const title = `${namespace}/${name}-${node.nodeName}`;
-  await untilTold(life, async () => eventsIn(await readLog(), title));
+  const told = (log: string): Told => ({ events: eventsIn(log, title), statuses: statusesIn(log, uid) });
+  await untilAsFar(life, async () => told(await readLog()));
   const logs = `${namespace}_${name}-${node.nodeName}_${uid}`;
   const observed = await observePod(place, { uid, logs });
-  const untilEnd = statusesIn(await readLog(), uid).length;
+  const untilEnd = told(await readLog()).statuses.length;
   await rm(path);
   await untilGone(place, life, logs);
-  const log = await readLog();
-  return {
-    statuses: statusesIn(log, uid),
-    untilEnd,
-    events: eventsIn(log, title),
-    observed,
-  };
+  return { ...told(await readLog()), untilEnd, observed };
 }
 
-/**
- * A loaded machine takes longer: a life that has not come as far as the recorded one gets more time. Where it never will, because
- * the difference is meant, that is time lost and nothing else.
- */
-async function untilTold(life: RecordedLife, read: () => Promise<readonly RecordedEvent[]>): Promise<void> {
-  const awaited = life.events.filter(({ message }) => !message.startsWith(STOPPING));
+/** Where it never comes as far as the recorded one, because that is meant, this is time lost and nothing else. */
+async function untilAsFar(life: RecordedLife, read: () => Promise<Told>): Promise<void> {
   const deadline = performance.now() + MORE_MS;
-  const isBehind = (told: readonly RecordedEvent[]) =>
-    awaited.some(({ reason, count }) => countOf(told, reason) < (count ?? 1));
-  while (isBehind(await read()) && performance.now() < deadline) await delay(STEP_MS);
-}
-
-function countOf(events: readonly RecordedEvent[], reason: string): number {
-  return events.filter((event) => event.reason === reason).reduce((sum, { count = 1 }) => sum + count, 0);
+  if (!isBehind(life, await read())) return;
+  while (isBehind(life, await read()) && performance.now() < deadline) await delay(STEP_MS);
+  await delay(REST_MS);
 }
 
 /** Nothing of it is left: not in the runtime, no folder, no log. */
