@@ -4,6 +4,7 @@ import { type BenchArguments, parseArguments, USAGE } from './arguments.ts';
 import { findContestants } from './contestants.ts';
 import { chooseMeasures } from './measures.ts';
 import { makeResults, readMachine, readVersions, writeResults } from './results.ts';
+import type { MeasuredMeasure } from './rows.ts';
 import { runMeasures } from './run.ts';
 import { FULL_SIZE, SHORT_SIZE } from './size.ts';
 import { renderTable } from './table.ts';
@@ -23,9 +24,14 @@ async function main(given: BenchArguments): Promise<number> {
   const versions = await readVersions(contestants, given.runtime);
   const size = given.short ? SHORT_SIZE : FULL_SIZE;
   const { rounds, runtime } = given;
-  const measured = await runMeasures({ measures, contestants, rounds, size, runtime, say });
-  const seconds = Math.round((performance.now() - from) / 1000);
-  const results = makeResults({ date, seconds, arguments: given, machine, versions }, measured);
+  const secondsSoFar = () => Math.round((performance.now() - from) / 1000);
+  const measured: MeasuredMeasure[] = [];
+  for await (const measure of runMeasures({ measures, contestants, rounds, size, runtime, say })) {
+    measured.push(measure);
+    const soFar = { date, seconds: secondsSoFar(), arguments: given, machine, versions };
+    await writeResults(makeResults(soFar, measured), given.results);
+  }
+  const results = makeResults({ date, seconds: secondsSoFar(), arguments: given, machine, versions }, measured);
   const written = await writeResults(results, given.results);
   process.stdout.write(`\n${renderTable(results.rows)}\n`);
   if (given.short) process.stdout.write('Short form: fewer pods and shorter waits than the names say.\n');

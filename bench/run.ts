@@ -21,19 +21,18 @@ export interface RunOptions {
   readonly say: (line: string) => void;
 }
 
-export async function runMeasures(options: RunOptions): Promise<readonly MeasuredMeasure[]> {
+/** Gives each measure as soon as it is taken: a run of many minutes that is interrupted has not been for nothing. */
+export async function* runMeasures(options: RunOptions): AsyncGenerator<MeasuredMeasure> {
   const inNode = options.measures.filter((measure) => measure.world === 'node');
   const inCluster = options.measures.filter((measure) => measure.world === 'cluster');
-  const results: MeasuredMeasure[] = [];
   if (inNode.length > 0) {
     await using stage = await openNode(options.runtime, options.size);
-    for (const measure of inNode) results.push(await takeMeasure(measure, stage, options));
+    for (const measure of inNode) yield await takeMeasure(measure, stage, options);
   }
   if (inCluster.length > 0) {
     await using stage = await openCluster(options.runtime, options.size);
-    for (const measure of inCluster) results.push(await takeMeasure(measure, stage, options));
+    for (const measure of inCluster) yield await takeMeasure(measure, stage, options);
   }
-  return results;
 }
 
 type TakeOptions = Pick<RunOptions, 'contestants' | 'rounds' | 'say'>;
