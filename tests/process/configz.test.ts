@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { Kind } from '../../src/config/schema/kinds.ts';
 import { kubeletConfiguration } from '../../src/config/schema/kubelet-configuration.ts';
-import { startKubelet } from './kubelet.ts';
+import { CGROUP_V2, startKubelet } from './kubelet.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -170,11 +170,9 @@ function leavesOf(type: Kind, path: readonly string[]): string[] {
 const valueAt = (tree: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((at, name) => (at === undefined ? undefined : Object(at)[name]), tree);
 
-/** The kubelet sees a machine with cgroup v2, which some of the fields need. */
-const prepare = 'mount -t cgroup2 none /sys/fs/cgroup';
-
+/** On a machine with cgroup v2, which some of the fields need. */
 async function shown(config: Fields): Promise<Fields> {
-  await using kubelet = await startKubelet({ config, prepare });
+  await using kubelet = await startKubelet({ config, prepare: CGROUP_V2 });
   await kubelet.up();
   return await kubelet.configz();
 }

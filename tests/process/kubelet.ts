@@ -56,6 +56,9 @@ export interface KubeletProcess extends AsyncDisposable {
 
 const HEAD = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 
+/** `prepare` for a machine with cgroup v2: the hierarchies of the first generation go, so that none is only hidden. */
+export const CGROUP_V2 = 'umount --recursive --lazy /sys/fs/cgroup\nmount -t cgroup2 none /sys/fs/cgroup';
+
 /** What a kubelet without an API server needs, on a machine of either cgroup version. */
 export function workingConfig(directory: string, healthzPort: number): Readonly<Record<string, unknown>> {
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { runKubelet, startKubelet, temporaryDirectory } from './kubelet.ts';
+import { CGROUP_V2, runKubelet, startKubelet, temporaryDirectory } from './kubelet.ts';
 
 const limitsOf = (pid: number) =>
   /^Max open files\s+(\d+)\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8')) ?? [];
@@ -121,8 +121,7 @@ describe('machines', () => {
   });
 
   it('with cgroup v2 are fine', async () => {
-    const prepare = 'mount -t cgroup2 none /sys/fs/cgroup';
-    await using kubelet = await startKubelet({ config: { failCgroupV1: true }, prepare });
+    await using kubelet = await startKubelet({ config: { failCgroupV1: true }, prepare: CGROUP_V2 });
     await kubelet.up();
   });
 });

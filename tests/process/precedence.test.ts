@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startKubelet } from './kubelet.ts';
+import { CGROUP_V2, startKubelet } from './kubelet.ts';
 
 describe('where a value comes from', () => {
   it('is defaults, then the file, then drop-ins in order, then flags', async () => {
@@ -30,10 +30,9 @@ describe('where a value comes from', () => {
 
   it('has the older open defaults without --config, on loopback, and says so', async () => {
     // There is no flag for failCgroupV1, so the kubelet sees a machine with cgroup v2.
-    const prepare = 'mount -t cgroup2 none /sys/fs/cgroup';
     await using kubelet = await startKubelet({
       config: null,
-      prepare,
+      prepare: CGROUP_V2,
       flags: ['--fail-swap-on=false', '--oom-score-adj=0'],
     });
     await kubelet.up();

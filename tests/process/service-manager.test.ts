@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { freePort, startKubelet, temporaryDirectory } from './kubelet.ts';
+import { CGROUP_V2, freePort, startKubelet, temporaryDirectory } from './kubelet.ts';
 
 /** A stand-in for systemd: prints what arrives at a datagram socket. Node has none, Python is everywhere a Debian is. */
 const LISTEN = `import socket, sys
@@ -51,11 +51,10 @@ describe('systemd', () => {
     const directory = temporaryDirectory();
     const healthzPort = await freePort();
     const configText = `${sample}\nhealthzPort: ${healthzPort}\noomScoreAdj: 0\npodLogsDir: ${directory}/logs\n`;
-    const prepare = 'mount -t cgroup2 none /sys/fs/cgroup';
     await using kubelet = await startKubelet({
       directory,
       configText,
-      prepare,
+      prepare: CGROUP_V2,
       healthzPort,
       flags: ['--strict-config'],
     });
