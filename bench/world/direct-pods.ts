@@ -9,8 +9,17 @@ import { CONTAINER, LOG_FILE, untilAllLogged } from './log-times.ts';
 import { type BenchNode, never } from './node.ts';
 import { BUSYBOX, GRACE_SECONDS, PODS_DEADLINE_MS, SCRIPT } from './static-pods.ts';
 
-/** On two cores, more lanes than this don't get the last pod up earlier and make the median pod wait. */
-export const FLOOR_AT_A_TIME = 4;
+/** How many pods are started, and stopped, at a time. */
+export interface Lanes {
+  readonly start: number;
+  readonly stop: number;
+}
+
+/**
+ * On two cores, more lanes don't get the last pod up much earlier and make the median pod wait. Stopping is mostly waiting, so there all
+ * at once is best. The measure `floor` shows both.
+ */
+export const FLOOR_LANES: Lanes = { start: 4, stop: Number.POSITIVE_INFINITY };
 
 export interface DirectPods {
   /** From the first call to the first log line of each pod, in milliseconds. */
@@ -24,13 +33,13 @@ interface DirectPod {
   readonly container: string;
 }
 
-export async function runDirectPods(world: BenchNode, count: number, lanes = FLOOR_AT_A_TIME): Promise<DirectPods> {
+export async function runDirectPods(world: BenchNode, count: number, lanes = FLOOR_LANES): Promise<DirectPods> {
   const { cri, node } = world;
   const configs = Array.from({ length: count }, () => sandboxConfig(world));
   for (const { logDirectory = '' } of configs) await mkdir(dirname(join(logDirectory, LOG_FILE)), { recursive: true });
   const pods: DirectPod[] = [];
   const from = Date.now();
-  await atATime(lanes, configs, async (config) => {
+  await atATime(lanes.start, configs, async (config) => {
     pods.push(await startPod(world, config));
   });
   const prefixes = configs.map(({ metadata }) => `default_${metadata?.name}_`);
@@ -39,12 +48,12 @@ export async function runDirectPods(world: BenchNode, count: number, lanes = FLO
     upAfter: times.map((time) => time - from),
     drain: async () => {
       const start = performance.now();
-      await atATime(lanes, pods, async ({ sandbox, container }) => {
+      await atATime(lanes.stop, pods, async ({ sandbox, container }) => {
         await cri.containers.stop(container, GRACE_SECONDS, never);
         await cri.sandboxes.stop(sandbox, never);
       });
       const ms = performance.now() - start;
-      await atATime(lanes, pods, ({ sandbox }) => cri.sandboxes.remove(sandbox, never));
+      await atATime(FLOOR_LANES.start, pods, ({ sandbox }) => cri.sandboxes.remove(sandbox, never));
       return ms;
     },
   };
