@@ -13,27 +13,29 @@ test('one pod whose status never comes: the node stays healthy, the others go on
   const { node, proxy, write, running, gone } = place;
   await write('steady', { containers: [stays('c')] });
   await running('steady', 'c');
-  // Its answers are held back from the start, so that nothing about it is known.
+  // Nothing is told of it any more when its second container ends.
   const ofHung = new Set<string>();
   proxy.hold(({ path, request }) => {
     if (/\/(RunPodSandbox|CreateContainer)$/.test(path)) return false;
     return STATUS.test(path) && [...ofHung].some((id) => request.includes(id));
   });
-  await write('hung', { containers: [stays('c'), runs('d', 'sleep 0.5; exit 1')] });
+  await write('hung', { containers: [stays('c'), runs('d', 'sleep 2; exit 1')] });
   const [sandbox] = await until('the sandbox of the hung pod', async () => {
     const found = await place.sandboxes('hung');
     return found.length > 0 ? found : undefined;
   });
-  ofHung.add(sandbox?.id ?? '');
-  for (const name of ['c', 'd']) {
-    const [container] = await until(`${name} is there`, async () => {
-      const found = await place.containers('hung', name);
-      return found.length > 0 ? found : undefined;
-    });
-    ofHung.add(container?.id ?? '');
-  }
+  // Only once its containers are there: the kubelet needs the sandbox's status to make them.
+  const containers = await until('c and d are there', async () => {
+    const found = [...(await place.containers('hung', 'c')), ...(await place.containers('hung', 'd'))];
+    return found.length >= 2 ? found : undefined;
+  });
+  for (const { id } of [...(sandbox === undefined ? [] : [sandbox]), ...containers]) ofHung.add(id);
+  const before = proxy.calls().length;
   await until('a call is held', () =>
-    proxy.calls().find(({ path, request }) => STATUS.test(path) && [...ofHung].some((id) => request.includes(id))),
+    proxy
+      .calls()
+      .slice(before)
+      .find(({ path, request }) => STATUS.test(path) && [...ofHung].some((id) => request.includes(id))),
   );
 
   const times: number[] = [];

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { describeError } from '../../src/base/errors.ts';
-import { createCriClient } from '../../src/runtime/cri/client.ts';
+import { type CriClient, createCriClient } from '../../src/runtime/cri/client.ts';
 import type { Captured } from './capture.ts';
 import { PAUSE_IMAGE } from './images.ts';
 import type { Part, PartExit } from './part.ts';
@@ -48,6 +48,8 @@ export interface Containerd {
   stop(): Promise<PartExit>;
   kill(signal: NodeJS.Signals): void;
   restart(): Promise<void>;
+  /** Resolves when CRI lists these images, which is a little after they were imported. */
+  untilCriHas(images: readonly string[]): Promise<void>;
   /** `ctr` in the name space of Kubernetes. */
   ctr(...args: readonly string[]): Promise<Captured>;
 }
@@ -191,15 +193,34 @@ class WorldContainerd implements Containerd {
 
   /** The CRI part takes calls a little later than containerd itself: after it has read what ran before. */
   async #untilCriAnswers(part: Part): Promise<void> {
+    await this.#untilCri(part, 'CRI does not answer', async (cri, signal) => {
+      await cri.status({}, signal);
+      return undefined;
+    });
+  }
+
+  async untilCriHas(images: readonly string[]): Promise<void> {
+    await this.#untilCri(this.#running(), 'CRI does not have an imported image', async (cri, signal) => {
+      const listed = new Set((await cri.images.list(signal)).flatMap(({ repoTags }) => repoTags));
+      return images.find((name) => !listed.has(name));
+    });
+  }
+
+  /** `missing` answers what is still missing, or nothing. */
+  async #untilCri(
+    part: Part,
+    problem: string,
+    missing: (cri: CriClient, signal: AbortSignal) => Promise<string | undefined>,
+  ): Promise<void> {
     const cri = createCriClient({ endpoint: this.endpoint, clock: createSystemClock() });
     const deadline = performance.now() + START_DEADLINE_MS;
     const signal = new AbortController().signal;
     try {
       for (;;) {
-        const refusal = await cri.status({}, signal).then(() => undefined, describeError);
+        const refusal = await missing(cri, signal).catch(describeError);
         if (refusal === undefined) return;
         if (!part.isRunning() || performance.now() > deadline) {
-          throw new Error(`CRI does not answer: ${refusal}; the end of ${part.logFile}:\n${part.logTail()}`);
+          throw new Error(`${problem}: ${refusal}; the end of ${part.logFile}:\n${part.logTail()}`);
         }
         await delay(CRI_STEP_MS);
       }

@@ -121,6 +121,7 @@ async function importArchive(containerd: Containerd, images: readonly Image[], c
   }
   const { code, stderr } = await containerd.ctr('images', 'import', archive);
   if (code !== 0) throw new Error(`ctr images import ${archive}: exit code ${code}: ${stderr.trim()}`);
+  await containerd.untilCriHas(images.flatMap(({ names }) => names));
 }
 
 /** Every change of an image makes a new archive: those that nobody used for a week go. */
