@@ -18,8 +18,9 @@ async function container(t: TestContext, runtime: (typeof RUNTIMES)[number]) {
   return { cri, id };
 }
 
+const leftovers = createExecLeftovers(clock, createProcesses());
+
 function execCheck(cri: CriClient, containerId: string, command: readonly string[], timeoutSeconds = 1) {
-  const leftovers = createExecLeftovers(clock, createProcesses());
   return checkExec(
     { clock, execSync: cri.streams.execSync, leftovers },
     { containerId, command, timeoutSeconds },
@@ -58,7 +59,7 @@ for (const runtime of RUNTIMES) {
     const { cri, id } = await container(t, runtime);
     const mark = String(800_000 + (process.pid % 100_000));
     // A command of somebody else, at the same time, in the same container: it must live.
-    const other = cri.streams.execSync({ containerId: id, command: ['sleep', '6.5'], timeoutSeconds: 0 }, never);
+    const other = cri.streams.execSync({ containerId: id, command: ['sleep', '12'], timeoutSeconds: 0 }, never);
     const bystander = cri.streams.execSync(
       { containerId: id, command: ['sh', '-c', `sleep ${mark}1 >/dev/null 2>&1 & exit 0`], timeoutSeconds: 0 },
       never,
@@ -74,15 +75,16 @@ for (const runtime of RUNTIMES) {
       // Takes no notice of gentle signals, and starts others all the time.
       `trap '' TERM INT; while :; do sleep ${mark} & sleep 0.05; done`,
     ]) {
+      await leftovers.idle(id);
       const began = performance.now();
-      const outcome = await execCheck(cri, id, ['sh', '-c', script]);
+      const outcome = await execCheck(cri, id, ['sh', '-c', script], 2);
       const took = performance.now() - began;
       assert.equal(outcome.kind, 'failure', script);
       assert.match(
         outcome.kind === 'failure' ? outcome.output : '',
-        /^command timed out: "sh -c .*" timed out after 1s$/s,
+        /^command timed out: "sh -c .*" timed out after 2s$/s,
       );
-      assert.ok(took >= 990 && took < 1400, `${script}: ${took} ms`);
+      assert.ok(took >= 1990 && took < 3000, `${script}: ${took} ms`);
       await eventually(`${script} is over`, () => (countWith(mark) === 0 ? true : undefined));
     }
     assert.equal(countWith(`${mark}1`), 1, 'what somebody else started in the background lives');

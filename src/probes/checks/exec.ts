@@ -37,8 +37,11 @@ export interface ExecCheck {
 
 /** More output is not shown to anybody. */
 const OUTPUT_LIMIT = 10 * 1024;
-/** The look at what runs in the container comes this much before the timeout. */
+/** Commands that take this long may run into their timeout. A look costs a millisecond for each hundred processes of the machine. */
+const FIRST_LOOK_MS = 300;
+/** From this much before the timeout on it is looked often: on a busy machine the command may begin only then. */
 const LOOK_BEFORE_MS = 100;
+const LOOK_AGAIN_MS = 40;
 /** The runtime may answer this much after the timeout; then it is not waited for any more. */
 const ANSWER_WITHIN_MS = 100;
 
@@ -47,19 +50,39 @@ const GIVEN_UP = new CodedError('deadline', 'the command was given up at its tim
 export async function checkExec(deps: ExecDeps, check: ExecCheck, signal: AbortSignal): Promise<Outcome> {
   const { clock, execSync, leftovers } = deps;
   const { timeoutSeconds } = check;
+  await leftovers.idle(check.containerId);
+  signal.throwIfAborted();
   using call = linkSignal(signal);
   const began = clock.mono();
   const answer = settled(execSync(check, call.signal));
-  const early = await within(clock, answer, timeoutSeconds * 1000 - LOOK_BEFORE_MS);
-  if (early !== undefined && !isTimeout(early)) return outcomeOf(early, check, signal);
-
-  const running = leftovers.look({ ...check, startedAfterMs: clock.mono() - began });
-  const late = early ?? (await within(clock, answer, LOOK_BEFORE_MS + ANSWER_WITHIN_MS));
-  if (late !== undefined && !isTimeout(late)) return outcomeOf(late, check, signal);
+  const early = await within(clock, answer, FIRST_LOOK_MS);
+  if (early !== undefined && !isTimeout(early)) return outcomeOf(early, signal);
+  const watch = leftovers.watch({ ...check, startedAfterMs: clock.mono() - began });
+  const result =
+    early ?? (await answerInTime(clock, answer, { until: began + timeoutSeconds * 1000, look: watch.look }));
+  if (result !== undefined && !isTimeout(result)) return outcomeOf(result, signal);
   call.abort(GIVEN_UP);
-  await running.end();
   signal.throwIfAborted();
+  watch.end();
   return timedOut(check);
+}
+
+interface Waiting {
+  readonly until: number;
+  readonly look: () => void;
+}
+
+async function answerInTime(
+  clock: Clock,
+  answer: Promise<Settled>,
+  { until, look }: Waiting,
+): Promise<Settled | undefined> {
+  let result = await within(clock, answer, until - LOOK_BEFORE_MS - clock.mono());
+  while (result === undefined && clock.mono() < until + ANSWER_WITHIN_MS) {
+    look();
+    result = await within(clock, answer, LOOK_AGAIN_MS);
+  }
+  return result;
 }
 
 type Settled = { readonly answer: ExecAnswer } | { readonly error: unknown };
@@ -89,13 +112,12 @@ function timedOut({ command, timeoutSeconds }: ExecCheck): Outcome {
   );
 }
 
-function outcomeOf(result: Settled, check: ExecCheck, signal: AbortSignal): Outcome {
+function outcomeOf(result: Settled, signal: AbortSignal): Outcome {
   if ('answer' in result) {
     const output = outputOf(result.answer);
     return result.answer.exitCode === 0 ? success(output) : failure(output);
   }
   signal.throwIfAborted();
-  if (isTimeout(result)) return timedOut(check);
   const { error } = result;
   return { kind: 'error', state: 'unknown', message: error instanceof Error ? error.message : String(error) };
 }

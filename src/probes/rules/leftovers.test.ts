@@ -24,7 +24,14 @@ test('first processes of commands: started from outside, in a session of their o
     [150, SHIM, 150, 4000],
   );
   assert.deepEqual(pids(firstProcesses(before, 4990)), [200]);
-  assert.deepEqual(pids(firstProcesses(before, 0)), [100, 200, 150]);
+  assert.deepEqual(pids(firstProcesses(before, 0)), [200, 150]);
+  assert.deepEqual(firstProcesses([], 0), []);
+});
+
+test('where pods share their processes, an orphan is the sandbox’s child and no command', () => {
+  const SANDBOX = 60;
+  const now = processes(INIT, [200, SHIM, 200, 5000], [202, SANDBOX, 202, 5020]);
+  assert.deepEqual(pids(firstProcesses(now, 4990)), [200]);
 });
 
 test('only the command that ended loses what it left, whoever else runs commands there', () => {
@@ -68,4 +75,9 @@ test('while the command runs, nothing of it is left over', () => {
   const now = processes(INIT, [200, SHIM, 200, 5000]);
   assert.deepEqual(endedOf(firstProcesses(now, 4990), now), []);
   assert.deepEqual(leftoversOf([], now, now), []);
+});
+
+test('numbers that were used again make no endless family', () => {
+  const seen = processes([200, SHIM, 200, 5000], [201, 200, 200, 5010], [200, 201, 200, 6000], [201, 200, 200, 6010]);
+  assert.deepEqual(pids(leftoversOf(seen.slice(0, 1), seen, seen.slice(2))), [200, 201]);
 });

@@ -10,14 +10,20 @@ export interface ContainerProcess {
   readonly startedAt: number;
 }
 
-/** The first processes of commands that began after that time: the one that is about to be ended is among them. */
+/**
+ * The first processes of commands that began after that time: the one that is about to be ended is among them. The runtime starts
+ * them as it has started the container's own first process, the oldest: they have the same parent.
+ */
 export function firstProcesses(
   processes: readonly ContainerProcess[],
   startedFrom: number,
 ): readonly ContainerProcess[] {
-  const inside = new Set(processes.map(({ pid }) => pid));
+  const [some] = processes;
+  if (some === undefined) return [];
+  const oldest = processes.reduce((old, process) => (process.startedAt < old.startedAt ? process : old), some);
   return processes.filter(
-    ({ pid, parent, session, startedAt }) => pid === session && !inside.has(parent) && startedAt >= startedFrom,
+    ({ pid, parent, session, startedAt }) =>
+      pid === session && pid !== oldest.pid && parent === oldest.parent && startedAt >= startedFrom,
   );
 }
 
@@ -44,10 +50,12 @@ function familyOf(
   roots: readonly ContainerProcess[],
   processes: readonly ContainerProcess[],
 ): readonly ContainerProcess[] {
-  const family = [...roots];
-  // The list grows while it is walked: children of children.
-  for (const member of family) family.push(...processes.filter(({ parent }) => parent === member.pid));
-  return family;
+  const family = new Set(roots);
+  // The set grows while it is walked: children of children. Numbers that were used twice could make a circle; a set has each once.
+  for (const member of family) {
+    for (const process of processes) if (process.parent === member.pid) family.add(process);
+  }
+  return [...family];
 }
 
 function isSame(a: ContainerProcess, b: ContainerProcess): boolean {
