@@ -5,7 +5,11 @@ NODE  := node_modules/.bin/node --disable-warning=ExperimentalWarning
 READY := node_modules/.ready
 APT   := apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends
 
-.PHONY: help build run test test-unit lint format bench conformance recorded soak dist clean
+PROGRAMS := debian-containerd debian-containerd-shim-runc-v2 debian-ctr debian-runc cni-plugins docker-registry busybox catatonit iptables \
+  containerd containerd-shim-runc-v2 ctr runc kubelet-reference
+CLUSTER_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl agnhost ginkgo e2e.test nginx
+
+.PHONY: help programs build run test test-unit lint format bench conformance recorded soak dist clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -25,7 +29,11 @@ build: $(READY) ## dist/kubelet: a launcher over one bundled file
 run: build ## a node on this machine with a demo pod; Ctrl-C takes it all away
 	@exec $(NODE) tools/run/main.ts $(ARGS)
 
-test: lint build ## every test: unit, process, lab, node, cluster, guest, and the short forms of the long runs
+# Before the tests, so that no test's time limit has to hold a build of ten minutes on a new machine. A second time it only looks.
+programs: $(READY) ## the programs of the lab: Debian packages, and what is built once from public Go modules
+	@$(NODE) tests/lab/binaries/main.ts ensure $(PROGRAMS) $(if $(SKIP_CLUSTER),,$(CLUSTER_PROGRAMS)) > /dev/null
+
+test: lint build programs ## every test: unit, process, lab, node, cluster, guest, and the short forms of the long runs
 	@$(NODE) tools/test/main.ts $(SUITES)
 
 test-unit: $(READY) ## the fast part: rules and parts beside their code
