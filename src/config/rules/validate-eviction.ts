@@ -76,7 +76,8 @@ function* reclaimsBelong(reclaims: SignalTable, thresholds: SignalTable): Findin
 /** A soft threshold that is reached only after the hard one never gives a pod its grace period. */
 function* softAboveHard(soft: SignalTable, hard: SignalTable): Findings {
   for (const [signal, text] of Object.entries(soft)) {
-    const hardText = hard[signal];
+    // Names come from a file: one such as __proto__ must not be found on every object.
+    const hardText = Object.hasOwn(hard, signal) ? hard[signal] : undefined;
     if (hardText === undefined) continue;
     const [softer, harder] = [parseThreshold(text), parseThreshold(hardText)];
     const isLower =

@@ -37,6 +37,17 @@ test('every problem is reported in one run, with its field, value and rule', () 
   );
 });
 
+test('a name that every object has is no threshold', () => {
+  const names = ['__proto__', 'constructor', 'toString'];
+  for (const name of names) {
+    const { problems } = judge({ evictionSoft: JSON.parse(`{"${name}": "1Mi"}`) });
+    assert.ok(
+      problems.some(({ path }) => path === `evictionSoft.${name}`),
+      name,
+    );
+  }
+});
+
 test('texts of any kind are judged, never thrown at', () => {
   const texts = fc.dictionary(fc.string(), fc.string(), { maxKeys: 4 });
   const config = fc.record({
