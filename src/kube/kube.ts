@@ -1,0 +1,96 @@
+/** Access to the API server: requests, and lists that are kept up to date by watches. */
+import type { StringMap } from '../api/meta.ts';
+import type { Part } from '../base/lifecycle.ts';
+
+export interface KubeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Without the server: `/api/v1/namespaces/x/pods/y/status`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** The content type of a PATCH; strategic unless told. */
+  readonly patch?: 'strategic' | 'merge' | 'json';
+  /** For the whole request with its waits and retries. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Failures are CodedErrors: 404 `notFound`; 409 `conflict`, or `exists` where the reason is AlreadyExists; 410 `gone`; 401
+ * `unauthenticated`; 403 `denied`; 400, 413, 415 and 422 `invalid`; 429, 5xx and everything about connections `unavailable`; time
+ * is up `deadline`. Their `data` is a `KubeErrorData`. An abort rejects with the signal's reason.
+ *
+ * Only an answer 429 or 503 with Retry-After is tried again here, in bounds; everything else is for the caller to decide.
+ */
+export interface KubeClient {
+  request<Answer = unknown>(request: KubeRequest, signal: AbortSignal): Promise<Answer>;
+}
+
+export interface KubeErrorData {
+  /** Undefined where no answer came. */
+  readonly httpStatus?: number;
+  readonly status?: KubeStatus;
+  readonly retryAfterMs?: number;
+}
+
+/** The API server's words about a request that it refused. */
+export interface KubeStatus {
+  readonly kind: 'Status';
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly details?: {
+    readonly name?: string;
+    readonly kind?: string;
+    readonly retryAfterSeconds?: number;
+    readonly causes?: readonly { readonly reason?: string; readonly message?: string; readonly field?: string }[];
+  };
+}
+
+/** As it came over the wire: nothing is defaulted or checked beyond these. */
+export interface KubeObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    /** Always there in what a list or watch gives; optional so that every API type fits. */
+    readonly resourceVersion?: string;
+    readonly generation?: number;
+    readonly deletionTimestamp?: string;
+    readonly labels?: StringMap;
+    readonly annotations?: StringMap;
+  };
+}
+
+/** Called in the order of the changes, never again after `stop`. What a listener throws is logged and goes no further. */
+export interface WatchListener<T> {
+  /** The whole list: at first, and again whenever the way from the last one was lost. Objects that are not in it are gone. */
+  replaced(objects: readonly T[]): void;
+  /** Added or changed. */
+  changed(object: T): void;
+  /** Its last state. */
+  removed(object: T): void;
+}
+
+export interface WatchWish<T> {
+  /** Of the collection: `/api/v1/pods`. */
+  readonly path: string;
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+  readonly listener: WatchListener<T>;
+}
+
+export interface Kube extends Part {
+  /** kubeAPIQPS and kubeAPIBurst. */
+  readonly general: KubeClient;
+  /** Not limited here: who sends events paces itself. */
+  readonly events: KubeClient;
+  /** No throttling, a short timeout, a connection of its own. */
+  readonly heartbeats: KubeClient;
+  /** List, watch from there, resume, relist after 410, back-off with jitter; until it is stopped. `start` resolves at once. */
+  watch<T extends KubeObject>(wish: WatchWish<T>): Part;
+  /** Heartbeats failed: closes every connection, and the next request makes a new one. */
+  reconnect(reason: string): void;
+  /** `https://192.0.2.1:6443`; empty before `start` has read the kubeconfig. */
+  readonly server: string;
+}
