@@ -10,13 +10,13 @@ import { type Cgroups, createCgroups } from './cgroups.ts';
 
 const hierarchies = parseCgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
 
-async function ownRoot(t: TestContext, cgroups: Cgroups, name: string): Promise<string> {
+function ownRoot(t: TestContext, cgroups: Cgroups, name: string): string {
   const root = `/kubelet-ts-test-${process.pid}-${name}`;
   t.after(async () => {
     await cgroups.kill(root);
     assert.equal(await cgroups.remove(root), true);
   });
-  await cgroups.create(root);
+  cgroups.create(root);
   return root;
 }
 
@@ -30,49 +30,49 @@ const read = (controller: string, path: string, file: string) =>
 
 test('a cgroup is made in every hierarchy with all above it, and taken away again', async (t) => {
   const cgroups = createCgroups(hierarchies);
-  const root = await ownRoot(t, cgroups, 'tree');
+  const root = ownRoot(t, cgroups, 'tree');
   const leaf = `${root}/a/b`;
-  assert.equal(await cgroups.exists(leaf), false);
-  await cgroups.create(leaf);
-  await cgroups.create(leaf);
-  assert.equal(await cgroups.exists(leaf), true);
+  assert.equal(cgroups.exists(leaf), false);
+  cgroups.create(leaf);
+  cgroups.create(leaf);
+  assert.equal(cgroups.exists(leaf), true);
   for (const { mountPoint } of hierarchies) assert.ok(existsSync(join(mountPoint, leaf)), mountPoint);
   assert.deepEqual(await cgroups.children(root), ['a']);
   assert.equal(await cgroups.remove(`${root}/a`), true);
-  assert.equal(await cgroups.exists(leaf), false);
+  assert.equal(cgroups.exists(leaf), false);
   assert.deepEqual(await cgroups.children(`${root}/nothing`), []);
   assert.equal(await cgroups.remove(`${root}/nothing`), true);
 });
 
-test('values arrive in the kernel, whatever their order', async (t) => {
+test('values arrive in the kernel, whatever their order', (t) => {
   const cgroups = createCgroups(hierarchies);
-  const root = await ownRoot(t, cgroups, 'values');
-  await cgroups.create(`${root}/a`);
-  assert.deepEqual(await cgroups.write(`${root}/a`, [{ file: 'pids.max', value: '17' }]), []);
+  const root = ownRoot(t, cgroups, 'values');
+  cgroups.create(`${root}/a`);
+  assert.deepEqual(cgroups.write(`${root}/a`, [{ file: 'pids.max', value: '17' }]), []);
   assert.equal(read('pids', `${root}/a`, 'pids.max'), '17');
   assert.deepEqual(
-    await cgroups.write(`${root}/a`, [
+    cgroups.write(`${root}/a`, [
       { file: 'pids.tomorrow', value: '1' },
       { file: 'pids.older', value: '1', optional: true },
     ]),
     ['pids.tomorrow'],
   );
-  await assert.rejects(
-    cgroups.write(`${root}/a`, [{ file: 'pids.max', value: 'many' }]),
+  assert.throws(
+    () => cgroups.write(`${root}/a`, [{ file: 'pids.max', value: 'many' }]),
     /can't write many to .*pids\.max/,
   );
-  await assert.rejects(cgroups.write(`${root}/gone`, [{ file: 'pids.max', value: '1' }]), /can't write 1 to .*gone/);
+  assert.throws(() => cgroups.write(`${root}/gone`, [{ file: 'pids.max', value: '1' }]), /can't write 1 to .*gone/);
 });
 
-test('a period that its old quota forbids is written after the quota', async (t) => {
+test('a period that its old quota forbids is written after the quota', (t) => {
   const cgroups = createCgroups(hierarchies);
   if (cgroups.version !== 1) return;
-  const root = await ownRoot(t, cgroups, 'order');
+  const root = ownRoot(t, cgroups, 'order');
   const path = `${root}/a`;
-  await cgroups.create(path);
-  await cgroups.write(root, [{ file: 'cpu.cfs_quota_us', value: '50000' }]);
-  await cgroups.write(path, [{ file: 'cpu.cfs_quota_us', value: '50000' }]);
-  await cgroups.write(path, [
+  cgroups.create(path);
+  cgroups.write(root, [{ file: 'cpu.cfs_quota_us', value: '50000' }]);
+  cgroups.write(path, [{ file: 'cpu.cfs_quota_us', value: '50000' }]);
+  cgroups.write(path, [
     { file: 'cpu.cfs_period_us', value: '10000' },
     { file: 'cpu.cfs_quota_us', value: '5000' },
   ]);
@@ -81,9 +81,9 @@ test('a period that its old quota forbids is written after the quota', async (t)
 
 test('processes hold a cgroup until they are killed', async (t) => {
   const cgroups = createCgroups(hierarchies);
-  const root = await ownRoot(t, cgroups, 'kill');
+  const root = ownRoot(t, cgroups, 'kill');
   const leaf = `${root}/pod/container`;
-  await cgroups.create(leaf);
+  cgroups.create(leaf);
   const sleeper = spawn('sleep', ['1000']);
   const ended = once(sleeper, 'exit');
   t.after(() => sleeper.kill('SIGKILL'));
@@ -102,9 +102,9 @@ test('the second generation by itself passes its controllers on', async (t) => {
   if (unified.length === 0) return;
   const cgroups = createCgroups(unified);
   assert.equal(cgroups.version, 2);
-  const root = await ownRoot(t, cgroups, 'unified');
-  await cgroups.create(`${root}/a/b`);
-  assert.equal(await cgroups.exists(`${root}/a/b`), true);
+  const root = ownRoot(t, cgroups, 'unified');
+  cgroups.create(`${root}/a/b`);
+  assert.equal(cgroups.exists(`${root}/a/b`), true);
   const own = readFileSync(join(unified[0]?.mountPoint ?? '', root, 'a/b/cgroup.controllers'), 'utf8')
     .trim()
     .split(' ');

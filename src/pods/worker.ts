@@ -98,8 +98,17 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
     deps.publish(view);
   };
 
+  // What nobody has seen on the node isn't there: a pod's first steps need no answer of the runtime. Were it wrong, the runtime
+  // would refuse a second sandbox of the same name, and the next pass looks.
+  let unseen = isNew;
+
   const read = async (wanted: AbortSignal): Promise<Observation> => {
     const { name, namespace } = state.pod.metadata;
+    if (unseen) {
+      unseen = false;
+      startedAt ??= clock.now();
+      return emptyObservation(uid, name, namespace, clock.mono());
+    }
     const observation = await deps.observe.read({ uid, name, namespace }, wanted);
     const oldest = Math.min(clock.now(), ...observation.sandboxes.map(({ createdAt }) => createdAt));
     startedAt ??= oldest;

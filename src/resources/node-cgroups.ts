@@ -15,7 +15,7 @@ export interface NodeCgroups {
   /** Asks the runtime, once. */
   settleDriver(signal: AbortSignal): Promise<CgroupDriver>;
   /** The place that the configuration names must be there. */
-  checkRoot(): Promise<void>;
+  checkRoot(): void;
   /** Makes them the first time, and keeps the weight of the classes up with their pods. */
   ensure(capacity: Quantities, signal: AbortSignal): Promise<void>;
   write(path: string, limits: CgroupLimits): Promise<void>;
@@ -49,7 +49,7 @@ export function createNodeCgroups(deps: ResourcesDeps, config: ResourcesConfig):
 
   const write = async (path: string, limits: CgroupLimits): Promise<void> => {
     kernel ??= await kernelOf();
-    for (const file of await cgroups.write(path, cgroupValues(limits, kernel))) {
+    for (const file of cgroups.write(path, cgroupValues(limits, kernel))) {
       if (!lacking.has(file)) log.warn('The kernel has no such limit: pods run without it', { file });
       lacking.add(file);
     }
@@ -99,10 +99,10 @@ export function createNodeCgroups(deps: ResourcesDeps, config: ResourcesConfig):
     }
     const forPods = config.enforcePods ? computeEnforced(capacity, config.reservations) : capacity;
     const path = cgroupPath(name, driver);
-    await cgroups.create(path);
+    cgroups.create(path);
     for (const qosClass of ['Burstable', 'BestEffort'] as const) {
       const ofClass = cgroupPath(qosCgroup(name, qosClass), driver);
-      await cgroups.create(ofClass);
+      cgroups.create(ofClass);
       await write(ofClass, qosCgroupLimits(qosClass, burstableMilliCpu([...pods.values()], podLevel)));
     }
     standing = true;
@@ -115,9 +115,9 @@ export function createNodeCgroups(deps: ResourcesDeps, config: ResourcesConfig):
     name,
     driver: () => driver,
     settleDriver,
-    checkRoot: async () => {
+    checkRoot: () => {
       const root = cgroupPath(name.slice(0, -1), 'cgroupfs');
-      if (await cgroups.exists(root)) return;
+      if (cgroups.exists(root)) return;
       throw new CodedError(
         'invalid',
         `cgroupRoot ${JSON.stringify(root)} is not a cgroup of every controller on this machine`,

@@ -39,7 +39,7 @@ async function createPlace(t: TestContext, more: Partial<ResourcesConfig> = {}, 
   const root = `/kubelet-ts-test-${process.pid}-${t.name.replaceAll(/\W+/g, '-')}`;
   const events: NodeEvent[] = [];
   const stopping = new AbortController();
-  await cgroups.create(root);
+  cgroups.create(root);
   const resources = createResources(
     {
       clock: createSystemClock(),
@@ -139,7 +139,7 @@ test('removal ends what is left in the cgroup, and nothing beside it', async (t)
   const { resources, root } = await createPlace(t);
   await resources.ensurePodCgroup(bestEffort);
   await resources.ensurePodCgroup(burstable);
-  await cgroups.create(`${root}/kubepods/besteffort/podaaaa-1/container`);
+  cgroups.create(`${root}/kubepods/besteffort/podaaaa-1/container`);
   const sleeper = spawn('sleep', ['1000']);
   t.after(() => sleeper.kill('SIGKILL'));
   const ended = once(sleeper, 'exit');
@@ -158,7 +158,7 @@ test('removal ends what is left in the cgroup, and nothing beside it', async (t)
 
 test('a cgroup that an earlier kubelet left half-made is completed', async (t) => {
   const { resources, root, value } = await createPlace(t);
-  await cgroups.create(`${root}/kubepods/burstable/podbbbb-2`);
+  cgroups.create(`${root}/kubepods/burstable/podbbbb-2`);
   await resources.ensurePodCgroup(burstable);
   assert.equal(value('cpu', 'kubepods/burstable/podbbbb-2', sharesFile), isV1 ? '512' : '20');
 });

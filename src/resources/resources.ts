@@ -81,6 +81,7 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
   const node = createNodeCgroups(deps, config);
   const made = new Set<string>();
   let stopping: AbortSignal | undefined;
+  let preparing: Promise<void> = Promise.resolve();
   let capacity: Quantities = new Map();
   let allocatable: Quantities = new Map();
 
@@ -93,9 +94,9 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
 
   const makePodCgroup = async (pod: Pod): Promise<void> => {
     const path = pathOf(pod);
-    const isNew = !(await cgroups.exists(path));
+    const isNew = !cgroups.exists(path);
     if (!isNew && made.has(path)) return;
-    await cgroups.create(path);
+    cgroups.create(path);
     try {
       await node.write(path, podCgroupLimits(pod, config.pods));
     } catch (error) {
@@ -123,13 +124,21 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
 
   return {
     name: 'resources',
-    start: async (signal) => {
+    start: (signal) => {
       stopping = signal;
       capacity = computeCapacity(deps.machine(), config.pods);
       allocatable = computeAllocatable(capacity, config.reservations);
-      if (config.cgroupsPerQos) await node.checkRoot();
+      if (!config.cgroupsPerQos) return;
+      node.checkRoot();
+      // In advance, so that the first pod need not wait for it; where it fails now, that pod tries again and tells why.
+      preparing = node.ensure(capacity, signal).catch((error) => {
+        log.v(2)?.info('The cgroups of all pods are made with the first pod', { err: error });
+      });
     },
-    stop: node.stopped,
+    stop: async () => {
+      await preparing;
+      await node.stopped();
+    },
     ensurePodCgroup: async (pod) => {
       if (!config.cgroupsPerQos) return;
       const fault = uidFault(pod.metadata.uid);

@@ -44,6 +44,9 @@ export interface FileSourceDeps {
 
 /** A file that was just changed and whose end nobody told of is left alone for this long. */
 const SETTLE_MS = 100;
+/** While many files are read, those that are read are told of in between: their pods need not wait for the rest. */
+const TELL_EVERY_MS = 50;
+
 export function createFileSource(config: FileSourceConfig, deps: FileSourceDeps): Part {
   const { clock, log } = deps;
   const stopping = linkSignal();
@@ -100,8 +103,14 @@ function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: Folde
     if ('problem' in found) return config.checkEveryMs;
     const waits = [config.checkEveryMs];
     let heard = true;
-    for (const file of found.files) {
-      const wait = known.isCurrent(file) ? 0 : await read(file, signal);
+    let toldAt = Number.NEGATIVE_INFINITY;
+    const unread = found.files.filter((file) => !known.isCurrent(file));
+    for (const [index, file] of unread.entries()) {
+      if (index > 0 && clock.mono() - toldAt >= TELL_EVERY_MS) {
+        publish(known, false);
+        toldAt = clock.mono();
+      }
+      const wait = await read(file, signal);
       if (wait === 0) continue;
       waits.push(wait);
       heard &&= known.has(file.path);

@@ -44,6 +44,9 @@ test('a pod whose status call hangs does not hold up the others', async (t) => {
   const stuck = makePod('stuck');
   pods.setDesired([stuck], true);
   const id = await running(runtime, 'stuck');
+  await until('the worker has seen it run', () =>
+    pods.views()[0]?.observation.containers.some(({ state }) => state === 'running') ? true : undefined,
+  );
   runtime.hang('stuck');
   runtime.exit(id, 1);
   pods.setDesired([stuck, makePod('free')], true);
