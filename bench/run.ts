@@ -79,15 +79,23 @@ function turnsOf<W extends BenchNode>(
   return floor === undefined ? turns : [{ column: 'floor', act: () => floor(stage.world) }, ...turns];
 }
 
-/** One that fails is told and does not stop the rest. */
+/** One that fails is told and does not stop the rest, also where it can't be cleared away. */
 async function takeTurn<W extends BenchNode>(stage: Stage<W>, act: () => Promise<Values>): Promise<Outcome> {
-  try {
+  const outcome = await orFailure(async () => {
     await stage.clear();
     return { kind: 'values', values: await act() };
+  });
+  return await orFailure(async () => {
+    await stage.clear();
+    return outcome;
+  });
+}
+
+async function orFailure(attempt: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await attempt();
   } catch (error) {
     return { kind: 'failed', message: describeError(error) };
-  } finally {
-    await stage.clear();
   }
 }
 

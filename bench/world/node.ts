@@ -1,6 +1,7 @@
 /** A node of the lab in which kubelets take turns: the same containerd, the same images, empty at the start of every turn. */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { type CriClient, createCriClient } from '../../src/runtime/cri/client.ts';
 import { type LabNode, lab } from '../../tests/lab/lab.ts';
@@ -46,6 +47,8 @@ export const never = new AbortController().signal;
 /** cgroups of the pods of kubelets, and of those that are made by hand. */
 export const POD_CGROUPS = ['kubepods', 'bench'] as const;
 const CLEARED_AT_A_TIME = 6;
+const CLEARED_WITHIN_MS = 20_000;
+const CLEAR_RETRY_MS = 100;
 
 export async function openNode(runtime: RuntimeName, size: Size): Promise<Stage<BenchNode>> {
   const node = await lab.node({ kubelet: 'none', runtime, containerdConfig: RUNTIME_METRICS_CONFIG });
@@ -105,13 +108,25 @@ export async function clearNode({ node, cri }: BenchNode): Promise<void> {
   if (node.kubelet.isRunning()) await node.kubelet.kill('SIGKILL');
   await empty(node.manifestsFolder);
   const sandboxes = await cri.sandboxes.list(undefined, never);
-  await atATime(CLEARED_AT_A_TIME, sandboxes, async ({ id }) => {
-    await cri.sandboxes.stop(id, never);
-    await cri.sandboxes.remove(id, never);
-  });
+  await atATime(CLEARED_AT_A_TIME, sandboxes, ({ id }) => clearSandbox(cri, id));
   // The state of one kubelet is not the other one's business, and empty cgroups would be something to watch for both.
   for (const name of POD_CGROUPS) await destroyTree(node.world.hierarchies, join(node.world.cgroup, name));
   for (const folder of [node.kubeletFolder, node.podLogsFolder, node.containerLogsFolder]) await empty(folder);
+}
+
+/** What the killed kubelet asked for may still be under way in the runtime, which then refuses to do it twice. */
+async function clearSandbox(cri: BenchNode['cri'], id: string): Promise<void> {
+  const patience = performance.now() + CLEARED_WITHIN_MS;
+  for (;;) {
+    try {
+      await cri.sandboxes.stop(id, never);
+      await cri.sandboxes.remove(id, never);
+      return;
+    } catch (error) {
+      if (performance.now() > patience) throw error;
+      await delay(CLEAR_RETRY_MS);
+    }
+  }
 }
 
 async function empty(folder: string): Promise<void> {
