@@ -36,8 +36,9 @@ export interface VolumeLeft {
 }
 
 export interface ObjectReference {
-  readonly kind: 'configMap' | 'secret' | 'clusterTrustBundle';
+  readonly kind: 'configMap' | 'secret' | 'clusterTrustBundle' | 'podCertificate';
   readonly namespace: string;
+  /** Empty: any of this kind in the namespace. Of a pod certificate: the pod's. */
   readonly name: string;
 }
 

@@ -1,0 +1,69 @@
+/** What is in the folder of a volume, and whether its files are the wanted ones. */
+import { constants, type Dirent } from 'node:fs';
+import { open, readdir, readlink } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { inBatches } from './atomic-steps.ts';
+import { type AtomicState, DATA_LINK, type FoundEntry } from './rules/atomic-plan.ts';
+import { fileMode } from './rules/file-access.ts';
+import type { Payload, ProjectedFile } from './rules/payload.ts';
+
+export interface WantedFiles {
+  readonly payload: Payload;
+  readonly fsGroup: number | undefined;
+}
+
+export async function readAtomicState(directory: string, wanted: WantedFiles): Promise<AtomicState> {
+  const [current, found] = await Promise.all([readDataLink(directory), readdir(directory, { withFileTypes: true })]);
+  const upToDate = current !== undefined && (await holds(join(directory, current), wanted));
+  return { current, upToDate, entries: found.map(entryOf) };
+}
+
+/** The name of the folder that is shown now; undefined where there is none. */
+export async function readDataLink(directory: string): Promise<string | undefined> {
+  try {
+    return await readlink(join(directory, DATA_LINK));
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function entryOf(entry: Dirent): FoundEntry {
+  if (entry.isSymbolicLink()) return { name: entry.name, kind: 'link' };
+  return { name: entry.name, kind: entry.isDirectory() ? 'folder' : 'other' };
+}
+
+async function holds(folder: string, { payload, fsGroup }: WantedFiles): Promise<boolean> {
+  const names = await listFiles(folder);
+  if (names === undefined || names.length !== payload.size) return false;
+  let same = names.every((name) => payload.has(name));
+  if (!same) return false;
+  await inBatches([...payload], async ([path, file]) => {
+    same &&= await isSame(join(folder, path), { ...file, mode: fileMode(file.mode, fsGroup) });
+  });
+  return same;
+}
+
+/** Undefined where the folder is missing or has what nobody of ours makes. */
+async function listFiles(folder: string): Promise<readonly string[] | undefined> {
+  try {
+    const found = await readdir(folder, { withFileTypes: true, recursive: true });
+    const others = found.filter((entry) => !entry.isDirectory());
+    if (!others.every((entry) => entry.isFile())) return undefined;
+    return others.map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+async function isSame(path: string, file: ProjectedFile): Promise<boolean> {
+  await using handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const { size, mode, uid } = await handle.stat();
+  if (size !== file.data.length || (mode & 0o7777) !== file.mode || uid !== (file.owner ?? 0)) return false;
+  return (await handle.readFile()).equals(file.data);
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

@@ -1,0 +1,138 @@
+/**
+ * Files of a volume that change all at once, under the eyes of those who read them. What was written is remembered by its digest, so
+ * that asking again for the same costs one read of a link; after a restart the files themselves are compared.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import { CodedError, type ErrorCode } from '../base/errors.ts';
+import { createTurns } from '../base/turns.ts';
+import { readAtomicState, readDataLink } from './atomic-state.ts';
+import { applySteps } from './atomic-steps.ts';
+import { type AtomicPlan, folderName, planAtomicWrite } from './rules/atomic-plan.ts';
+import type { Payload } from './rules/payload.ts';
+import { cleanPayload } from './rules/payload-paths.ts';
+
+export interface AtomicWrite {
+  /** Must be there; with the set-group bit and the right group where there is an `fsGroup`. */
+  readonly directory: string;
+  readonly payload: Payload;
+  readonly fsGroup: number | undefined;
+}
+
+export interface AtomicWriter {
+  /** The directory then shows exactly these files. Calls for one directory must not overlap. */
+  write(wish: AtomicWrite, signal: AbortSignal): Promise<void>;
+  /** The directory is gone. */
+  forget(directory: string): void;
+}
+
+export interface AtomicWriterDeps {
+  readonly clock: Clock;
+  /** An integer that is not negative, another one each time. */
+  readonly chance: () => number;
+}
+
+/** A hundred pods that share a config map change at the same moment: the file threads are not theirs alone. */
+const VOLUMES_AT_ONCE = 4;
+/** Who has just read where `..data` leads must still find that folder, even on a busy machine. */
+const READERS_MS = 100;
+
+export function createAtomicWriter({ clock, chance }: AtomicWriterDeps): AtomicWriter {
+  const written = new Map<string, { readonly folder: string; readonly digest: string }>();
+  const digest = createDigests();
+  const turns = createTurns(VOLUMES_AT_ONCE);
+
+  const publish = async (wish: AtomicWrite, payload: Payload): Promise<AtomicPlan> => {
+    const { directory, fsGroup } = wish;
+    const folder = folderName(clock.now(), chance());
+    const state = await readAtomicState(directory, { payload, fsGroup });
+    const plan = planAtomicWrite(state, { payload, fsGroup, folder });
+    try {
+      for (const stage of plan.publish) await applySteps(directory, stage);
+    } catch (error) {
+      await removeUnpublished(directory, folder);
+      throw error;
+    }
+    written.set(directory, {
+      folder: (state.upToDate ? state.current : folder) ?? folder,
+      digest: digest(payload, fsGroup),
+    });
+    return plan;
+  };
+
+  return {
+    write: async (wish, signal) => {
+      const { directory, fsGroup } = wish;
+      const clean = cleanPayload(wish.payload);
+      if (!clean.ok) throw new CodedError('invalid', clean.problem);
+      const before = written.get(directory);
+      try {
+        const known = before?.digest === digest(clean.value, fsGroup);
+        if (known && (await readDataLink(directory)) === before?.folder) return;
+        written.delete(directory);
+        const plan = await inTurn(() => publish(wish, clean.value), signal);
+        if (plan.tidy.length === 0) return;
+        await clock.sleep(READERS_MS, signal).catch(() => undefined); // nobody reads who must be waited for while stopping
+        await applySteps(directory, plan.tidy);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        throw classified(error);
+      }
+    },
+    forget: (directory) => {
+      written.delete(directory);
+    },
+  };
+
+  async function inTurn<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    using _turn = await turns.take([], signal);
+    return await work();
+  }
+}
+
+/** What is shown stays; the half-made folder goes, if it can: the next write takes away what is left of it. */
+async function removeUnpublished(directory: string, folder: string): Promise<void> {
+  const current = await readDataLink(directory).catch(() => folder);
+  if (current === folder) return;
+  await applySteps(directory, [{ step: 'removeTree', path: folder }]).catch(() => undefined);
+}
+
+/** Contents and payloads that several volumes share are read once. */
+function createDigests(): (payload: Payload, fsGroup: number | undefined) => string {
+  const ofData = new WeakMap<Uint8Array, string>();
+  const ofPayload = new WeakMap<Payload, string>();
+  const dataDigest = (data: Uint8Array): string => {
+    const known = ofData.get(data) ?? createHash('sha256').update(data).digest('base64');
+    ofData.set(data, known);
+    return known;
+  };
+  return (payload, fsGroup) => {
+    const known = ofPayload.get(payload) ?? payloadDigest(payload, dataDigest);
+    ofPayload.set(payload, known);
+    return `${known} ${fsGroup ?? ''}`;
+  };
+}
+
+function payloadDigest(payload: Payload, dataDigest: (data: Uint8Array) => string): string {
+  const lines = Array.from(payload, ([path, { data, mode, owner }]) =>
+    JSON.stringify([path, mode, owner ?? 0, dataDigest(data)]),
+  );
+  return createHash('sha256').update(lines.sort().join('\n')).digest('base64');
+}
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  ENOENT: 'notFound',
+  ENOSPC: 'exhausted',
+  EDQUOT: 'exhausted',
+  EMFILE: 'exhausted',
+  EROFS: 'denied',
+  EACCES: 'denied',
+  EPERM: 'denied',
+};
+
+function classified(error: unknown): unknown {
+  if (error instanceof CodedError || !(error instanceof Error) || !('code' in error)) return error;
+  return new CodedError(CODES[String(error.code)] ?? 'internal', "files of the volume can't be written", {
+    cause: error,
+  });
+}

@@ -1,0 +1,103 @@
+/** What the kinds that are made from objects have in common: a folder, files that change all at once, and the way back. */
+import { chmod, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Pod } from '../../api/pod.ts';
+import type { Volume } from '../../api/volume.ts';
+import type { AtomicWriter } from '../atomic-writer.ts';
+import type { ObjectReference, VolumeFolders, VolumeKind, VolumeWish } from '../kind.ts';
+import { rootMode } from '../rules/file-access.ts';
+import { nestedMountPoints } from '../rules/nested-mount-points.ts';
+import type { Payload } from '../rules/payload.ts';
+
+export interface ObjectVolumeDeps {
+  readonly folders: VolumeFolders;
+  readonly writer: AtomicWriter;
+  /** The most that a volume in memory of this pod may take; undefined: what the kernel allows. */
+  readonly memoryBytes: (pod: Pod) => number | undefined;
+}
+
+export interface ObjectVolume<Source> {
+  readonly plugin: string;
+  readonly medium: 'disk' | 'memory';
+  readonly source: (volume: Volume) => Source | undefined;
+  readonly content: (wish: VolumeWish, source: Source, signal: AbortSignal) => Promise<ObjectContent>;
+  readonly references?: (pod: Pod, source: Source) => readonly ObjectReference[];
+  readonly dependsOnPod?: boolean;
+}
+
+export interface ObjectContent {
+  readonly payload: Payload;
+  /** Wall clock, ms: something in it is then to be replaced. */
+  readonly refreshAt?: number;
+}
+
+export function createObjectVolumeKind<Source>(deps: ObjectVolumeDeps, kind: ObjectVolume<Source>): VolumeKind {
+  const { plugin, medium, dependsOnPod = false, references = () => [] } = kind;
+  return {
+    plugin,
+    dependsOnPod,
+    handles: (volume) => kind.source(volume) !== undefined,
+    setUp: async (wish, signal) => {
+      const source = kind.source(wish.volume);
+      if (source === undefined) throw new TypeError(`volume ${wish.volume.name} is none of ${plugin}`);
+      const { payload, refreshAt } = await kind.content(wish, source, signal);
+      await ensureFolder(deps, medium, wish, signal);
+      await deps.writer.write({ directory: wish.directory, payload, fsGroup: wish.fsGroup }, signal);
+      const ready = { path: wish.directory, readOnly: true, selinuxRelabel: true };
+      return refreshAt === undefined ? ready : { ...ready, refreshAt };
+    },
+    tearDown: async ({ directory }, signal) => {
+      await rm(dirname(readyFile(directory)), { recursive: true, force: true });
+      await deps.folders.remove(directory, signal);
+      deps.writer.forget(directory);
+    },
+    dependsOn: (pod, volume) => {
+      const source = kind.source(volume);
+      return source === undefined ? [] : references(pod, source);
+    },
+  };
+}
+
+async function ensureFolder(
+  { folders, memoryBytes }: ObjectVolumeDeps,
+  medium: 'disk' | 'memory',
+  { pod, volume, directory, fsGroup }: VolumeWish,
+  signal: AbortSignal,
+): Promise<void> {
+  const sizeBytes = medium === 'memory' ? memoryBytes(pod) : undefined;
+  await folders.ensure({ directory, medium, ...(sizeBytes !== undefined && { sizeBytes }) }, signal);
+  if (fsGroup !== undefined) await giveToGroup(directory, fsGroup);
+  await Promise.all([
+    markReady(readyFile(directory)),
+    ...nestedMountPoints(pod, volume.name).map((path) => makeMountPoint(join(directory, path))),
+  ]);
+}
+
+/** What is made in it then belongs to the group by itself. */
+async function giveToGroup(directory: string, group: number): Promise<void> {
+  const { mode, gid } = await stat(directory);
+  const wanted = rootMode(mode & 0o7777, group);
+  if (gid === group && (mode & 0o7777) === wanted) return;
+  await chown(directory, -1, group);
+  await chmod(directory, wanted);
+}
+
+/** `pods/UID/volumes/PLUGIN/NAME` to where the reference notes that the folder below the files was made. */
+function readyFile(directory: string): string {
+  const pod = dirname(dirname(dirname(directory)));
+  return join(pod, 'plugins', 'kubernetes.io~empty-dir', `wrapped_${basename(directory)}`, 'ready');
+}
+
+async function markReady(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o750 });
+  await writeFile(path, '', { flag: 'a', mode: 0o644 });
+}
+
+async function makeMountPoint(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o755 });
+  } catch (error) {
+    // A file of the volume is as good a place to mount on.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+}

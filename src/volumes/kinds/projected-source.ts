@@ -1,0 +1,127 @@
+/** One source of a projected volume. What can't be had is thrown, with the text that the pod's event shows. */
+import type { ResourceList } from '../../api/meta.ts';
+import type { Parsed } from '../../api/parsed.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { ConfigMap, Secret } from '../../api/referenced-objects.ts';
+import type { VolumeProjection } from '../../api/volume.ts';
+import { CodedError } from '../../base/errors.ts';
+import type {
+  BoundToken,
+  PodCertificateAnswer,
+  PodCertificateWish,
+  TokenWish,
+  TrustBundleWish,
+} from '../../objects/objects.ts';
+import { downwardPayload } from '../rules/downward-payload.ts';
+import { credentialAccess } from '../rules/file-access.ts';
+import type { Payload, ProjectedFile } from '../rules/payload.ts';
+import type { ObjectContent } from './object-volume.ts';
+import type { ObjectAnswer, Payloads } from './payloads.ts';
+
+export interface ProjectedSourceDeps {
+  readonly payloads: Payloads;
+  readonly configMap: (namespace: string, name: string, signal: AbortSignal) => Promise<ObjectAnswer<ConfigMap>>;
+  readonly secret: (namespace: string, name: string, signal: AbortSignal) => Promise<ObjectAnswer<Secret>>;
+  readonly token: (wish: TokenWish, signal: AbortSignal) => Promise<BoundToken>;
+  /** Not ok: none is there. */
+  readonly clusterTrustBundles: (wish: TrustBundleWish, signal: AbortSignal) => Promise<Parsed<string>>;
+  readonly podCertificate: (wish: PodCertificateWish, signal: AbortSignal) => Promise<PodCertificateAnswer>;
+  readonly nodeAllocatable: () => ResourceList;
+  /** The gate PodLevelResources. */
+  readonly podLevel: boolean;
+}
+
+export interface ProjectedWish {
+  readonly pod: Pod;
+  readonly volumeName: string;
+  readonly source: VolumeProjection;
+  /** The place of the source in the volume. */
+  readonly index: number;
+  readonly fsGroup: number | undefined;
+  readonly defaultMode: number;
+}
+
+type Reader = (deps: ProjectedSourceDeps, wish: ProjectedWish, signal: AbortSignal) => Promise<ObjectContent>;
+
+export const readProjectedSource: Reader = async (deps, wish, signal) => {
+  const { source, pod, defaultMode } = wish;
+  const { namespace } = pod.metadata;
+  if (source.secret !== undefined) {
+    const { name = '', items, optional = false } = source.secret;
+    const answer = await deps.secret(namespace, name, signal);
+    return { payload: deps.payloads.secret(answer, { items, defaultMode, optional }) };
+  }
+  if (source.configMap !== undefined) {
+    const { name = '', items, optional = false } = source.configMap;
+    const answer = await deps.configMap(namespace, name, signal);
+    return { payload: deps.payloads.configMap(answer, { items, defaultMode, optional }) };
+  }
+  if (source.downwardAPI !== undefined) return readDownward(deps, wish);
+  if (source.serviceAccountToken !== undefined) return await readToken(deps, wish, signal);
+  if (source.clusterTrustBundle !== undefined) return await readTrustBundles(deps, wish, signal);
+  if (source.podCertificate !== undefined) return await readCertificate(deps, wish, signal);
+  return { payload: new Map() };
+};
+
+function readDownward(deps: ProjectedSourceDeps, { source, pod, defaultMode }: ProjectedWish): ObjectContent {
+  const { podLevel } = deps;
+  const items = source.downwardAPI?.items;
+  const made = downwardPayload({ pod, items, defaultMode, podLevel, nodeAllocatable: deps.nodeAllocatable() });
+  if (!made.ok) throw new CodedError('invalid', made.problem);
+  return { payload: made.value };
+}
+
+const HOUR = 3600;
+
+const readToken: Reader = async (deps, wish, signal) => {
+  const { audience = '', expirationSeconds = HOUR, path = '' } = wish.source.serviceAccountToken ?? {};
+  const { uid, name, namespace } = wish.pod.metadata;
+  const { token, refreshAt } = await deps.token(
+    {
+      pod: { uid, name, namespace },
+      serviceAccountName: wish.pod.spec.serviceAccountName ?? '',
+      audiences: audience === '' ? [] : [audience],
+      expirationSeconds,
+    },
+    signal,
+  );
+  return { payload: new Map([[path, credential(wish, token)]]), refreshAt };
+};
+
+const readTrustBundles: Reader = async (deps, wish, signal) => {
+  const { name, signerName, labelSelector, optional = false, path = '' } = wish.source.clusterTrustBundle ?? {};
+  if (name === undefined && signerName === undefined) {
+    throw new CodedError('invalid', 'ClusterTrustBundle projection requires either name or signerName to be set');
+  }
+  const chosen = name === undefined ? { signerName: signerName ?? '', labelSelector } : { name };
+  const found = await deps.clusterTrustBundles(chosen, signal);
+  if (!found.ok && !optional) throw new CodedError('notFound', found.problem);
+  return { payload: new Map([[path, credential(wish, found.ok ? found.value : '')]]) };
+};
+
+const readCertificate: Reader = async (deps, wish, signal) => {
+  const { pod, volumeName, index, source } = wish;
+  const answer = await deps.podCertificate({ pod, volumeName, sourceIndex: index }, signal);
+  if (answer.kind !== 'issued') {
+    throw new CodedError(answer.kind === 'waiting' ? 'unavailable' : 'denied', answer.message);
+  }
+  const { privateKey, certificateChain } = answer;
+  const { credentialBundlePath, keyPath, certificateChainPath } = source.podCertificate ?? {};
+  const files: readonly (readonly [unknown, string])[] = [
+    [credentialBundlePath, privateKey + certificateChain],
+    [keyPath, privateKey],
+    [certificateChainPath, certificateChain],
+  ];
+  const payload: Payload = new Map(
+    files.flatMap(([path, content]) =>
+      typeof path === 'string' && path !== '' ? [[path, credential(wish, content)] as const] : [],
+    ),
+  );
+  return { payload };
+};
+
+const text = new TextEncoder();
+
+function credential({ pod, fsGroup, defaultMode }: ProjectedWish, content: string): ProjectedFile {
+  return { data: text.encode(content), ...credentialAccess(pod, fsGroup, defaultMode) };
+}

@@ -1,0 +1,124 @@
+/**
+ * How a volume comes to show another set of files at one stroke:
+ *
+ *     color   -> ..data/color
+ *     ..data  -> ..2026_11_15_10_06_37.3009648341
+ *     ..2026_11_15_10_06_37.3009648341/color
+ *
+ * New files are made in a folder beside the old one, and a rename of `..data` makes all of them visible at once. Links of names that
+ * come or go are made after and removed after. Whoever was killed on the way left either the old set or the new one, and rubbish whose
+ * names begin with two dots: a plan made from what is then found ends in the same place.
+ */
+import { formatTimestamp } from '../../api/timestamp.ts';
+import { fileMode, folderMode } from './file-access.ts';
+import type { Payload, ProjectedFile } from './payload.ts';
+import { foldersByDepth, topNames } from './payload-paths.ts';
+
+export const DATA_LINK = '..data';
+const NEXT_LINK = '..data_tmp';
+const RESERVED = '..';
+const FOLDER_MODE = 0o755;
+
+export interface FoundEntry {
+  readonly name: string;
+  readonly kind: 'link' | 'folder' | 'other';
+}
+
+/** What is in the folder of a volume now. */
+export interface AtomicState {
+  /** The folder that `..data` leads to; undefined: there is no such link. */
+  readonly current: string | undefined;
+  /** That folder has exactly the files that are wanted. */
+  readonly upToDate: boolean;
+  readonly entries: readonly FoundEntry[];
+}
+
+/** Paths are relative to the volume. */
+export type AtomicStep =
+  | { readonly step: 'folder'; readonly path: string; readonly mode: number }
+  | { readonly step: 'file'; readonly path: string; readonly file: ProjectedFile }
+  | { readonly step: 'link'; readonly path: string; readonly target: string; readonly owner?: number }
+  | { readonly step: 'rename'; readonly from: string; readonly to: string }
+  | { readonly step: 'unlink'; readonly path: string }
+  | { readonly step: 'removeTree'; readonly path: string };
+
+export interface AtomicPlan {
+  /** One stage after the other; the steps of a stage in any order. */
+  readonly publish: readonly (readonly AtomicStep[])[];
+  /** Takes away what a reader may still be walking through: a moment later. */
+  readonly tidy: readonly AtomicStep[];
+}
+
+export interface AtomicWish {
+  readonly payload: Payload;
+  readonly fsGroup: number | undefined;
+  /** For the new folder, if one is needed; see `folderName`. */
+  readonly folder: string;
+}
+
+export function planAtomicWrite(state: AtomicState, wish: AtomicWish): AtomicPlan {
+  const rubbish = removeRubbish(state);
+  if (state.upToDate)
+    return { publish: withoutEmpty([rubbish, newLinks(state, wish), staleLinks(state, wish)]), tidy: [] };
+  const { folder } = wish;
+  return {
+    publish: withoutEmpty([
+      rubbish,
+      ...newFolder(wish),
+      [{ step: 'link', path: NEXT_LINK, target: folder }],
+      [{ step: 'rename', from: NEXT_LINK, to: DATA_LINK }],
+      newLinks(state, wish),
+      staleLinks(state, wish),
+    ]),
+    tidy: state.current === undefined ? [] : [{ step: 'removeTree', path: state.current }],
+  };
+}
+
+/** What tells the volume's own name for a set of files from names of the pod: `..2026_11_15_10_06_37.3009648341`. */
+export function folderName(now: number, chance: number): string {
+  const [date = '', time = ''] = formatTimestamp(now).replace('Z', '').split('T');
+  return `..${date.replaceAll('-', '_')}_${time.replaceAll(':', '_')}.${chance}`;
+}
+
+function withoutEmpty(stages: readonly (readonly AtomicStep[])[]): readonly (readonly AtomicStep[])[] {
+  return stages.filter((stage) => stage.length > 0);
+}
+
+/** What a killed kubelet left. It comes first, because its link would be in the way and its files take room. */
+function removeRubbish({ current, entries }: AtomicState): readonly AtomicStep[] {
+  return entries
+    .filter(({ name }) => name.startsWith(RESERVED) && name !== DATA_LINK && name !== current)
+    .map(({ name, kind }) => (kind === 'folder' ? { step: 'removeTree', path: name } : { step: 'unlink', path: name }));
+}
+
+function newFolder({ payload, fsGroup, folder }: AtomicWish): readonly (readonly AtomicStep[])[] {
+  const mode = folderMode(FOLDER_MODE, fsGroup);
+  const inside = foldersByDepth(payload.keys());
+  return [
+    [{ step: 'folder', path: folder, mode }],
+    ...inside.map((paths) => paths.map((path) => ({ step: 'folder' as const, path: `${folder}/${path}`, mode }))),
+    Array.from(payload, ([path, file]) => ({
+      step: 'file' as const,
+      path: `${folder}/${path}`,
+      file: { ...file, mode: fileMode(file.mode, fsGroup) },
+    })),
+  ];
+}
+
+function newLinks({ entries }: AtomicState, { payload }: AtomicWish): readonly AtomicStep[] {
+  const there = new Set(entries.map(({ name }) => name));
+  const missing = [...topNames(payload.keys())].filter((name) => !there.has(name));
+  return missing.map((name) => {
+    const link = { step: 'link' as const, path: name, target: `${DATA_LINK}/${name}` };
+    const owner = payload.get(name)?.owner;
+    return owner === undefined ? link : { ...link, owner };
+  });
+}
+
+/** Only links: folders are places where something else is mounted. */
+function staleLinks({ entries }: AtomicState, { payload }: AtomicWish): readonly AtomicStep[] {
+  const wanted = topNames(payload.keys());
+  return entries
+    .filter(({ name, kind }) => kind === 'link' && !name.startsWith(RESERVED) && !wanted.has(name))
+    .map(({ name }) => ({ step: 'unlink', path: name }));
+}
