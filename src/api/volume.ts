@@ -31,7 +31,18 @@ export interface VolumeProjection {
     readonly optional?: boolean;
     readonly path: string;
   };
-  readonly podCertificate?: Readonly<Record<string, unknown>>;
+  readonly podCertificate?: PodCertificateProjection;
+}
+
+export interface PodCertificateProjection {
+  readonly signerName: string;
+  /** `ED25519`, `ECDSAP256`, `ECDSAP384`, `ECDSAP521`, `RSA3072` or `RSA4096`. */
+  readonly keyType: string;
+  readonly maxExpirationSeconds?: number;
+  readonly credentialBundlePath?: string;
+  readonly keyPath?: string;
+  readonly certificateChainPath?: string;
+  readonly userAnnotations?: Readonly<Record<string, string>>;
 }
 
 export interface Volume {

@@ -3,10 +3,32 @@
  * certificates. The front door.
  */
 import type { LabelSelector } from '../api/meta.ts';
-import type { Parsed } from '../api/parsed.ts';
+import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import type { Pod } from '../api/pod.ts';
-import type { ConfigMap, Secret, ServiceAccount } from '../api/referenced-objects.ts';
+import { isStaticPod } from '../api/pod-traits.ts';
+import type { ConfigMap, RuntimeClass, Secret, Service, ServiceAccount } from '../api/referenced-objects.ts';
+import type { Clock } from '../base/clock.ts';
+import { CodedError, codeOf } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Kube, KubeClient } from '../kube/kube.ts';
+import { createFetchedObjects } from './fetched-objects.ts';
+import {
+  CONFIG_MAPS,
+  type KeepableObject,
+  type KeptObjects,
+  keyOf,
+  type ObjectKind,
+  type Referred,
+  SECRETS,
+} from './kept-objects.ts';
+import { createListed } from './listed.ts';
+import { createPodCertificates, type PodCertificatesDeps } from './pod-certificates.ts';
+import { type Reference, type ReferenceKind, referencesOf } from './rules/references.ts';
+import { createTokens } from './tokens.ts';
+import { createTrustBundles } from './trust-bundles.ts';
+import { createWatchedObjects } from './watched-objects.ts';
+import { whileDenied } from './while-denied.ts';
 
 /** Missing: the API server says that there is none; the message is the reference's (`secret "x" not found`). */
 export type ObjectAnswer<T> =
@@ -83,6 +105,8 @@ export interface Objects extends Part {
   serviceAccount(namespace: string, name: string, signal: AbortSignal): Promise<ObjectAnswer<ServiceAccount>>;
   /** Undefined: not known yet. */
   services(): readonly ServiceView[] | undefined;
+  /** Waits a moment for the first list. */
+  awaitServices(signal: AbortSignal): Promise<readonly ServiceView[] | undefined>;
   /** Waits for the first list. */
   runtimeHandler(runtimeClass: string, signal: AbortSignal): Promise<Parsed<string>>;
   /** PEM, without doubles. */
@@ -90,4 +114,203 @@ export interface Objects extends Part {
   podCertificate(wish: PodCertificateWish, signal: AbortSignal): Promise<PodCertificateAnswer>;
   /** Calls with each change of something that a pod here refers to. Answers how to stop listening. */
   subscribe(listener: (change: ObjectChange) => void): () => void;
+}
+
+export interface ObjectsDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly kube: Pick<Kube, 'watch' | 'general'>;
+  readonly record: PodCertificatesDeps['record'];
+  /** The node's annotation `node.alpha.kubernetes.io/ttl` in seconds, where it is known. */
+  readonly nodeTtlSeconds: () => number | undefined;
+  readonly nodeUid: (signal: AbortSignal) => Promise<string>;
+  /** From 0 to below 1. */
+  readonly chance: () => number;
+  readonly salt: string;
+}
+
+export interface ObjectsConfig {
+  readonly nodeName: string;
+  /** configMapAndSecretChangeDetectionStrategy. */
+  readonly strategy: 'Watch' | 'Cache' | 'Get';
+  /** syncFrequency. */
+  readonly syncMs: number;
+  readonly trustBundles: boolean;
+  readonly podCertificates: boolean;
+}
+
+/** How long a container waits for the first list of services or runtime classes. */
+const FIRST_LIST_MS = 1000;
+
+export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects {
+  const { clock, kube } = deps;
+  const log = deps.log.named('objects');
+  const listeners = new Set<(change: ObjectChange) => void>();
+  const tell = (change: ObjectChange) => {
+    for (const listener of listeners) listener(change);
+  };
+  const keep = <T extends KeepableObject>(kind: ObjectKind) => createKept<T>({ ...deps, log }, config, kind, tell);
+  const configMaps = keep<ConfigMap>(CONFIG_MAPS);
+  const secrets = keep<Secret>(SECRETS);
+  const tokens = createTokens({ clock, log, client: kube.general, chance: deps.chance });
+  const services = createListed<Service, ServiceView>({ clock, kube }, { path: '/api/v1/services', reduce: viewOf });
+  const classes = createListed<RuntimeClass, string>(
+    { clock, kube },
+    { path: '/apis/node.k8s.io/v1/runtimeclasses', reduce: ({ handler }) => handler },
+  );
+  const bundles = config.trustBundles
+    ? createTrustBundles({
+        ...{ clock, log, kube, salt: deps.salt },
+        tell: (name) => tell({ kind: 'clusterTrustBundle', namespace: '', name }),
+      })
+    : undefined;
+
+  const serviceAccount: Objects['serviceAccount'] = (namespace, name, signal) =>
+    readServiceAccount({ clock, client: kube.general }, { namespace, name }, signal);
+
+  const certificates = config.podCertificates
+    ? createPodCertificates(
+        {
+          ...{ clock, log, kube, record: deps.record, nodeUid: deps.nodeUid, chance: deps.chance },
+          serviceAccountUid: async (namespace, name, signal) => {
+            const account = await serviceAccount(namespace, name, signal);
+            if (account.kind === 'found') return account.object.metadata.uid;
+            throw new CodedError('notFound', `while fetching service account: ${account.message}`);
+          },
+          tell: ({ namespace, name }) => tell({ kind: 'podCertificate', namespace, name }),
+        },
+        config,
+      )
+    : undefined;
+
+  const parts: readonly Part[] = [services, classes, configMaps, secrets, ...(certificates ? [certificates] : [])];
+  const gather = createGatherer();
+
+  return {
+    name: 'objects',
+    setPods: (pods) => {
+      const living = pods.filter(isLiving);
+      const referred = gather(living);
+      configMaps.refer(referred.configMap);
+      secrets.refer(referred.secret);
+      tokens.keepOnly(new Set(pods.map(({ metadata }) => metadata.uid)));
+      certificates?.setPods(living);
+    },
+    configMap: configMaps.get,
+    secret: secrets.get,
+    token: tokens.get,
+    serviceAccount,
+    services: () => listOf(services.all()),
+    awaitServices: async (signal) => listOf(await services.first(FIRST_LIST_MS, signal)),
+    runtimeHandler: async (name, signal) => {
+      const handlers = await classes.first(FIRST_LIST_MS, signal);
+      if (handlers === undefined) return unparsable(`failed to lookup RuntimeClass ${name}: not listed yet`);
+      const handler = handlers.get(name);
+      return handler === undefined
+        ? unparsable(`runtimeclass.node.k8s.io ${JSON.stringify(name)} not found`)
+        : parsed(handler);
+    },
+    clusterTrustBundles: (wish, signal) =>
+      bundles?.get(wish, signal) ??
+      Promise.reject(new CodedError('unsupported', 'the feature gate ClusterTrustBundleProjection is off')),
+    podCertificate: (wish) =>
+      Promise.resolve(
+        certificates?.get(wish) ?? { kind: 'refused', message: 'the feature gate PodCertificateRequest is off' },
+      ),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    start: async (signal) => {
+      bundles?.start(signal);
+      for (const part of parts) await part.start(signal);
+    },
+    stop: async () => {
+      await Promise.all([...parts.map((part) => part.stop?.()), bundles?.stop()]);
+    },
+  };
+}
+
+const CACHE_MS = 60_000;
+const SHORTEST_IDLE_MS = 60_000;
+
+function createKept<T extends KeepableObject>(
+  { clock, log, kube, nodeTtlSeconds }: ObjectsDeps,
+  { strategy, syncMs }: ObjectsConfig,
+  kind: ObjectKind,
+  tellAll: (change: ObjectChange) => void,
+): KeptObjects<T> {
+  const tell = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
+    tellAll({ kind: kind.kind, namespace, name });
+  if (strategy === 'Watch') {
+    const idleMs = Math.max(5 * syncMs, SHORTEST_IDLE_MS);
+    return createWatchedObjects<T>({ clock, log, kube, tell }, { kind, idleMs });
+  }
+  const caches = strategy === 'Cache';
+  const nodeTtl = () => (nodeTtlSeconds() ?? CACHE_MS / 1000) * 1000;
+  const ttlMs = caches ? nodeTtl : () => 0;
+  const client = kube.general;
+  return createFetchedObjects<T>({ clock, log, client, tell, ttlMs }, { kind, lookAgainMs: syncMs, ahead: caches });
+}
+
+const listOf = (services: ReadonlyMap<string, ServiceView> | undefined): readonly ServiceView[] | undefined =>
+  services === undefined ? undefined : [...services.values()];
+
+function viewOf({ metadata: { name, namespace = '' }, spec }: Service): ServiceView {
+  const ports = (spec?.ports ?? []).map(({ name: portName, port, protocol }) => ({
+    port,
+    ...(portName === undefined ? {} : { name: portName }),
+    ...(protocol === undefined ? {} : { protocol }),
+  }));
+  return { name, namespace, clusterIp: spec?.clusterIP ?? '', ports };
+}
+
+async function readServiceAccount(
+  { clock, client }: { readonly clock: Clock; readonly client: KubeClient },
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<ObjectAnswer<ServiceAccount>> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}`;
+  try {
+    const object = await whileDenied(clock, signal, () =>
+      client.request<ServiceAccount>({ method: 'GET', path }, signal),
+    );
+    return { kind: 'found', object };
+  } catch (error) {
+    if (codeOf(error) !== 'notFound') throw error;
+    return { kind: 'missing', message: `serviceaccount ${JSON.stringify(name)} not found` };
+  }
+}
+
+/** Manifests can't refer to objects; a pod that has ended starts nothing more. */
+function isLiving(pod: Pod): boolean {
+  return !isStaticPod(pod) && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
+}
+
+type ReferredByKind = Readonly<Record<ReferenceKind, ReadonlyMap<string, Referred>>>;
+
+/** Pods stay the same object for as long as they don't change: each is looked through once. */
+function createGatherer(): (pods: readonly Pod[]) => ReferredByKind {
+  const looked = new WeakMap<Pod, readonly Reference[]>();
+  return (pods) => {
+    const found = { configMap: new Map<string, MutableReferred>(), secret: new Map<string, MutableReferred>() };
+    for (const pod of pods) {
+      const references = looked.get(pod) ?? referencesOf(pod);
+      looked.set(pod, references);
+      const { namespace, uid } = pod.metadata;
+      for (const { kind, name, byVolume } of references) {
+        const key = keyOf(namespace, name);
+        const one = found[kind].get(key) ?? { namespace, name, byVolume: false, pods: new Set<string>() };
+        one.pods.add(uid);
+        one.byVolume ||= byVolume;
+        found[kind].set(key, one);
+      }
+    }
+    return found;
+  };
+}
+
+interface MutableReferred extends Referred {
+  byVolume: boolean;
+  readonly pods: Set<string>;
 }

@@ -1,0 +1,170 @@
+/**
+ * Strategies `Cache` and `Get`: objects are fetched when they are asked for, and (`Cache`) kept for a while. What volumes show is
+ * looked at again from time to time, so that a change gets there without anybody asking.
+ */
+import type { Clock } from '../base/clock.ts';
+import { CodedError, codeOf, describeError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { KubeClient } from '../kube/kube.ts';
+import {
+  type KeepableObject,
+  type KeptObjects,
+  keyOf,
+  notRegistered,
+  type ObjectKind,
+  pathOf,
+  type Referred,
+  type TellChange,
+} from './kept-objects.ts';
+import type { ObjectAnswer } from './objects.ts';
+import { createShared, type Shared } from './shared.ts';
+
+export interface FetchedObjectsDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly client: KubeClient;
+  readonly tell: TellChange;
+  /** How long an answer is good for now, milliseconds; 0: never. */
+  readonly ttlMs: () => number;
+}
+
+export interface FetchedObjectsConfig {
+  readonly kind: ObjectKind;
+  /** How often objects that volumes show are asked for. */
+  readonly lookAgainMs: number;
+  /** Ask at once for what a new pod refers to. */
+  readonly ahead: boolean;
+}
+
+interface Entry<T> {
+  readonly namespace: string;
+  readonly name: string;
+  byVolume: boolean;
+  pods: ReadonlySet<string>;
+  answer: ObjectAnswer<T> | undefined;
+  /** Monotonic; undefined: whatever is known is too old. */
+  fetchedAt: number | undefined;
+}
+
+export function createFetchedObjects<T extends KeepableObject>(
+  deps: FetchedObjectsDeps,
+  config: FetchedObjectsConfig,
+): KeptObjects<T> {
+  const { clock, log } = deps;
+  const entries = new Map<string, Entry<T>>();
+  const requests: Shared<ObjectAnswer<T>> = createShared();
+  let running: AbortSignal | undefined;
+  let looking: Promise<void> = Promise.resolve();
+
+  const isFresh = ({ answer, fetchedAt }: Entry<T>) =>
+    answer?.kind === 'found' && fetchedAt !== undefined && clock.mono() - fetchedAt < deps.ttlMs();
+
+  const fetch = (entry: Entry<T>, signal: AbortSignal): Promise<ObjectAnswer<T>> =>
+    requests.run(keyOf(entry.namespace, entry.name), signal, async (own) => {
+      const before = entry.answer;
+      const answer = await ask<T>(deps.client, config.kind, entry, own);
+      if (!isOlder(answer, before)) {
+        entry.answer = answer;
+        entry.fetchedAt = clock.mono();
+      }
+      if (before !== undefined && versionOf(before) !== versionOf(entry.answer)) deps.tell(entry);
+      return entry.answer ?? answer;
+    });
+
+  /** What is known stands in for an API server that is away. */
+  const get = async (entry: Entry<T>, signal: AbortSignal): Promise<ObjectAnswer<T>> => {
+    if (isFresh(entry) && entry.answer !== undefined) return entry.answer;
+    try {
+      return await fetch(entry, signal);
+    } catch (error) {
+      if (signal.aborted || deps.ttlMs() === 0 || entry.answer === undefined) throw error;
+      return entry.answer;
+    }
+  };
+
+  const fetchQuietly = async (entry: Entry<T>, signal: AbortSignal) => {
+    try {
+      await fetch(entry, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const object = keyOf(entry.namespace, entry.name);
+      log.info(`Could not read a ${config.kind.singular} ahead`, { object, err: describeError(error) });
+    }
+  };
+
+  const lookAgain = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      await clock.sleep(config.lookAgainMs, signal);
+      for (const entry of [...entries.values()].filter(isShown)) {
+        if (!isFresh(entry)) await fetchQuietly(entry, signal);
+      }
+    }
+  };
+
+  return {
+    name: `${config.kind.singular} cache`,
+    refer: (referred) => {
+      for (const key of entries.keys()) if (!referred.has(key)) entries.delete(key);
+      for (const [key, reference] of referred) {
+        const entry = renew(entries.get(key), reference);
+        entries.set(key, entry);
+        if (config.ahead && running !== undefined && entry.fetchedAt === undefined) void fetchQuietly(entry, running);
+      }
+    },
+    get: (namespace, name, signal) => {
+      const entry = entries.get(keyOf(namespace, name));
+      if (entry !== undefined) return get(entry, signal);
+      return Promise.reject(new CodedError('unavailable', notRegistered(namespace, name)));
+    },
+    start: (signal) => {
+      running = signal;
+      looking = lookAgain(signal).catch((error: unknown) => {
+        if (!signal.aborted) log.error('Looking at objects again failed', { err: describeError(error) });
+      });
+    },
+    stop: async () => {
+      running = undefined;
+      await looking;
+    },
+  };
+}
+
+const isShown = <T>(entry: Entry<T>): boolean =>
+  entry.byVolume && !(entry.answer?.kind === 'found' && isImmutable(entry.answer.object));
+
+const isImmutable = (object: unknown): boolean => (object as KeepableObject).immutable === true;
+
+/** A pod that is new here must not start with something old. */
+function renew<T>(entry: Entry<T> | undefined, reference: Referred): Entry<T> {
+  const { namespace, name, byVolume, pods } = reference;
+  if (entry === undefined) return { namespace, name, byVolume, pods, answer: undefined, fetchedAt: undefined };
+  if ([...pods].some((uid) => !entry.pods.has(uid))) entry.fetchedAt = undefined;
+  entry.byVolume = byVolume;
+  entry.pods = pods;
+  return entry;
+}
+
+async function ask<T>(
+  client: KubeClient,
+  kind: ObjectKind,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<ObjectAnswer<T>> {
+  try {
+    const object = await client.request<T>({ method: 'GET', path: `${pathOf(kind, namespace)}/${name}` }, signal);
+    return { kind: 'found', object };
+  } catch (error) {
+    if (codeOf(error) !== 'notFound') throw error;
+    return { kind: 'missing', message: describeError(error) };
+  }
+}
+
+function versionOf<T extends KeepableObject>(answer: ObjectAnswer<T> | undefined): string | undefined {
+  return answer?.kind === 'found' ? answer.object.metadata.resourceVersion : undefined;
+}
+
+/** Answers may come from a server that lags behind another. */
+function isOlder<T extends KeepableObject>(answer: ObjectAnswer<T>, before: ObjectAnswer<T> | undefined): boolean {
+  const [now, then] = [versionOf(answer), versionOf(before)].map(Number);
+  return now !== undefined && then !== undefined && now < then;
+}

@@ -1,0 +1,67 @@
+/** All objects of one kind, kept up to date by a watch, each reduced to the little that is used of it. */
+import type { Clock } from '../base/clock.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Kube, KubeObject } from '../kube/kube.ts';
+import { createGate } from './gate.ts';
+
+export interface Listed<V> extends Part {
+  /** Undefined until the first list is there. */
+  all(): ReadonlyMap<string, V> | undefined;
+  /** Waits for the first list: undefined where it did not come in time. */
+  first(ms: number, signal: AbortSignal): Promise<ReadonlyMap<string, V> | undefined>;
+}
+
+export interface ListedDeps {
+  readonly clock: Clock;
+  readonly kube: Pick<Kube, 'watch'>;
+}
+
+export interface ListedConfig<T, V> {
+  readonly path: string;
+  readonly fieldSelector?: string;
+  readonly reduce: (object: T) => V;
+  /** Each object that came, changed or went. */
+  readonly onChange?: (object: T) => void;
+}
+
+/** By namespace/name, or by name. */
+export function createListed<T extends KubeObject, V>(deps: ListedDeps, config: ListedConfig<T, V>): Listed<V> {
+  const { path, fieldSelector, reduce, onChange } = config;
+  const known = createGate(deps.clock);
+  const objects = new Map<string, V>();
+  const all = () => (known.isOpen ? objects : undefined);
+  const watch = deps.kube.watch<T>({
+    path,
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    listener: {
+      replaced: (list) => {
+        objects.clear();
+        for (const object of list) objects.set(keyOf(object), reduce(object));
+        known.open();
+        for (const object of list) onChange?.(object);
+      },
+      changed: (object) => {
+        objects.set(keyOf(object), reduce(object));
+        onChange?.(object);
+      },
+      removed: (object) => {
+        objects.delete(keyOf(object));
+        onChange?.(object);
+      },
+    },
+  });
+  return {
+    name: `list of ${path}`,
+    all,
+    first: async (ms, signal) => {
+      await known.wait(ms, signal);
+      return all();
+    },
+    start: (signal) => watch.start(signal),
+    stop: () => watch.stop?.(),
+  };
+}
+
+function keyOf({ metadata: { namespace = '', name } }: KubeObject): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}

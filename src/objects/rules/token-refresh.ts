@@ -1,0 +1,20 @@
+/** When a token is replaced: well before it ends, and after a day at the latest. */
+const LONGEST_USE_MS = 24 * 3600 * 1000;
+/** Nodes that got their tokens together must not all come back together. */
+const MOST_JITTER_SECONDS = 10;
+
+export interface TokenLife {
+  /** Wall clock, milliseconds. */
+  readonly expiresAt: number;
+  /** How long it lives in all. */
+  readonly lifeSeconds: number;
+  /** From 0 to below 1. */
+  readonly chance: number;
+}
+
+export function tokenRefreshAt({ expiresAt, lifeSeconds, chance }: TokenLife): number {
+  const jitter = Math.floor(chance * MOST_JITTER_SECONDS) * 1000;
+  const issuedAt = expiresAt - lifeSeconds * 1000;
+  const fifth = Math.floor((lifeSeconds * 20) / 100) * 1000;
+  return Math.min(issuedAt + LONGEST_USE_MS, expiresAt - fifth) - jitter;
+}

@@ -1,0 +1,118 @@
+/** Tokens of service accounts, each bound to a pod and good only while it lives. One that has expired is never given out. */
+import { parseTimestamp } from '../api/timestamp.ts';
+import type { Clock } from '../base/clock.ts';
+import { CodedError, codeOf, describeError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { KubeClient } from '../kube/kube.ts';
+import type { BoundToken, TokenWish } from './objects.ts';
+import { tokenRefreshAt } from './rules/token-refresh.ts';
+import { createShared, type Shared } from './shared.ts';
+import { whileDenied } from './while-denied.ts';
+
+export interface TokensDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly client: KubeClient;
+  /** From 0 to below 1. */
+  readonly chance: () => number;
+}
+
+export interface Tokens {
+  get(wish: TokenWish, signal: AbortSignal): Promise<BoundToken>;
+  /** Forgets those of all other pods. */
+  keepOnly(podUids: ReadonlySet<string>): void;
+}
+
+interface Kept {
+  readonly token: BoundToken;
+  readonly podUid: string;
+}
+
+/** How soon a refresh that failed is tried again, as long as the old token lives. */
+const RETRY_MS = 30_000;
+
+export function createTokens({ clock, log, client, chance }: TokensDeps): Tokens {
+  const cache = new Map<string, Kept>();
+  const requests: Shared<BoundToken> = createShared();
+
+  const request = async (key: string, wish: TokenWish, signal: AbortSignal): Promise<BoundToken> => {
+    const answer = await whileDenied(clock, signal, () => client.request<TokenAnswer>(requestOf(wish), signal));
+    const token = readAnswer(answer, wish, chance());
+    cache.set(key, { token, podUid: wish.pod.uid });
+    return token;
+  };
+
+  const insteadOf = (kept: Kept | undefined, key: string, error: unknown): BoundToken => {
+    const text = describeError(error);
+    if (kept === undefined) throw new CodedError(codeOf(error), `failed to fetch token: ${text}`);
+    if (clock.now() >= kept.token.expiresAt) {
+      cache.delete(key);
+      throw new CodedError(codeOf(error), `token ${key} expired and refresh failed: ${text}`);
+    }
+    log.error("Couldn't update token", { cacheKey: key, err: text });
+    return { ...kept.token, refreshAt: Math.min(clock.now() + RETRY_MS, kept.token.expiresAt) };
+  };
+
+  return {
+    get: async (wish, signal) => {
+      const key = keyOf(wish);
+      const kept = cache.get(key);
+      if (kept !== undefined && clock.now() < kept.token.refreshAt) return kept.token;
+      try {
+        return await requests.run(key, signal, (own) => request(key, wish, own));
+      } catch (error) {
+        signal.throwIfAborted();
+        return insteadOf(kept, key, error);
+      }
+    },
+    keepOnly: (podUids) => {
+      for (const [key, { podUid }] of cache) if (!podUids.has(podUid)) cache.delete(key);
+    },
+  };
+}
+
+/** Fit for a log: nothing of it is secret. */
+function keyOf({ pod, serviceAccountName, audiences, expirationSeconds, serviceAccountUid = '' }: TokenWish): string {
+  return JSON.stringify([
+    serviceAccountName,
+    pod.namespace,
+    audiences,
+    expirationSeconds,
+    pod.name,
+    pod.uid,
+    serviceAccountUid,
+  ]);
+}
+
+interface TokenAnswer {
+  readonly spec?: { readonly expirationSeconds?: number };
+  readonly status?: { readonly token?: string; readonly expirationTimestamp?: string };
+}
+
+function requestOf({ pod, serviceAccountName, audiences, expirationSeconds, serviceAccountUid }: TokenWish) {
+  return {
+    method: 'POST',
+    path: `/api/v1/namespaces/${pod.namespace}/serviceaccounts/${serviceAccountName}/token`,
+    body: {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata: serviceAccountUid === undefined ? {} : { uid: serviceAccountUid },
+      spec: {
+        audiences,
+        expirationSeconds,
+        boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid },
+      },
+    },
+  } as const;
+}
+
+function readAnswer({ spec, status }: TokenAnswer, wish: TokenWish, chance: number): BoundToken {
+  const expiresAt = parseTimestamp(status?.expirationTimestamp ?? '');
+  const token = status?.token ?? '';
+  if (expiresAt === undefined || token === '') {
+    const whose = `${wish.pod.namespace}/${wish.serviceAccountName}`;
+    throw new CodedError('internal', `the answer for a token of ${whose} has no token or no time of expiry`);
+  }
+  const lifeSeconds = spec?.expirationSeconds ?? wish.expirationSeconds;
+  return { token, expiresAt, refreshAt: tokenRefreshAt({ expiresAt, lifeSeconds, chance }) };
+}

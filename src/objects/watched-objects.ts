@@ -1,0 +1,175 @@
+/**
+ * Strategy `Watch`: one watch for each object that pods here refer to. It ends with the last pod, when the object turns out to be
+ * immutable, and, where no volume shows the object, when nobody has asked for it for long.
+ */
+import type { Clock } from '../base/clock.ts';
+import { CodedError, describeError } from '../base/errors.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Kube } from '../kube/kube.ts';
+import { createGate, type Gate } from './gate.ts';
+import {
+  type KeepableObject,
+  type KeptObjects,
+  keyOf,
+  notRegistered,
+  type ObjectKind,
+  pathOf,
+  type Referred,
+  type TellChange,
+} from './kept-objects.ts';
+import type { ObjectAnswer } from './objects.ts';
+
+export interface WatchedObjectsDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly kube: Pick<Kube, 'watch'>;
+  readonly tell: TellChange;
+}
+
+export interface WatchedObjectsConfig {
+  readonly kind: ObjectKind;
+  /** A watch that no volume needs ends when nobody has asked for so long. */
+  readonly idleMs: number;
+}
+
+/** As long as the reference waits for a first answer. */
+const FIRST_ANSWER_MS = 1000;
+const LOOK_FOR_IDLE_MS = 60_000;
+
+export function createWatchedObjects<T extends KeepableObject>(
+  deps: WatchedObjectsDeps,
+  config: WatchedObjectsConfig,
+): KeptObjects<T> {
+  const { clock, log } = deps;
+  const entries = new Map<string, Entry<T>>();
+  let running: AbortSignal | undefined;
+  let sweeping: Promise<void> = Promise.resolve();
+
+  const sweep = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      await clock.sleep(LOOK_FOR_IDLE_MS, signal);
+      for (const entry of entries.values()) entry.endIfIdle(config.idleMs);
+    }
+  };
+
+  return {
+    name: `${config.kind.singular} watches`,
+    refer: (referred) => {
+      for (const [key, entry] of entries) {
+        if (referred.has(key)) continue;
+        entries.delete(key);
+        entry.end();
+      }
+      for (const [key, reference] of referred) {
+        const entry = entries.get(key) ?? new Entry<T>(deps, config.kind, reference);
+        entry.byVolume = reference.byVolume;
+        entries.set(key, entry);
+        if (running !== undefined) entry.ensureWatch(running);
+      }
+    },
+    get: (namespace, name, signal) => {
+      const entry = entries.get(keyOf(namespace, name));
+      if (entry === undefined) return Promise.reject(new CodedError('unavailable', notRegistered(namespace, name)));
+      if (running !== undefined) entry.ensureWatch(running);
+      return entry.get(signal);
+    },
+    start: (signal) => {
+      running = signal;
+      for (const entry of entries.values()) entry.ensureWatch(signal);
+      sweeping = sweep(signal).catch((error: unknown) => {
+        if (!signal.aborted) log.error('Looking for idle watches failed', { err: describeError(error) });
+      });
+    },
+    stop: async () => {
+      running = undefined;
+      for (const entry of entries.values()) entry.end();
+      await sweeping;
+    },
+  };
+}
+
+class Entry<T extends KeepableObject> {
+  byVolume = false;
+  readonly #deps: WatchedObjectsDeps;
+  readonly #kind: ObjectKind;
+  readonly #reference: Referred;
+  readonly #known: Gate;
+  #object: T | undefined;
+  #watch: Part | undefined;
+  #usedAt: number;
+  /** Somebody has asked and got no answer: the first one is news to them. */
+  #missed = false;
+
+  constructor(deps: WatchedObjectsDeps, kind: ObjectKind, reference: Referred) {
+    this.#deps = deps;
+    this.#kind = kind;
+    this.#reference = reference;
+    this.#known = createGate(deps.clock);
+    this.#usedAt = deps.clock.mono();
+  }
+
+  ensureWatch(signal: AbortSignal): void {
+    if (this.#watch !== undefined || this.#object?.immutable === true) return;
+    const { namespace, name } = this.#reference;
+    const watch = this.#deps.kube.watch<T>({
+      path: pathOf(this.#kind, namespace),
+      fieldSelector: `metadata.name=${name}`,
+      listener: {
+        replaced: ([object]) => this.#learn(watch, object),
+        changed: (object) => this.#learn(watch, object),
+        removed: () => this.#learn(watch, undefined),
+      },
+    });
+    this.#watch = watch;
+    void this.#attempt('start', () => watch.start(signal));
+  }
+
+  async get(signal: AbortSignal): Promise<ObjectAnswer<T>> {
+    this.#usedAt = this.#deps.clock.mono();
+    const { name } = this.#reference;
+    const { singular } = this.#kind;
+    if (!(await this.#known.wait(FIRST_ANSWER_MS, signal))) {
+      this.#missed = true;
+      throw new CodedError('unavailable', `failed to sync ${singular} cache: timed out waiting for the condition`);
+    }
+    if (this.#object !== undefined) return { kind: 'found', object: this.#object };
+    return { kind: 'missing', message: `${singular} ${JSON.stringify(name)} not found` };
+  }
+
+  end(): void {
+    const watch = this.#watch;
+    this.#watch = undefined;
+    if (watch !== undefined) void this.#attempt('stop', () => watch.stop?.());
+  }
+
+  endIfIdle(idleMs: number): void {
+    // One that was never answered goes on: asking again would only cost the server more.
+    if (this.#watch === undefined || this.byVolume || !this.#known.isOpen) return;
+    if (this.#deps.clock.mono() - this.#usedAt <= idleMs) return;
+    this.end();
+    this.#known.close();
+  }
+
+  #learn(from: Part, object: T | undefined): void {
+    if (from !== this.#watch) return;
+    const news = object?.metadata.resourceVersion !== this.#object?.metadata.resourceVersion;
+    const first = !this.#known.isOpen;
+    this.#object = object;
+    this.#known.open();
+    if (object?.immutable === true) this.end();
+    const tell = first ? this.#missed : news;
+    this.#missed = false;
+    if (tell) this.#deps.tell(this.#reference);
+  }
+
+  async #attempt(what: string, call: () => Promise<void> | void): Promise<void> {
+    try {
+      await call();
+    } catch (error) {
+      const { namespace, name } = this.#reference;
+      const object = `${namespace}/${name}`;
+      this.#deps.log.warn(`Failed to ${what} watching an object`, { object, err: describeError(error) });
+    }
+  }
+}
