@@ -1,0 +1,127 @@
+/**
+ * Passes an upgraded connection on to the runtime's streaming server, byte for byte in both directions. SPDY and WebSocket are
+ * what the two ends make of these bytes; nothing is kept here beyond what a socket holds, so a slow reader slows its writer.
+ */
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { Socket } from 'node:net';
+import { finished } from 'node:stream/promises';
+import { CodedError, describeError } from '../../base/errors.ts';
+import { type Answer, errorPage, type UpgradeExchange } from '../routes.ts';
+import { hasBody, passedHeaders } from './rules/passed-headers.ts';
+
+/** A refusal is a sentence, not a download. */
+const LONGEST_REFUSAL = 64 * 1024;
+
+/** Resolves when both directions are over. */
+export async function passThrough(exchange: UpgradeExchange, url: string): Promise<void> {
+  const { request, signal } = exchange;
+  if (hasBody(request.headers)) {
+    exchange.answer(errorPage(400, 'an upgrade can not have a body'));
+    return;
+  }
+  const outcome = await askRuntime(exchange, url);
+  if (outcome.kind === 'refused') {
+    exchange.answer(outcome.answer);
+    return;
+  }
+  const { response, socket: runtime, head } = outcome;
+  if (signal.aborted || exchange.socket.destroyed) {
+    runtime.destroy();
+    return;
+  }
+  exchange.socket.write(headOf(response));
+  await join({ client: exchange.socket, clientHead: exchange.head, runtime, runtimeHead: head, signal });
+}
+
+type Outcome =
+  | { readonly kind: 'refused'; readonly answer: Answer }
+  | { readonly kind: 'upgraded'; readonly response: IncomingMessage; readonly socket: Socket; readonly head: Buffer };
+
+function askRuntime({ request, signal, log }: UpgradeExchange, location: string): Promise<Outcome> {
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const refuse = (error: unknown) => {
+    if (!signal.aborted) log.error('Error while proxying request', { err: error });
+    resolve({ kind: 'refused', answer: errorPage(500, describeError(error)) });
+  };
+  try {
+    const asked = sendUpgrade(request, new URL(location), signal);
+    asked.once('error', refuse);
+    asked.once('upgrade', (response, socket, head) => resolve({ kind: 'upgraded', response, socket, head }));
+    asked.once('response', (response) => {
+      readRefusal(response).then((answer) => resolve({ kind: 'refused', answer }), refuse);
+    });
+    asked.end();
+  } catch (error) {
+    refuse(error);
+  }
+  return promise;
+}
+
+function sendUpgrade(request: IncomingMessage, url: URL, signal: AbortSignal): ClientRequest {
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const client = request.socket.remoteAddress ?? '';
+  return send(url, {
+    agent: false,
+    method: request.method,
+    headers: passedHeaders(request.rawHeaders, { host: url.host, client }),
+    setDefaultHeaders: false,
+    signal,
+    // It is on this node, under a certificate that its runtime made for itself; the address came from the runtime.
+    rejectUnauthorized: false,
+  });
+}
+
+/** The runtime's own words where it refuses; an answer that is neither upgrade nor refusal is a mistake of its. */
+async function readRefusal(response: IncomingMessage): Promise<Answer> {
+  const status = response.statusCode ?? 0;
+  if (status < 400) {
+    response.destroy();
+    throw new CodedError('internal', `invalid upgrade response: status code ${status}`);
+  }
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    parts.push(part);
+    length += part.length;
+    if (length > LONGEST_REFUSAL) break;
+  }
+  const type = response.headers['content-type'];
+  return { status, body: Buffer.concat(parts).subarray(0, LONGEST_REFUSAL), ...(type === undefined ? {} : { type }) };
+}
+
+function headOf({ statusMessage, rawHeaders }: IncomingMessage): string {
+  let head = `HTTP/1.1 101 ${statusMessage || 'Switching Protocols'}\r\n`;
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) head += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`;
+  return `${head}\r\n`;
+}
+
+interface Joined {
+  readonly client: Socket;
+  readonly clientHead: Buffer;
+  readonly runtime: Socket;
+  readonly runtimeHead: Buffer;
+  readonly signal: AbortSignal;
+}
+
+/** The end of one direction is passed on; the other one goes on until it ends too. An error ends both at once. */
+async function join({ client, clientHead, runtime, runtimeHead, signal }: Joined): Promise<void> {
+  const cut = () => {
+    client.destroy();
+    runtime.destroy();
+  };
+  client.setNoDelay(true);
+  runtime.setNoDelay(true);
+  signal.addEventListener('abort', cut, { once: true });
+  client.on('error', cut);
+  runtime.on('error', cut);
+  // Who has gone can't take anything any more.
+  client.once('close', cut);
+  runtime.once('close', () => client.destroySoon());
+  if (clientHead.length > 0) runtime.write(clientHead);
+  if (runtimeHead.length > 0) client.write(runtimeHead);
+  client.pipe(runtime);
+  runtime.pipe(client);
+  await Promise.allSettled([finished(client), finished(runtime)]);
+  signal.removeEventListener('abort', cut);
+}

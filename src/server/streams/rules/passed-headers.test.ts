@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hasBody, passedHeaders } from './passed-headers.ts';
+
+const FIRST = ['Host', '127.0.0.1:4000', 'Content-Length', '0'];
+const to = { host: '127.0.0.1:4000', client: '192.0.2.1' };
+
+test('what the protocol needs is passed on as it is, repeated headers too', () => {
+  const raw = ['Connection', 'Upgrade', 'Upgrade', 'SPDY/3.1', 'X-Stream-Protocol-Version', 'v4.channel.k8s.io'];
+  const more = ['X-Stream-Protocol-Version', 'channel.k8s.io'];
+  assert.deepEqual(passedHeaders([...raw, ...more], to), [
+    ...FIRST,
+    ...raw,
+    ...more,
+    ...['X-Forwarded-For', '192.0.2.1'],
+  ]);
+});
+
+test('credentials and the address of this server stay here', () => {
+  const raw = ['HOST', 'node:10250', 'authorization', 'Bearer x', 'Cookie', 'a=b', 'Impersonate-User', 'root'];
+  assert.deepEqual(passedHeaders([...raw, 'Content-Length', '0'], to), [...FIRST, 'X-Forwarded-For', '192.0.2.1']);
+});
+
+test('the way of a request is kept', () => {
+  assert.deepEqual(passedHeaders(['X-Forwarded-For', '198.51.100.1'], to).slice(4), [
+    'X-Forwarded-For',
+    '198.51.100.1, 192.0.2.1',
+  ]);
+});
+
+for (const [headers, expected] of [
+  [{}, false],
+  [{ 'content-length': '0' }, false],
+  [{ 'content-length': '5' }, true],
+  [{ 'content-length': '00' }, true],
+  [{ 'transfer-encoding': 'chunked' }, true],
+] as const) {
+  test(`a body by ${JSON.stringify(headers)}`, () => assert.equal(hasBody(headers), expected));
+}
