@@ -8,6 +8,7 @@ import { createLifecycle, type Part, type StopReport } from './base/lifecycle.ts
 import type { Logger } from './base/logger.ts';
 import { composePods } from './compose-pods.ts';
 import { type Config, renderConfigz } from './config/config.ts';
+import type { OwnProgram } from './host/file-jobs.ts';
 import type { Host } from './host/host.ts';
 import type { FileLock } from './host/lock-file.ts';
 import type { Surroundings } from './images/ports.ts';
@@ -32,6 +33,8 @@ export interface KubeletDeps {
   readonly places?: { readonly devicePlugins: string; readonly containerLogs: string };
   /** Where Docker's credential files are looked for, and what credential plugins inherit; nothing unless told. */
   readonly surroundings?: Surroundings;
+  /** How this program is started once more, for work on files that may hang; without it such work is done here. */
+  readonly program?: OwnProgram;
 }
 
 /** Why a running kubelet must end. */

@@ -1,10 +1,11 @@
 /** The command: reads argv, signals and the streams of the process, and decides its exit code. Nothing else reads `process`. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeSync } from 'node:fs';
 import { createSystemClock } from './base/clock.ts';
 import { describeError } from './base/errors.ts';
 import type { Logger } from './base/logger.ts';
 import { createKubelet, type Kubelet } from './compose.ts';
 import { type Config, type ConfigOutcome, readConfig } from './config/config.ts';
+import { FILE_PROCESS_ARGUMENT, runFileProcess } from './host/file-process.ts';
 import { createHost } from './host/host.ts';
 import { cgroupVersion, memoryBytes, numaNodes, onlineCpus } from './host/machine.ts';
 import { createReload } from './reload.ts';
@@ -20,7 +21,10 @@ const LOG_STALLED_MS = 120_000;
 /** The longest timer there is. */
 const FOREVER_MS = 2 ** 31 - 1;
 
-main();
+// The kubelet starts itself once more for work on files that may hang: see host/file-jobs.ts.
+if (process.argv[2] === FILE_PROCESS_ARGUMENT) {
+  void runFileProcess({ input: process.stdin, write: (line) => void writeSync(1, line) });
+} else main();
 
 function main(): void {
   const outcome = read();
@@ -71,7 +75,14 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     const stalled = Math.max(error.stalledMs(), info.stalledMs());
     return stalled > LOG_STALLED_MS ? `nobody has taken log lines for ${Math.round(stalled / 1000)} s` : undefined;
   };
-  const kubelet = createKubelet(config, { clock, host, log: log.logger, logProblem, surroundings: surroundings() });
+  const kubelet = createKubelet(config, {
+    clock,
+    host,
+    log: log.logger,
+    logProblem,
+    surroundings: surroundings(),
+    program: ownProgram(),
+  });
   const notify = (state: string) => {
     try {
       host.notifyServiceManager(process.env['NOTIFY_SOCKET'], state);
@@ -86,6 +97,12 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     process.exit(code);
   };
   exit(await live({ config, kubelet, log, exit, notify }));
+}
+
+/** How this program is started once more. */
+function ownProgram() {
+  const [, script = ''] = process.argv;
+  return { path: process.execPath, args: [...process.execArgv, script, FILE_PROCESS_ARGUMENT] };
 }
 
 interface Running {

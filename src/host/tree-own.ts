@@ -1,0 +1,70 @@
+/** Gives the files of a volume to a group: by descriptor, so that no link leads the change to files outside. */
+import { chmodSync, closeSync, fchmodSync, fstatSync, statSync } from 'node:fs';
+import { modeForGroup, needsNewOwner } from '../api/fs-group.ts';
+import { describeError } from '../base/errors.ts';
+import { errnoName, type FileCalls, O_NOFOLLOW, O_PATH } from './file-calls.ts';
+import { walkTree } from './tree-walk.ts';
+
+export interface GroupWish {
+  readonly path: string;
+  readonly gid: number;
+  readonly readOnly: boolean;
+  /** `fsGroupChangePolicy`. */
+  readonly policy: string | undefined;
+}
+
+export interface GroupOutcome {
+  readonly files: number;
+  /** How many could not be changed, and why the first one couldn't: the others are changed all the same. */
+  readonly failed: number;
+  readonly firstFailure: string | undefined;
+}
+
+/** Yields the number of files that are done. The root comes last: it says that all below it is done. */
+export function* changeGroup(calls: FileCalls, wish: GroupWish): Generator<number, GroupOutcome> {
+  const { path, gid, readOnly } = wish;
+  const root = statSync(path);
+  let files = 0;
+  let failed = 0;
+  let firstFailure: string | undefined;
+  if (!needsNewOwner({ mode: root.mode, gid: root.gid, isDirectory: root.isDirectory() }, wish)) {
+    return { files, failed, firstFailure };
+  }
+  const attempt = (change: () => void): void => {
+    files += 1;
+    try {
+      change();
+    } catch (error) {
+      if (errnoName(error) === 'ENOENT') return;
+      failed += 1;
+      firstFailure ??= describeError(error);
+    }
+  };
+  const walk = walkTree(calls, path, {
+    file: (folder, name) => attempt(() => changeFile(calls, folder, name, { gid, readOnly })),
+    folder: (fd) =>
+      attempt(() => {
+        calls.setGroup(fd, gid);
+        fchmodSync(fd, modeForGroup({ mode: fstatSync(fd).mode, isDirectory: true }, readOnly));
+      }),
+  });
+  for (const _ of walk) yield files;
+  return { files, failed, firstFailure };
+}
+
+function changeFile(calls: FileCalls, folder: number, name: string, wish: { gid: number; readOnly: boolean }): void {
+  const fd = calls.openBelow(folder, name, { flags: O_PATH | O_NOFOLLOW, links: 'none', crossMounts: false });
+  try {
+    const { mode, isLink } = modeOf(fd);
+    calls.setGroup(fd, wish.gid);
+    // Changing the owner takes set-id bits away from programs: the mode comes after.
+    if (!isLink) chmodSync(`/proc/self/fd/${fd}`, modeForGroup({ mode, isDirectory: false }, wish.readOnly));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function modeOf(fd: number): { readonly mode: number; readonly isLink: boolean } {
+  const found = fstatSync(fd);
+  return { mode: found.mode, isLink: found.isSymbolicLink() };
+}
