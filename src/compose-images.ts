@@ -6,18 +6,21 @@ import type { Config } from './config/config.ts';
 import type { RecordEvent } from './events/events.ts';
 import { readDiskSpace } from './host/disk.ts';
 import { createImages, type Images, imagesConfig } from './images/images.ts';
+import type { CredentialObjects } from './images/ports.ts';
 import type { CriClient } from './runtime/cri/client.ts';
 
 export interface ImageTools {
   readonly cri: CriClient;
   readonly record: RecordEvent;
   readonly requests: Pick<RequestsPort, 'sandbox'>;
+  /** Undefined for a kubelet without an API server. */
+  readonly credentials: CredentialObjects | undefined;
   /** The pods that are here. */
   readonly pods: () => readonly Pod[];
 }
 
 export function composeImages(config: Config, deps: KubeletDeps, tools: ImageTools): Images {
-  const { cri, record, requests } = tools;
+  const { cri, record, requests, credentials: objects } = tools;
   const nowhere = { environment: {}, workingDirectory: '/', homeDirectory: undefined };
   return createImages(
     {
@@ -25,10 +28,11 @@ export function composeImages(config: Config, deps: KubeletDeps, tools: ImageToo
       log: deps.log.named('images'),
       runtime: cri.images,
       record,
+      objects,
       imagesInUse: (signal) => imagesInUse(tools, signal),
       diskOf: readDiskSpace,
-      sandboxConfigOf: async (pod) => {
-        const request = await requests.sandbox(pod, 0);
+      sandboxConfigOf: async (pod, signal) => {
+        const request = await requests.sandbox(pod, 0, signal);
         return request.kind === 'ready' ? request.config : undefined;
       },
       surroundings: deps.surroundings ?? nowhere,

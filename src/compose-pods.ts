@@ -12,6 +12,7 @@ import { composeAdmission } from './compose-admission.ts';
 import { composeDecisions } from './compose-decisions.ts';
 import { composeImages } from './compose-images.ts';
 import { composeLogs } from './compose-logs.ts';
+import { composeObjects } from './compose-objects.ts';
 import { composeProbes } from './compose-probes.ts';
 import { composeRequests } from './compose-requests.ts';
 import { composeResources } from './compose-resources.ts';
@@ -60,8 +61,15 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     onList: (listed) => pods.found(listed),
   });
   const resources = composeResources(config, deps, { cri, record });
-  const requests = composeRequests(config, handlers, resources);
-  const images = composeImages(config, deps, { cri, record, requests, pods: () => pods.views().map(({ pod }) => pod) });
+  const objectParts = composeObjects(config, deps, undefined);
+  const requests = composeRequests(config, { handlers, resources, objects: objectParts.requests });
+  const images = composeImages(config, deps, {
+    cri,
+    record,
+    requests,
+    credentials: objectParts.credentials,
+    pods: () => pods.views().map(({ pod }) => pod),
+  });
   const mountPoints = async () => parseMountPoints(await readFile('/proc/self/mountinfo', 'utf8'));
   const directories = createPodDirectories({
     root,

@@ -9,12 +9,18 @@ import { cgroupVersion } from './host/machine.ts';
 import { createNetwork } from './network/network.ts';
 import type { Resources } from './resources/resources.ts';
 import type { Handlers } from './runtime/handlers.ts';
-import { createRequests } from './runtime/requests.ts';
+import { createRequests, type ObjectsPort } from './runtime/requests.ts';
 import { createUserNamespaces } from './runtime/user-namespaces.ts';
 
 const IDS_PER_POD = 65_536;
 
-export function composeRequests(config: Config, handlers: Handlers, resources: Resources): RequestsPort {
+export interface RequestTools {
+  readonly handlers: Handlers;
+  readonly resources: Resources;
+  readonly objects: ObjectsPort;
+}
+
+export function composeRequests(config: Config, { handlers, resources, objects }: RequestTools): RequestsPort {
   const { kubelet, features } = config;
   const nodeIps = () => nodeAddresses(config);
   const network = createNetwork(
@@ -34,7 +40,7 @@ export function composeRequests(config: Config, handlers: Handlers, resources: R
       nodeIps,
       nodeAllocatable: () => resourceListOf(resources.allocatable()),
       handlerFeatures: handlers.features,
-      objects: NO_OBJECTS,
+      objects,
       idRange: createUserNamespaces({
         podsFolder: join(config.settings.directories.root, 'pods'),
         idsPerPod: kubelet.userNamespaces?.idsPerPod ?? IDS_PER_POD,
@@ -45,11 +51,3 @@ export function composeRequests(config: Config, handlers: Handlers, resources: R
   );
   return { ...requests, hostsFile: network.hostsFileOf };
 }
-
-/** A kubelet without an API server: nothing of it is there, and each thing says so by its name. */
-const NO_OBJECTS = {
-  services: () => [],
-  configMap: (_: string, name: string) => ({ kind: 'missing' as const, message: `configmap "${name}" not found` }),
-  secret: (_: string, name: string) => ({ kind: 'missing' as const, message: `secret "${name}" not found` }),
-  runtimeHandler: (name: string) => ({ ok: false as const, problem: `RuntimeClass "${name}" not found` }),
-};

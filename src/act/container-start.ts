@@ -161,9 +161,9 @@ type Requests =
 const CONFIG_ERROR = 'CreateContainerConfigError';
 
 async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, images: ReadyImages): Promise<Requests> {
-  const { pod, container, attempt, sandbox, volumes, targetId } = start;
+  const { pod, container, attempt, sandbox, volumes, targetId, wanted } = start;
   const uid = pod.metadata.uid as PodUid;
-  const sandboxRequest = await deps.requests.sandbox(pod, sandbox.attempt);
+  const sandboxRequest = await deps.requests.sandbox(pod, sandbox.attempt, wanted);
   if (sandboxRequest.kind === 'problem') return { ...sandboxRequest, reason: 'CreateContainerError' };
   try {
     const hosts = await deps.requests.hostsFile(pod, sandbox.ips);
@@ -171,7 +171,7 @@ async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, ima
     await deps.directories.writeHosts(uid, hosts.value);
     const wantsLastWords = (container.terminationMessagePath ?? '') !== '';
     const terminationLog = wantsLastWords ? await deps.directories.planTerminationLog(uid, container.name) : undefined;
-    const request = await deps.requests.container({
+    const input = {
       pod,
       container,
       attempt,
@@ -182,14 +182,15 @@ async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, ima
       imageVolumes: images.volumes,
       terminationLog,
       targetId,
-    });
+    };
+    const request = await deps.requests.container(input, wanted);
     if (request.kind === 'problem') return request;
     // Only now, so that a container that is refused again and again leaves nothing behind each time.
     if (terminationLog !== undefined) await deps.directories.createTerminationLog(terminationLog);
     await deps.logs.ensureContainer(pod, container.name);
     return { ...request, sandboxConfig: sandboxRequest.config };
   } catch (error) {
-    if (start.wanted.aborted) throw error;
+    if (wanted.aborted) throw error;
     return { kind: 'problem', reason: CONFIG_ERROR, message: describeError(error) };
   }
 }

@@ -30,8 +30,8 @@ interface NewContainer {
 
 /** From a pod to the runtime's requests. A problem is one of the pod, not of the machine. */
 export interface RequestsPort {
-  sandbox(pod: Pod, attempt: number): Promise<SandboxRequest>;
-  container(input: ContainerRequestInput): Promise<ContainerRequest>;
+  sandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<SandboxRequest>;
+  container(input: ContainerRequestInput, signal: AbortSignal): Promise<ContainerRequest>;
   hostsFile(pod: Pod, podIps: readonly string[]): Promise<{ ok: true; value: string } | { ok: false; problem: string }>;
 }
 

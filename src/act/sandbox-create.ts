@@ -32,7 +32,7 @@ export async function createSandbox(deps: SandboxCreateDeps, create: SandboxCrea
     deps.record({ pod: pod.metadata, type: 'Warning', reason: 'FailedCreatePodSandBox', message });
     return { kind: 'failed', message };
   };
-  const request = await deps.requests.sandbox(pod, attempt);
+  const request = await deps.requests.sandbox(pod, attempt, signal);
   if (request.kind === 'problem') return fail(`Failed to create pod sandbox: ${request.message}`);
   for (const { reason, message } of request.warnings) {
     deps.record({ pod: pod.metadata, type: 'Warning', reason, message });

@@ -7,6 +7,7 @@ import type { ResourceList } from '../api/meta.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import type { Pod } from '../api/pod.ts';
 import type { QosClass } from '../api/pod-status.ts';
+import { isStaticPod } from '../api/pod-traits.ts';
 import { describeError } from '../base/errors.ts';
 import type {
   ContainerConfig,
@@ -17,7 +18,13 @@ import type {
 } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import { makeContainerConfig, noExtras } from './spec/container.ts';
-import { type EnvFile, makeEnvironment, type ObjectData } from './spec/environment.ts';
+import {
+  type EnvFile,
+  type EnvironmentInput,
+  environmentObjects,
+  makeEnvironment,
+  type ObjectData,
+} from './spec/environment.ts';
 import { subPathsOf } from './spec/mounts.ts';
 import { hostUserNamespace, ownUserNamespace, userNamespaceNeed } from './spec/namespaces.ts';
 import { makeSandboxConfig } from './spec/sandbox.ts';
@@ -50,11 +57,12 @@ export interface RequestsDeps {
 
 /** What the API server has that pods refer to. A node without one has none of it. */
 export interface ObjectsPort {
-  readonly services: () => readonly ServiceView[] | undefined;
-  readonly configMap: (namespace: string, name: string) => ObjectData;
-  readonly secret: (namespace: string, name: string) => ObjectData;
+  /** Undefined: not known yet. A static pod does not wait for them. */
+  readonly services: (wait: boolean, signal: AbortSignal) => Promise<readonly ServiceView[] | undefined>;
+  readonly configMap: (namespace: string, name: string, signal: AbortSignal) => Promise<ObjectData>;
+  readonly secret: (namespace: string, name: string, signal: AbortSignal) => Promise<ObjectData>;
   /** The handler of a RuntimeClass. */
-  readonly runtimeHandler: (runtimeClass: string) => Parsed<string>;
+  readonly runtimeHandler: (runtimeClass: string, signal: AbortSignal) => Promise<Parsed<string>>;
 }
 
 export interface RequestsConfig {
@@ -89,9 +97,14 @@ type SandboxRequest = {
 };
 
 export interface Requests {
-  sandbox(pod: Pod, attempt: number): Promise<SandboxRequest | { readonly kind: 'problem'; readonly message: string }>;
+  sandbox(
+    pod: Pod,
+    attempt: number,
+    signal: AbortSignal,
+  ): Promise<SandboxRequest | { readonly kind: 'problem'; readonly message: string }>;
   container(
     input: ContainerRequestInput,
+    signal: AbortSignal,
   ): Promise<{ readonly kind: 'ready'; readonly config: Init<ContainerConfig> } | Problem>;
 }
 
@@ -112,13 +125,13 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
     return range.ok ? parsed(ownUserNamespace(range.value)) : range;
   };
 
-  const handlerOf = (pod: Pod): Parsed<string> => {
+  const handlerOf = (pod: Pod, signal: AbortSignal): Promise<Parsed<string>> => {
     const name = pod.spec.runtimeClassName ?? '';
-    return name === '' ? { ok: true, value: '' } : objects.runtimeHandler(name);
+    return name === '' ? Promise.resolve(parsed('')) : objects.runtimeHandler(name, signal);
   };
 
-  const sandbox: Requests['sandbox'] = async (pod, attempt) => {
-    const handler = handlerOf(pod);
+  const sandbox: Requests['sandbox'] = async (pod, attempt, signal) => {
+    const handler = await handlerOf(pod, signal);
     if (!handler.ok) return { kind: 'problem', message: handler.problem };
     const hostname = network.hostnameOf(pod);
     if (!hostname.ok) return { kind: 'problem', message: hostname.problem };
@@ -143,20 +156,18 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
     return { ...made, runtimeHandler: handler.value, warnings: dns.value.warnings };
   };
 
-  const container: Requests['container'] = async (input) => {
+  const container: Requests['container'] = async (input, signal) => {
     const { pod, image } = input;
-    const { namespace } = pod.metadata;
     const nodeAllocatable = deps.nodeAllocatable();
     const files = await readEnvFiles(input);
+    const read = await readObjects(objects, input, signal);
     const env = makeEnvironment({
       pod,
       container: input.container,
       podIps: input.podIps,
       hostIps: deps.nodeIps(),
       nodeAllocatable,
-      services: objects.services(),
-      configMap: (name) => objects.configMap(namespace, name),
-      secret: (name) => objects.secret(namespace, name),
+      ...read,
       envFile: (volume, path) => files.get(fileKey(volume, path)) ?? { kind: 'no-volume' },
       extra: [],
       gates,
@@ -168,7 +179,7 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
     if (wished !== undefined) {
       return problem(`subPath ${JSON.stringify(wished.subPath)} of volume ${wished.volumeName}: not supported yet`);
     }
-    const handler = handlerOf(pod);
+    const handler = await handlerOf(pod, signal);
     const runtimeHandler = handler.ok ? handler.value : '';
     const userNs = await userNamespace(pod, runtimeHandler);
     if (!userNs.ok) return problem(userNs.problem);
@@ -208,6 +219,27 @@ function imageSpecs({ pod, imageVolumes }: ContainerRequestInput): ReadonlyMap<s
     return [name, { image, userSpecifiedImage, annotations }];
   });
   return new Map(specs);
+}
+
+/** The objects of the pod's namespace that its variables come from. */
+async function readObjects(
+  objects: ObjectsPort,
+  { pod, container }: ContainerRequestInput,
+  signal: AbortSignal,
+): Promise<Pick<EnvironmentInput, 'services' | 'configMap' | 'secret'>> {
+  const { namespace } = pod.metadata;
+  const wanted = environmentObjects(container);
+  const readAll = async (names: readonly string[], read: ObjectsPort['secret']) => {
+    const all = await Promise.all(names.map(async (name) => [name, await read(namespace, name, signal)] as const));
+    const found = new Map(all);
+    return (name: string): ObjectData => found.get(name) ?? { kind: 'missing', message: `object "${name}" not read` };
+  };
+  const [services, configMap, secret] = await Promise.all([
+    objects.services(!isStaticPod(pod), signal),
+    readAll(wanted.configMaps, objects.configMap),
+    readAll(wanted.secrets, objects.secret),
+  ]);
+  return { services, configMap, secret };
 }
 
 const fileKey = (volume: string, path: string) => `${volume}\n${path}`;
