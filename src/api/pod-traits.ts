@@ -34,6 +34,16 @@ export function isMirrorPod(pod: Pod): boolean {
   return pod.metadata.annotations?.[CONFIG_MIRROR] !== undefined;
 }
 
+/** Somebody asked the API server to delete it, and it waits for the kubelet. Nobody can ask that of a static pod. */
+export function isBeingDeleted(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp !== undefined && !isStaticPod(pod);
+}
+
+/** It has ended for good, as everybody was told. */
+export function hasEnded(pod: Pod): boolean {
+  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+}
+
 export function isCriticalPod(pod: Pod): boolean {
   return isStaticPod(pod) || isMirrorPod(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
 }

@@ -1,6 +1,7 @@
 /** The workers of this node, kept in step with what the sources want and with what is on the node. */
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import { hasEnded, isBeingDeleted, isStaticPod } from '../api/pod-traits.ts';
 import { initialGrace } from '../plan/grace.ts';
 import type { EndingStore } from './endings.ts';
 import type { Admission, FoundPod, PodsDeps } from './pods.ts';
@@ -53,6 +54,9 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
   const listeners = new Set<(news: PodNews) => void>();
   const broken = new Set<PodUid>();
   const orphans = new Map<PodUid, FoundPod>();
+  /** Pods of which nothing is left here, while their deletion has yet to be finished at the API server. */
+  const over = new Set<PodUid>();
+  const identified = new WeakMap<Pod, Pod>();
   let tickets = 0;
 
   const tell = (news: PodNews) => {
@@ -92,9 +96,21 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
       workers.delete(worker.uid);
       views.delete(worker.uid);
       onNode.delete(worker.uid);
+      if (isBeingDeleted(pod)) over.add(worker.uid);
       tell({ kind: 'gone', uid: worker.uid, pod });
       onRoom();
     });
+  };
+
+  /** None while it is not known who it is. Who did not change stays the same object. */
+  const identify = (pod: Pod): readonly Pod[] => {
+    if (deps.identify === undefined || !isStaticPod(pod)) return [pod];
+    const { name, namespace } = pod.metadata;
+    const namesakes = () => [...onNode.values()].filter((one) => one.name === name && one.namespace === namespace);
+    const known = identified.get(pod) ?? deps.identify(pod, namesakes());
+    if (known === undefined) return [];
+    identified.set(pod, known);
+    return [known];
   };
 
   const updateWorkers = (desired: ReadonlyMap<PodUid, Pod>, everySourceHeard: boolean): void => {
@@ -113,6 +129,14 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
     graceSeconds: initialGrace(pod),
     end,
     deleted,
+  });
+
+  /** There is nothing of it to stop. */
+  const endedState = (pod: Pod): WorkerState => ({
+    step: 'terminated',
+    pod,
+    end: undefined,
+    deleted: isBeingDeleted(pod),
   });
 
   /** Not awaited: a runtime that does not answer for one of them must not hold up the set. */
@@ -160,6 +184,10 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
     const uid = podUid(pod.metadata.uid);
     const ending = endings.of(uid);
     const found = onNode.get(uid);
+    if (isBeingDeleted(pod) || (hasEnded(pod) && !isStaticPod(pod))) {
+      begin(found === undefined ? endedState(pod) : endingState(pod, ending?.end, false), signal);
+      return false;
+    }
     if (ending?.end?.rejected && found === undefined) {
       begin({ step: 'terminated', pod, end: ending.end, deleted: false }, signal);
       return false;
@@ -191,13 +219,16 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
       for (const pod of pods) onNode.set(pod.uid, pod);
       for (const worker of workers.values()) worker.retry();
     },
-    reconcile: async ({ pods, everySourceHeard }, signal) => {
+    reconcile: async ({ pods: given, everySourceHeard }, signal) => {
+      const pods = given.flatMap(identify);
       const desired = new Map(pods.map((pod) => [podUid(pod.metadata.uid), pod]));
+      for (const uid of over) if (!desired.has(uid)) over.delete(uid);
       updateWorkers(desired, everySourceHeard);
       if (everySourceHeard) await endOrphans(desired, signal);
       const present = [...workers.values()].map((worker) => worker.state().pod.metadata);
       const isAlive = (uid: string) => onNode.get(podUid(uid))?.alive === true;
-      const arrivals = planArrivals({ desired: pods, present: [...present, ...orphans.values()], isAlive });
+      const arriving = pods.filter(({ metadata }) => !over.has(podUid(metadata.uid)));
+      const arrivals = planArrivals({ desired: arriving, present: [...present, ...orphans.values()], isAlive });
       await arriveAll(arrivals, signal);
     },
     worker: (uid) => workers.get(uid),

@@ -58,6 +58,11 @@ export interface PodsDeps extends Omit<WorkerDeps, 'publish' | 'takeTurn' | 'nex
   readonly admit: (pod: Pod, admitted: readonly Pod[]) => Admission;
   /** A pod that only the runtime knows any more, as far as it can be told from what is left of it. */
   readonly restorePod: (found: FoundPod, signal: AbortSignal) => Promise<Pod>;
+  /**
+   * The static pod under the UID that it has here, given what is on the node under its name; undefined while that can't be told.
+   * Without this function every pod keeps its own.
+   */
+  readonly identify?: (pod: Pod, namesakes: readonly FoundPod[]) => Pod | undefined;
 }
 
 export interface PodsConfig {

@@ -2,6 +2,7 @@
 import type { Act, PodIdentity } from '../act/act.ts';
 import { podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import { isBeingDeleted } from '../api/pod-traits.ts';
 import type { Logger } from '../base/logger.ts';
 import { computeRemoval, computeTermination } from '../plan/compute-termination.ts';
 import { MINIMUM_GRACE_SECONDS } from '../plan/grace.ts';
@@ -58,7 +59,8 @@ export function createTermination(deps: WorkerDeps, { stops, log, isNew }: Termi
 
   return {
     stop: async (pass, { pod, end, since, graceSeconds, deleted }, observation) => {
-      if (!recorded && !deleted) {
+      // That a pod is being deleted can be read again at the API server.
+      if (!recorded && !deleted && !isBeingDeleted(pod)) {
         await deps.endings.write(identityOf(pod), end);
         recorded = true;
       }

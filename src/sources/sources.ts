@@ -38,11 +38,13 @@ export interface SourcesDeps {
   readonly record: RecordEvent;
   /** Called with the whole set at the start and after every change. A pod that did not change is the same object as before. */
   readonly onDesired: (pods: readonly Pod[], everySourceHeard: boolean) => void;
+  /** Where pods of an API server come from; undefined for a kubelet without one. */
+  readonly apiServer?: ((tell: (pods: readonly Pod[]) => void) => Part) | undefined;
 }
 
 export function createSources(config: SourcesConfig, deps: SourcesDeps): Part {
   const log = deps.log.named('sources');
-  const merge = createMerge({ ...deps, log }, sourceNames(config));
+  const merge = createMerge({ ...deps, log }, sourceNames(config, deps));
   const hash = (text: string) => createHash('sha256').update(text).digest('hex');
   const { nodeName, preventApiReferences, gates = DEFAULT_POD_GATES } = config;
   const rules = { nodeName, preventApiReferences, gates, hash };
@@ -77,6 +79,7 @@ export function createSources(config: SourcesConfig, deps: SourcesDeps): Part {
       ),
     );
   }
+  if (deps.apiServer !== undefined) parts.push(deps.apiServer((pods) => merge('api', { pods, heard: true })));
   return {
     name: 'sources',
     start: async (signal) => {
@@ -90,10 +93,11 @@ export function createSources(config: SourcesConfig, deps: SourcesDeps): Part {
   };
 }
 
-function sourceNames(config: SourcesConfig): readonly SourceName[] {
+function sourceNames(config: SourcesConfig, { apiServer }: Pick<SourcesDeps, 'apiServer'>): readonly SourceName[] {
   const names: SourceName[] = [];
   if (config.staticPodPath !== '') names.push('file');
   if (config.staticPodUrl !== '') names.push('http');
+  if (apiServer !== undefined) names.push('api');
   return names;
 }
 

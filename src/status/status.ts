@@ -9,6 +9,7 @@ import type { PodStatus, QosClass } from '../api/pod-status.ts';
 import type { Observation } from '../plan/observation.ts';
 import type { ProbeResults, WaitingReason } from '../plan/snapshot.ts';
 import { computePodStatus } from './rules/compute-status.ts';
+import { toldEnd, turnedReady } from './rules/ending.ts';
 import { type Rejection, rejectedStatus } from './rules/rejected-status.ts';
 import { showStatus } from './rules/shown-status.ts';
 import type { EndReason, PodStep, StatusGates } from './rules/status-input.ts';
@@ -66,6 +67,7 @@ export interface Statuses {
 }
 
 interface Entry {
+  readonly step: PodStep;
   readonly computed: PodStatus;
   readonly change: PodStatusChange;
 }
@@ -91,16 +93,27 @@ export function createStatus(deps: StatusDeps): Statuses {
     });
   }
 
+  /** A pod that ends is told of when it begins to and when nothing of it runs any more: what stops in between is of no use to others. */
+  function isHeldBack(before: PodStatusChange, next: PodStatusChange): boolean {
+    const ends = entries.get(next.uid)?.step === 'terminating';
+    return ends && before.pod === next.pod && !turnedReady(before.status, next.status);
+  }
+
   function publish(view: StatusView): PodStatus {
     const uid = podUid(view.pod.metadata.uid);
     const before = entries.get(uid);
     // The end has been told with all its exit codes: what the runtime forgets later changes nothing.
     if (before?.change.final === true) return before.change.status;
     const step = view.rejected === undefined ? view.step : 'terminated';
-    const computed = compute(view, before?.computed);
+    const told = before === undefined && step === 'terminated' ? toldEnd(view.pod) : undefined;
+    const computed = told ?? compute(view, before?.computed);
     const status = showStatus({ computed, shown: before?.change.status ?? view.pod.status, step });
     const change = { uid, pod: view.pod, status, final: step === 'terminated' };
-    entries.set(uid, { computed, change });
+    if (before !== undefined && before.step === step && isHeldBack(before.change, change)) {
+      entries.set(uid, { ...before, computed });
+      return before.change.status;
+    }
+    entries.set(uid, { step, computed, change });
     const same = before !== undefined && before.change.final === change.final;
     if (!same || !isDeepStrictEqual(before.change.status, status)) {
       deps.sink(change);

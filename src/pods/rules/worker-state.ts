@@ -4,9 +4,11 @@
  *   syncing ──end, removed──► terminating ──stopped──► terminated ──cleaned (once removed)──► gone
  *      └──rejected────────────────────────────────────────▲
  *
+ * A pod of the API server that is being deleted counts as removed once it has ended: its object goes when nothing of it is left.
  * What happens inside a step is observed, never stored. Kills accumulate, grace only shrinks, and no way leads back.
  */
 import type { Pod } from '../../api/pod.ts';
+import { isBeingDeleted } from '../../api/pod-traits.ts';
 import { assertNever } from '../../base/assert-never.ts';
 import { initialGrace, shrinkGrace } from '../../plan/grace.ts';
 import type { PodEnding } from '../view.ts';
@@ -47,7 +49,12 @@ export function nextState(state: WorkerState, input: WorkerInput, now: number): 
       return ending(state, input.end, input.graceSeconds, now);
     case 'stopped':
       if (state.step !== 'terminating') return state;
-      return { step: 'terminated', pod: state.pod, end: state.end, deleted: state.deleted };
+      return {
+        step: 'terminated',
+        pod: state.pod,
+        end: state.end,
+        deleted: state.deleted || isBeingDeleted(state.pod),
+      };
     case 'cleaned':
       return state.step === 'terminated' && state.deleted ? { step: 'gone', pod: state.pod } : state;
     default:
@@ -58,7 +65,9 @@ export function nextState(state: WorkerState, input: WorkerInput, now: number): 
 function withPod(state: WorkerState, pod: Pod, now: number): WorkerState {
   if (state.step === 'gone') return state;
   const updated = { ...state, pod };
-  return pod.metadata.deletionTimestamp === undefined ? updated : ending(updated, undefined, undefined, now);
+  if (pod.metadata.deletionTimestamp === undefined) return updated;
+  if (updated.step === 'terminated') return { ...updated, deleted: updated.deleted || isBeingDeleted(pod) };
+  return ending(updated, undefined, undefined, now);
 }
 
 function removed(state: WorkerState, now: number): WorkerState {

@@ -1,12 +1,13 @@
 /** The status of a pod, from what the runtime has, what the probes say and what is known of its way. */
 import type { Container } from '../../api/container.ts';
+import { isOwnCondition } from '../../api/pod-conditions.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../../api/pod-status.ts';
 import { formatTimestamp } from '../../api/timestamp.ts';
 import { newestContainer } from '../../plan/observation.ts';
 import { findSources } from '../../plan/restart-all.ts';
 import { isPlainInit } from '../../plan/restart-policy.ts';
 import { mayRun } from '../../plan/stop-order.ts';
-import { computeVerdicts, isOwnCondition, settleConditions } from './conditions.ts';
+import { computeVerdicts, settleConditions } from './conditions.ts';
 import { containerStatus } from './container-status.ts';
 import { finishStatus } from './finished-status.ts';
 import { computePhase } from './phase.ts';

@@ -2,6 +2,7 @@
 
 import type { Container } from '../../api/container.ts';
 import type { Pod } from '../../api/pod.ts';
+import { isOwnCondition } from '../../api/pod-conditions.ts';
 import type { ConditionStatus, ContainerStatus, PodCondition, PodPhase, PodStatus } from '../../api/pod-status.ts';
 import { isSidecar } from '../../api/pod-traits.ts';
 import { quoteText } from '../../base/go-text.ts';
@@ -22,19 +23,6 @@ export interface ConditionInput {
   /** Of init and regular containers. */
   readonly statuses: ReadonlyMap<string, ContainerStatus>;
   readonly restartingAll: boolean;
-}
-
-const OWN = new Set([
-  'PodReadyToStartContainers',
-  'Initialized',
-  'Ready',
-  'ContainersReady',
-  'PodScheduled',
-  'AllContainersRestarting',
-]);
-
-export function isOwnCondition({ type }: PodCondition): boolean {
-  return OWN.has(type);
 }
 
 export function computeVerdicts(context: ConditionInput): readonly Verdict[] {

@@ -1,0 +1,103 @@
+/**
+ * Static pods that another kubelet started run under a UID which that kubelet made from the manifest in its own way. Where the mirror
+ * pod shows that the manifest is still the same, the pod keeps the UID that runs instead of being restarted, for as long as the
+ * manifest stays as it is. What was adopted is on disk: the next kubelet needs no API server for it.
+ */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Pod } from '../api/pod.ts';
+import { createAlarm } from '../base/alarm.ts';
+import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import type { FoundPod } from './pods.ts';
+import { decodeAdopted, encodeAdopted } from './rules/adopted-record.ts';
+import { judgeAdoption, underUid } from './rules/adoption.ts';
+
+export interface Adoption extends Part {
+  identify(pod: Pod, namesakes: readonly FoundPod[]): Pod | undefined;
+  /** Static pods that sources have; what was adopted for others is forgotten. */
+  keepOnly(pods: readonly Pod[]): void;
+}
+
+export interface AdoptionDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Where it is kept what was adopted. */
+  readonly file: string;
+  /** Undefined before the API server was heard. */
+  readonly mirrors: () => readonly Pod[] | undefined;
+  /** Pods that could not be identified before can be now. */
+  readonly onDecided: () => void;
+}
+
+/** With an API server that does not answer, a pod whose manifest may have changed can't be left as it is for ever. */
+const LONGEST_WAIT_MS = 10_000;
+
+export function createAdoption({ clock, log, file, mirrors, onDecided }: AdoptionDeps): Adoption {
+  let adopted: ReadonlyMap<string, string> = new Map();
+  let waitUntil: number | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  const alarm = createAlarm(clock, onDecided);
+
+  const write = (next: ReadonlyMap<string, string>): void => {
+    adopted = next;
+    const text = encodeAdopted(next);
+    writing = writing
+      .then(() => writeWhole(file, text))
+      .catch((error: unknown) => {
+        log.warn('Cannot keep which static pods were adopted', { path: file, err: describeError(error) });
+      });
+  };
+
+  return {
+    name: 'adoption of static pods',
+    start: async () => {
+      const text = await readFile(file, 'utf8').catch((error: unknown) => {
+        if (!isNotThere(error))
+          log.warn('Cannot read which static pods were adopted', { path: file, err: describeError(error) });
+        return undefined;
+      });
+      if (text === undefined) return;
+      const record = decodeAdopted(text);
+      if (record.ok) adopted = record.value;
+      else log.warn('Cannot read which static pods were adopted', { path: file, problem: record.problem });
+    },
+    stop: async () => {
+      alarm.clear();
+      await writing;
+    },
+    identify: (pod, namesakes) => {
+      const running = namesakes.filter(({ alive }) => alive).map(({ uid }) => String(uid));
+      const verdict = judgeAdoption({ pod, running, mirrors: mirrors(), adopted: adopted.get(pod.metadata.uid) });
+      if (verdict.kind === 'keep') return pod;
+      if (verdict.kind === 'adopt') {
+        if (adopted.get(pod.metadata.uid) !== verdict.uid) {
+          log.info('Static pod runs already under the UID of another kubelet', { podUID: verdict.uid });
+          write(new Map([...adopted, [pod.metadata.uid, verdict.uid]]));
+        }
+        return underUid(pod, verdict.uid);
+      }
+      waitUntil ??= clock.now() + LONGEST_WAIT_MS;
+      if (clock.now() >= waitUntil) return pod;
+      alarm.ringAt(waitUntil);
+      return undefined;
+    },
+    keepOnly: (pods) => {
+      const uids = new Set(pods.map(({ metadata }) => metadata.uid));
+      const left = [...adopted].filter(([uid]) => uids.has(uid));
+      if (left.length < adopted.size) write(new Map(left));
+    },
+  };
+}
+
+async function writeWhole(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(`${file}.new`, text, { mode: 0o640 });
+  await rename(`${file}.new`, file);
+}
+
+function isNotThere(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

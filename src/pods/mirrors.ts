@@ -1,0 +1,132 @@
+/**
+ * Mirror pods: the objects by which the API server shows the static pods of this node. They are made once the node is registered,
+ * follow their pods, come back when somebody deletes them, and go with their pods.
+ */
+import type { Pod } from '../api/pod.ts';
+import { isStaticPod } from '../api/pod-traits.ts';
+import { assertNever } from '../base/assert-never.ts';
+import type { Clock } from '../base/clock.ts';
+import { codeOf } from '../base/errors.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import { createWakeBit } from '../base/wake.ts';
+import type { KubeClient } from '../kube/kube.ts';
+import type { Pods } from './pods.ts';
+import { type MirrorOwner, mirrorOf } from './rules/mirror-pod.ts';
+import { fullName, type MirrorAction, planMirrors } from './rules/plan-mirrors.ts';
+
+export interface Mirrors extends Part {
+  /** All mirror pods that the API server has for this node. */
+  setMirrors(mirrors: readonly Pod[]): void;
+  /** Undefined before the API server was heard. */
+  known(): readonly Pod[] | undefined;
+  /** Something that mirrors depend on may have changed: pods, the node. */
+  look(): void;
+}
+
+export interface MirrorsDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly client: KubeClient;
+  readonly pods: Pick<Pods, 'views' | 'desired'>;
+  /** Undefined while the node is not registered. */
+  readonly node: () => MirrorOwner | undefined;
+  /** A mirror was made, of which the watch will tell only later. */
+  readonly onMade: (mirror: Pod) => void;
+  readonly chance: () => number;
+}
+
+const FIRST_RETRY_MS = 200;
+const LONGEST_RETRY_MS = 5000;
+const WITHIN_MS = 15_000;
+
+export function createMirrors(deps: MirrorsDeps): Mirrors {
+  const { clock, log, client, pods, chance } = deps;
+  const bit = createWakeBit();
+  let known: readonly Pod[] | undefined;
+  let failures = 0;
+  let running: Promise<void> = Promise.resolve();
+
+  const plan = (): readonly MirrorAction[] => {
+    if (known === undefined) return [];
+    const statics = pods.views().filter(({ pod }) => isStaticPod(pod));
+    const wanted = statics.filter(({ deleted }) => !deleted).map(({ pod }) => pod);
+    const ending = statics.filter(({ step }) => step !== 'terminated').map(({ pod }) => pod);
+    const coming = (pods.desired()?.pods ?? []).filter(isStaticPod);
+    const kept = new Set([...ending, ...coming].map(fullName));
+    const everySourceHeard = pods.desired()?.everySourceHeard === true;
+    return planMirrors({ wanted, kept, mirrors: known, node: deps.node(), everySourceHeard });
+  };
+
+  const create = async (pod: Pod, node: MirrorOwner, signal: AbortSignal): Promise<void> => {
+    const path = `/api/v1/namespaces/${pod.metadata.namespace}/pods`;
+    log.v(2)?.info('Creating a mirror pod for static pod', { pod: fullName(pod) });
+    const wish = { method: 'POST', path, body: mirrorOf(pod, node), timeoutMs: WITHIN_MS } as const;
+    const mirror = await client.request<Pod>(wish, signal);
+    known = [...(known ?? []).filter((one) => one.metadata.uid !== mirror.metadata.uid), mirror];
+    deps.onMade(mirror);
+  };
+
+  const remove = async (mirror: Pod, reason: string, signal: AbortSignal): Promise<void> => {
+    const { namespace, name, uid } = mirror.metadata;
+    log.v(2)?.info('Deleting a mirror pod', { pod: fullName(mirror), podUID: uid, reason });
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
+    await client.request({ method: 'DELETE', path, body, timeoutMs: WITHIN_MS }, signal);
+    known = (known ?? []).filter((one) => one.metadata.uid !== uid);
+  };
+
+  /** What the answer means is that the watch has yet to tell what is there. */
+  const isLate = (action: MirrorAction, error: unknown): boolean => {
+    const code = codeOf(error);
+    return action.kind === 'create' ? code === 'exists' : code === 'notFound' || code === 'conflict';
+  };
+
+  const carryOut = async (action: MirrorAction, signal: AbortSignal): Promise<boolean> => {
+    try {
+      if (action.kind === 'create') await create(action.pod, action.node, signal);
+      else if (action.kind === 'delete') await remove(action.mirror, action.reason, signal);
+      else assertNever(action);
+      return true;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const pod = fullName(action.kind === 'create' ? action.pod : action.mirror);
+      const told = isLate(action, error) ? log.v(2) : log;
+      told?.warn('Could not bring a mirror pod in step with its static pod', { pod, what: action.kind, err: error });
+      return false;
+    }
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      await bit.wait(signal);
+      const done = await Promise.all(plan().map((action) => carryOut(action, signal)));
+      if (done.every(Boolean)) {
+        failures = 0;
+        if (done.length > 0) bit.wake();
+        continue;
+      }
+      const wait = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS) * (0.75 + chance() / 4);
+      failures += 1;
+      // Others may wake it sooner; what failed would only fail again.
+      await clock.sleep(wait, signal);
+      bit.wake();
+    }
+  };
+
+  return {
+    name: 'mirror pods',
+    start: (signal) => {
+      running = run(signal).catch((error) => {
+        if (!signal.aborted) log.error('Mirror pods are not looked after any more', { err: error });
+      });
+    },
+    stop: () => running,
+    setMirrors: (mirrors) => {
+      known = mirrors;
+      bit.wake();
+    },
+    known: () => known,
+    look: bit.wake,
+  };
+}

@@ -1,0 +1,50 @@
+/** Pods as the API server has them: complete and checked, so they are only looked over. */
+import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
+import type { Pod } from '../../api/pod.ts';
+import { isOwnCondition } from '../../api/pod-conditions.ts';
+import { hasEnded } from '../../api/pod-traits.ts';
+import { sameJson } from '../../base/same-json.ts';
+
+/** A UID becomes part of paths and cgroup names. */
+const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
+
+/** Fields that this kubelet does not know are kept and mean nothing to it; who manages which field is for the API server. */
+export function readApiPod(object: unknown): Parsed<Pod> {
+  const { metadata, spec } = fieldsOf(object);
+  const { managedFields: _, ...meta } = fieldsOf(metadata);
+  const { name, namespace, uid } = meta;
+  if (typeof name !== 'string' || typeof namespace !== 'string') return unparsable('a pod without name or namespace');
+  if (typeof uid !== 'string' || !SAFE_UID.test(uid)) {
+    return unparsable(
+      `pod ${namespace}/${name} has the UID ${JSON.stringify(uid)}; it must be letters, digits and hyphens`,
+    );
+  }
+  const { containers } = fieldsOf(spec);
+  if (!Array.isArray(containers)) return unparsable(`pod ${namespace}/${name} has no list of containers`);
+  return parsed({ ...fieldsOf(object), metadata: meta } as unknown as Pod);
+}
+
+/**
+ * Whether nothing has changed between two versions of one pod but what this kubelet itself says of it: then there is nothing to
+ * do about the newer one.
+ */
+export function sayTheSame(before: Pod, after: Pod): boolean {
+  return (
+    sameJson(before.spec, after.spec) &&
+    sameJson(withoutVersion(before), withoutVersion(after)) &&
+    hasEnded(before) === hasEnded(after) &&
+    sameJson(foreignConditions(before), foreignConditions(after))
+  );
+}
+
+function withoutVersion({ metadata: { resourceVersion: _, ...rest } }: Pod): object {
+  return rest;
+}
+
+function foreignConditions({ status }: Pod): readonly object[] {
+  return (status?.conditions ?? []).filter((condition) => !isOwnCondition(condition));
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}

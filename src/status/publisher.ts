@@ -1,0 +1,224 @@
+/**
+ * Brings the statuses of pods to the API server: for each pod the latest wins, one write at a time, and none where the API server
+ * says the same already. What it says is known from the watch and from the answers to our own writes, so nothing is ever read.
+ * A pod that is being deleted goes with its last status told and nothing of it left here.
+ */
+import type { PodUid } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import type { PodStatus } from '../api/pod-status.ts';
+import { CONFIG_MIRROR, isMirrorPod } from '../api/pod-traits.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import type { KubeClient, WatchListener } from '../kube/kube.ts';
+import { createRetries } from './retries.ts';
+import { isOlder } from './rules/resource-version.ts';
+import { planStatusPatch, type StatusPatch, sameOwnStatus } from './rules/status-patch.ts';
+import { judgeFailure } from './rules/write-failure.ts';
+import type { PodStatusChange } from './status.ts';
+
+export interface Publisher extends Part {
+  /** Takes note and returns at once. */
+  publish(change: Pick<PodStatusChange, 'uid' | 'status'>): void;
+  /** Nothing of the pod is left on the node: its object may go. */
+  finish(uid: PodUid): void;
+  /** What the API server has of this node's pods, mirror pods too. */
+  readonly listener: WatchListener<Pod>;
+  /** An answer of the API server that the watch has yet to tell of. */
+  learn(object: Pod): void;
+}
+
+export interface PublisherDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly client: KubeClient;
+  /** 0 to below 1. */
+  readonly chance: () => number;
+}
+
+interface Entry {
+  readonly uid: PodUid;
+  wanted: PodStatus | undefined;
+  /** What the API server made of `wanted` when it took it. */
+  accepted: { readonly wanted: PodStatus; readonly answer: PodStatus } | undefined;
+  finished: boolean;
+  busy: boolean;
+  /** The UID of the object whose deletion was finished. */
+  deleted: string | undefined;
+}
+
+type Work =
+  | { readonly kind: 'patch'; readonly patch: StatusPatch; readonly wanted: PodStatus }
+  | { readonly kind: 'delete' };
+
+const WRITE_WITHIN_MS = 15_000;
+
+export function createPublisher({ clock, log, client, chance }: PublisherDeps): Publisher {
+  const entries = new Map<PodUid, Entry>();
+  const objects = new Map<string, Pod>();
+  /** UID of a static pod to that of its mirror. */
+  const mirrors = new Map<string, string>();
+  const underWay = new Set<Promise<void>>();
+  let signal: AbortSignal | undefined;
+
+  const targetOf = (uid: string): Pod | undefined => objects.get(uid) ?? objects.get(mirrors.get(uid) ?? '');
+
+  const entryOf = (uid: PodUid): Entry => {
+    const known = entries.get(uid);
+    if (known !== undefined) return known;
+    const entry = { uid, wanted: undefined, accepted: undefined, finished: false, busy: false, deleted: undefined };
+    entries.set(uid, entry);
+    return entry;
+  };
+
+  const workOf = (entry: Entry, target: Pod): Work | undefined => {
+    const { wanted, accepted } = entry;
+    if (entry.deleted === target.metadata.uid) return undefined;
+    if (wanted !== undefined) {
+      // What the API server made of it is as near as it gets: asking again would change nothing.
+      const isAccepted = accepted?.wanted === wanted && sameOwnStatus(target.status, accepted.answer);
+      const patch = isAccepted ? undefined : planStatusPatch(target.status, wanted);
+      if (patch !== undefined) return { kind: 'patch', patch, wanted };
+    }
+    const isGoing = target.metadata.deletionTimestamp !== undefined && !isMirrorPod(target);
+    return entry.finished && isGoing ? { kind: 'delete' } : undefined;
+  };
+
+  const carryOut = async (entry: Entry, target: Pod, work: Work, stopping: AbortSignal): Promise<void> => {
+    const { uid, name, namespace } = target.metadata;
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    if (work.kind === 'delete') {
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
+      await client.request({ method: 'DELETE', path, body, timeoutMs: WRITE_WITHIN_MS }, stopping);
+      entry.deleted = uid;
+      log
+        .v(2)
+        ?.info('Pod fully terminated and removed from the API server', { pod: `${namespace}/${name}`, podUID: uid });
+      return;
+    }
+    const body = { metadata: { uid }, status: work.patch };
+    const wish = {
+      method: 'PATCH',
+      path: `${path}/status`,
+      patch: 'strategic',
+      body,
+      timeoutMs: WRITE_WITHIN_MS,
+    } as const;
+    const answer = await client.request<Pod>(wish, stopping);
+    entry.accepted = { wanted: work.wanted, answer: answer.status ?? {} };
+    learn(answer);
+    log.v(3)?.info('Patch status for pod', { pod: `${namespace}/${name}`, podUID: uid, patch: work.patch });
+  };
+
+  const begin = async (entry: Entry, target: Pod, work: Work, stopping: AbortSignal): Promise<void> => {
+    entry.busy = true;
+    try {
+      await carryOut(entry, target, work, stopping);
+      retries.succeeded(entry.uid);
+    } catch (error) {
+      if (stopping.aborted) return;
+      const { name, namespace, uid } = target.metadata;
+      const failure = judgeFailure(error);
+      log[failure === 'replaced' ? 'info' : 'warn']('Failed to write the status of a pod', {
+        pod: `${namespace}/${name}`,
+        podUID: uid,
+        what: work.kind,
+        err: error,
+      });
+      if (failure === 'replaced') {
+        retries.succeeded(entry.uid);
+        // The watch will tell of it; until then nothing can be written.
+        if (objects.get(uid) === target) drop(target);
+      } else retries.failed(entry.uid, failure);
+    } finally {
+      entry.busy = false;
+    }
+    pump(entry);
+  };
+
+  const pump = (entry: Entry): void => {
+    if (signal === undefined || signal.aborted || entry.busy || entries.get(entry.uid) !== entry) return;
+    const target = targetOf(entry.uid);
+    const work = target === undefined ? undefined : workOf(entry, target);
+    if (target === undefined || work === undefined) {
+      if (entry.finished && target === undefined) forget(entry);
+      return;
+    }
+    if (retries.mustWait(entry.uid)) return;
+    const running = begin(entry, target, work, signal).finally(() => underWay.delete(running));
+    underWay.add(running);
+  };
+
+  const forget = (entry: Entry): void => {
+    entries.delete(entry.uid);
+    retries.forget(entry.uid);
+  };
+
+  const pumpUid = (uid: string): void => {
+    const entry = entries.get(uid as PodUid);
+    if (entry !== undefined) pump(entry);
+  };
+  const retries = createRetries({ clock, chance, retry: pumpUid });
+
+  /** The pod here that this object stands for. */
+  const ownerOf = (object: Pod): string => object.metadata.annotations?.[CONFIG_MIRROR] ?? object.metadata.uid;
+
+  const keep = (object: Pod): void => {
+    objects.set(object.metadata.uid, object);
+    if (isMirrorPod(object)) mirrors.set(ownerOf(object), object.metadata.uid);
+  };
+
+  const drop = (object: Pod): void => {
+    const { uid } = object.metadata;
+    objects.delete(uid);
+    if (mirrors.get(ownerOf(object)) === uid) mirrors.delete(ownerOf(object));
+    pumpUid(ownerOf(object));
+  };
+
+  const learn = (object: Pod): void => {
+    const known = objects.get(object.metadata.uid);
+    if (known !== undefined && isOlder(object.metadata.resourceVersion, known.metadata.resourceVersion)) return;
+    keep(object);
+    pumpUid(ownerOf(object));
+  };
+
+  const listener: WatchListener<Pod> = {
+    replaced: (list) => {
+      const before = [...objects.values()];
+      objects.clear();
+      mirrors.clear();
+      for (const object of list) keep(object);
+      for (const object of before) if (!objects.has(object.metadata.uid)) pumpUid(ownerOf(object));
+      // The API server answers again: nobody has to wait for it any longer.
+      retries.release();
+      for (const object of list) pumpUid(ownerOf(object));
+    },
+    changed: learn,
+    removed: drop,
+  };
+
+  return {
+    name: 'status publisher',
+    listener,
+    learn,
+    start: (given) => {
+      signal = given;
+      for (const entry of entries.values()) pump(entry);
+    },
+    stop: async () => {
+      retries.stop();
+      await Promise.all(underWay);
+    },
+    publish: ({ uid, status }) => {
+      const entry = entryOf(uid);
+      entry.wanted = status;
+      retries.renewed(uid);
+      pump(entry);
+    },
+    finish: (uid) => {
+      const entry = entryOf(uid);
+      entry.finished = true;
+      pump(entry);
+    },
+  };
+}
