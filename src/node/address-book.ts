@@ -1,0 +1,99 @@
+/** The addresses of this node as they are now. What its name resolves to is asked for in the background: name servers may not answer. */
+import type { NodeAddress } from '../api/node.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Part } from '../base/lifecycle.ts';
+import {
+  type AddressInput,
+  computeAddresses,
+  type DefaultRoute,
+  hasToldAddress,
+  type NetworkInterface,
+} from './rules/addresses.ts';
+
+export interface NetworkPort {
+  interfaces(): readonly NetworkInterface[];
+  routes(): readonly DefaultRoute[];
+  /** What the system's resolver says; nothing for an unknown name. May take long, and can't be cancelled. */
+  resolve(name: string): Promise<readonly string[]>;
+}
+
+export interface AddressBookConfig {
+  readonly nodeName: string;
+  readonly hostname: string;
+  readonly flagIps: readonly string[];
+  readonly externalCloud: boolean;
+}
+
+export interface AddressBook extends Part {
+  /** What the rules decide on. */
+  input(): AddressInput;
+  /** Addresses by which others reach this node, the preferred one first; none where it has none. */
+  internalIps(): readonly string[];
+  /** Resolves when the name is resolved, or after a moment: an address that the name gives is better known from the start. */
+  settled(signal: AbortSignal): Promise<void>;
+}
+
+const FIRST_WAIT_MS = 300;
+const AGAIN_MS = 60_000;
+/** A lookup that failed may have held a thread for many seconds. */
+const AGAIN_AFTER_FAILURE_MS = 300_000;
+
+export function createAddressBook(
+  { clock, network }: { readonly clock: Clock; readonly network: NetworkPort },
+  config: AddressBookConfig,
+): AddressBook {
+  let named: readonly string[] = [];
+  let running: Promise<void> = Promise.resolve();
+  const first = Promise.withResolvers<void>();
+
+  const input = (): AddressInput => ({
+    ...config,
+    named,
+    interfaces: network.interfaces(),
+    routes: network.routes(),
+  });
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      const found = await network.resolve(config.nodeName);
+      // A name server that is away for a moment must not change the node's address.
+      if (found.length > 0) named = found;
+      first.resolve();
+      await clock.sleep(found.length > 0 ? AGAIN_MS : AGAIN_AFTER_FAILURE_MS, signal);
+    }
+  };
+
+  return {
+    name: 'node addresses',
+    start: (signal) => {
+      if (hasToldAddress(config)) first.resolve();
+      else running = run(signal).catch(() => first.resolve()); // only an abort ends it
+    },
+    // The resolver's threads can't be called back: whoever stops doesn't wait for them.
+    stop: () => void running,
+    input,
+    internalIps: () => {
+      const answer = computeAddresses(input());
+      return answer.ok ? internalIpsOf(answer.value.addresses) : anyGlobalAddress(network.interfaces());
+    },
+    settled: async (signal) => {
+      const pause = new AbortController();
+      const late = clock.sleep(FIRST_WAIT_MS, pause.signal).catch(() => undefined); // settled sooner
+      await Promise.race([first.promise, late]);
+      pause.abort('settled');
+      signal.throwIfAborted();
+    },
+  };
+}
+
+export function internalIpsOf(addresses: readonly NodeAddress[]): readonly string[] {
+  const of = (wanted: string) => addresses.filter(({ type }) => type === wanted).map(({ address }) => address);
+  return [...of('InternalIP'), ...of('ExternalIP')];
+}
+
+/** A machine without a default route still has pods. */
+function anyGlobalAddress(interfaces: readonly NetworkInterface[]): readonly string[] {
+  const outer = interfaces.filter(({ loopback }) => !loopback).flatMap(({ addresses }) => addresses);
+  const preferred = outer.find((address) => !address.includes(':')) ?? outer[0];
+  return preferred === undefined ? [] : [preferred];
+}

@@ -1,0 +1,128 @@
+/** Renews this node's lease, four times before it would run out; makes it where it is missing. */
+
+import { createAlarm } from '../base/alarm.ts';
+import type { Clock } from '../base/clock.ts';
+import { CodedError, codeOf, describeError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { createWakeBit } from '../base/wake.ts';
+import type { Kube } from '../kube/kube.ts';
+import { isConnectionFailure, isRefusal } from './failures.ts';
+import type { OwnNode } from './own-node.ts';
+import { LEASE_NAMESPACE, type Lease, RENEWALS_A_DURATION, renewedLease } from './rules/lease.ts';
+import { findTwinByLease } from './rules/suspicions.ts';
+import type { Warnings } from './warnings.ts';
+
+export interface LeaseDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly kube: Pick<Kube, 'heartbeats' | 'reconnect'>;
+  readonly ownNode: OwnNode;
+  readonly warnings: Warnings;
+}
+
+export interface LeaseConfig {
+  readonly nodeName: string;
+  readonly durationSeconds: number;
+}
+
+const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${LEASE_NAMESPACE}/leases`;
+const TRIES = 5;
+const JITTER = 0.04;
+const FIRST_RETRY_MS = 200;
+const LONGEST_RETRY_MS = 7000;
+/** Requests whose answer was lost may have been carried out all the same. */
+const REMEMBERED_RENEWALS = 16;
+
+/** Returns when `signal` aborts. */
+export async function keepLease(deps: LeaseDeps, config: LeaseConfig, signal: AbortSignal): Promise<void> {
+  const { clock, log, ownNode } = deps;
+  const bit = createWakeBit();
+  const alarm = createAlarm(clock, bit.wake);
+  const unsubscribe = ownNode.subscribe(({ before, now }) => {
+    if (now !== undefined && before?.metadata.uid !== now.metadata.uid) bit.wake();
+  });
+  const renewer = createRenewer(deps, config);
+  const intervalMs = (config.durationSeconds * 1000) / RENEWALS_A_DURATION;
+  let failures = 0;
+  try {
+    while (!signal.aborted) {
+      const uid = ownNode.object()?.metadata.uid;
+      // Nobody but the node may own its lease: without a node there is none.
+      if (uid !== undefined) {
+        try {
+          await renewer.renew(uid, signal);
+          failures = 0;
+        } catch (error) {
+          if (signal.aborted) return;
+          failures += 1;
+          log.error('Failed to update lease, will retry', {
+            err: error,
+            lease: `${LEASE_NAMESPACE}/${config.nodeName}`,
+          });
+        }
+      }
+      const wait =
+        failures === 0
+          ? intervalMs * (1 + JITTER * deps.random())
+          : Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS, intervalMs);
+      alarm.ringAt(clock.now() + wait);
+      await bit.wait(signal);
+      alarm.clear();
+    }
+  } finally {
+    unsubscribe();
+    alarm.clear();
+  }
+}
+
+function createRenewer({ clock, log, kube, warnings }: LeaseDeps, config: LeaseConfig) {
+  let latest: Lease | undefined;
+  let attempts: readonly string[] = [];
+  let renewed = false;
+
+  const path = `${LEASES}/${config.nodeName}`;
+  const read = async (signal: AbortSignal): Promise<Lease | undefined> => {
+    try {
+      const lease = await kube.heartbeats.request<Lease>({ method: 'GET', path }, signal);
+      if (renewed) warnings.tell('NodeLeaseConflict', findTwinByLease(lease, attempts));
+      return lease;
+    } catch (error) {
+      if (codeOf(error) === 'notFound') return undefined;
+      throw error;
+    }
+  };
+
+  const write = async (base: Lease | undefined, nodeUid: string, signal: AbortSignal): Promise<Lease> => {
+    const wish = { nodeName: config.nodeName, nodeUid, durationSeconds: config.durationSeconds, now: clock.now() };
+    const lease = renewedLease(base, wish);
+    attempts = [...attempts, lease.spec?.renewTime ?? ''].slice(-REMEMBERED_RENEWALS);
+    const request =
+      base === undefined
+        ? ({ method: 'POST', path: LEASES, body: lease } as const)
+        : ({ method: 'PUT', path, body: lease } as const);
+    return await kube.heartbeats.request<Lease>(request, signal);
+  };
+
+  /** As long as nobody else changes it, the last answer is good to build on, and saves a read. */
+  const renew = async (nodeUid: string, signal: AbortSignal): Promise<void> => {
+    let last: unknown;
+    let attempt = 0;
+    for (; attempt < TRIES && !isRefusal(last); attempt += 1) {
+      try {
+        latest ??= await read(signal);
+        latest = await write(latest, nodeUid, signal);
+        renewed = true;
+        return;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        last = error;
+        latest = undefined;
+        log.v(2)?.info('Failed to update lease', { attempt, err: describeError(error) });
+        if (attempt > 0 && isConnectionFailure(error)) kube.reconnect('renewing the lease failed repeatedly');
+      }
+    }
+    throw new CodedError('unavailable', `failed ${attempt} attempts to update lease`, { cause: last });
+  };
+  return { renew };
+}

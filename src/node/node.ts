@@ -1,0 +1,229 @@
+/**
+ * The front door of the node: registers it with the API server, keeps its status and its lease, and knows its object there.
+ *
+ *   starting ──registered──► reporting ──deleted by somebody──► registering again ──► reporting …
+ */
+
+import type { KubeNode } from '../api/node.ts';
+import { nodeCondition } from '../api/node.ts';
+import type { Quantities } from '../api/pod-resources.ts';
+import { createAlarm } from '../base/alarm.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import { createWakeBit } from '../base/wake.ts';
+import type { Kube } from '../kube/kube.ts';
+import type { Image } from '../wire/gen/cri-runtime-v1.ts';
+import type { AddressBook } from './address-book.ts';
+import { createImageList } from './image-list.ts';
+import { keepLease } from './lease.ts';
+import { createOwnNode } from './own-node.ts';
+import { register } from './register.ts';
+import type { NodeEvent, NodeSnapshot } from './rules/compute-node.ts';
+import type { Pressure } from './rules/conditions.ts';
+import type { NodeIdentity } from './rules/initial-node.ts';
+import type { MachineIdentity } from './rules/node-info.ts';
+import { findClockSkew, findTwinByStatus, type ServerDate } from './rules/suspicions.ts';
+import { createRuntimeState, type RuntimePort, type RuntimeState } from './runtime-state.ts';
+import { createNodeStatus } from './status.ts';
+import { createWarnings } from './warnings.ts';
+
+export interface NodeDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  readonly kube: NodeKube;
+  readonly runtime: NodeRuntime;
+  readonly record: (event: NodeEvent & { readonly node: true }) => void;
+  readonly addresses: AddressBook;
+  readonly facts: NodeFacts;
+}
+
+export type NodeKube = Pick<Kube, 'general' | 'heartbeats' | 'watch' | 'reconnect'> & {
+  /** By the newest answer. */
+  readonly serverDate?: () => ServerDate | undefined;
+};
+
+export interface NodeRuntime extends RuntimePort {
+  setPodCidr(podCidr: string, signal: AbortSignal): Promise<void>;
+  listImages(signal: AbortSignal): Promise<readonly Image[]>;
+}
+
+/** What other parts know about this node. */
+export interface NodeFacts {
+  machine(): MachineIdentity;
+  capacity(): Quantities;
+  allocatable(): Quantities;
+  pressure(): Pressure;
+  /** Why the node can't be Ready, beyond its runtime. */
+  problems(): NodeProblems;
+  /** Undefined: not known yet. */
+  volumesInUse(): readonly string[] | undefined;
+}
+
+export interface NodeProblems {
+  /** Of parts of the kubelet, such as `PLEG is not healthy: …`. */
+  readonly parts: readonly string[];
+  readonly storage: string | undefined;
+  readonly shutdown: string | undefined;
+}
+
+export interface NodeConfig {
+  readonly identity: NodeIdentity;
+  readonly registerNode: boolean;
+  readonly getOnExistsOnly: boolean;
+  readonly updateFrequency: number;
+  readonly reportFrequency: number;
+  readonly leaseDurationSeconds: number;
+  readonly kubeletPort: number;
+  readonly kubeletVersion: string;
+  readonly mostImages: number;
+  readonly declaredFeatures: readonly string[] | undefined;
+  /** localStorageCapacityIsolation: a node without a known disk is not Ready. */
+  readonly localStorage: boolean;
+  readonly cgroupVersion: 1 | 2;
+}
+
+export interface Node extends Part {
+  /** As the API server has it; undefined while nothing is known, and where there is none. */
+  object(): KubeNode | undefined;
+  /** Whether the API server has said what it has, be it nothing. */
+  isListed(): boolean;
+  /** Called with each change of the object. Answers how to stop listening. */
+  subscribe(listener: (node: KubeNode | undefined) => void): () => void;
+  /** Something that the status tells of may have changed. */
+  lookAgain(): void;
+}
+
+const JITTER = 0.04;
+const CGROUP_V1 =
+  'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. ' +
+  'More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1';
+
+export function createNode(deps: NodeDeps, config: NodeConfig): Node {
+  const { clock, kube, facts } = deps;
+  const log = deps.log.named('node');
+  const { name } = config.identity;
+  const bit = createWakeBit();
+  const record = (event: NodeEvent) => deps.record({ ...event, node: true });
+  const ownNode = createOwnNode(kube, name);
+  const warnings = createWarnings({ clock, log, record });
+  const runtime = createRuntimeState({ clock, log, runtime: deps.runtime, onChange: bit.wake });
+  const images = createImageList({ clock, log, list: deps.runtime.listImages });
+  const snapshot = async (signal: AbortSignal): Promise<NodeSnapshot> =>
+    takeSnapshot(deps, config, runtime, await images.current(signal));
+  const shared = { clock, log, random: deps.random, ownNode, record, warnings, snapshot };
+  const status = createNodeStatus(
+    { ...shared, kube, setPodCidr: deps.runtime.setPodCidr },
+    { nodeName: name, reportFrequency: config.reportFrequency },
+  );
+  let running: Promise<unknown> = Promise.resolve();
+  let registered = false;
+
+  ownNode.subscribe(({ before, now }) => {
+    if (now === undefined) {
+      if (before !== undefined) log.info('The node is gone from the API server', { node: name });
+      registered = false;
+      bit.wake();
+      return;
+    }
+    if (status.hasReported()) warnings.tell('NodeNameConflict', findTwinByStatus(now, twinFields(facts.machine())));
+    // The control plane has given this node up while it could not be heard: it is told otherwise at once.
+    if (nodeCondition(now, 'Ready')?.status === 'Unknown' || (before === undefined && !config.registerNode)) bit.wake();
+  });
+
+  const pass = async (signal: AbortSignal): Promise<void> => {
+    if (config.registerNode && !registered) {
+      await register({ ...shared, client: kube.general }, config, signal);
+      registered = true;
+    }
+    if (!config.registerNode && ownNode.object() === undefined) {
+      log.v(2)?.info('Nobody has registered this node yet, and it may not do so itself (registerNode)', { node: name });
+      return;
+    }
+    if ((await status.update(signal)) === 'gone') ownNode.noteGone();
+    const date = kube.serverDate?.();
+    if (date !== undefined) warnings.tell('ClockSkew', findClockSkew(date));
+  };
+
+  const report = async (signal: AbortSignal): Promise<void> => {
+    const alarm = createAlarm(clock, bit.wake);
+    await Promise.all([runtime.look(signal), deps.addresses.settled(signal)]);
+    while (!signal.aborted) {
+      await pass(signal);
+      alarm.ringAt(clock.now() + config.updateFrequency * (1 + JITTER * deps.random()));
+      try {
+        await bit.wait(signal);
+      } finally {
+        alarm.clear();
+      }
+    }
+  };
+
+  return {
+    name: 'node',
+    start: async (signal) => {
+      record({ type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' });
+      if (config.cgroupVersion === 1) record({ type: 'Warning', reason: 'CgroupV1', message: CGROUP_V1 });
+      await ownNode.start(signal);
+      const lease = { nodeName: name, durationSeconds: config.leaseDurationSeconds };
+      const failed = (what: string) => (error: unknown) => {
+        if (!signal.aborted) log.error('A part of the node has ended', { part: what, err: error });
+      };
+      running = Promise.all([
+        report(signal).catch(failed('status')),
+        runtime.run(signal).catch(failed('runtime state')),
+        keepLease({ ...shared, kube }, lease, signal).catch(failed('lease')),
+      ]);
+    },
+    stop: async () => {
+      await ownNode.stop?.();
+      await running;
+    },
+    object: ownNode.object,
+    isListed: ownNode.isListed,
+    subscribe: (listener) => ownNode.subscribe(({ now }) => listener(now)),
+    lookAgain: bit.wake,
+  };
+}
+
+const twinFields = ({ machineId, systemUuid, bootId }: MachineIdentity) => ({
+  machineID: machineId,
+  systemUUID: systemUuid,
+  bootID: bootId,
+});
+
+function takeSnapshot(
+  { clock, facts, addresses }: NodeDeps,
+  config: NodeConfig,
+  runtime: RuntimeState,
+  images: readonly Image[],
+): NodeSnapshot {
+  const problems = facts.problems();
+  return {
+    now: clock.now(),
+    addresses: addresses.input(),
+    machine: facts.machine(),
+    capacity: facts.capacity(),
+    allocatable: facts.allocatable(),
+    kubeletVersion: config.kubeletVersion,
+    kubeletPort: config.kubeletPort,
+    runtime: runtime.version(),
+    handlers: runtime.handlers(),
+    features: runtime.features(),
+    images,
+    mostImages: config.mostImages,
+    pressure: facts.pressure(),
+    readiness: {
+      runtime: runtime.report(),
+      mono: clock.mono(),
+      partProblems: problems.parts,
+      storageProblem: problems.storage,
+      shutdownProblem: problems.shutdown,
+      localStorage: config.localStorage,
+    },
+    volumesInUse: facts.volumesInUse(),
+    declaredFeatures: config.declaredFeatures,
+  };
+}

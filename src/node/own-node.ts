@@ -1,0 +1,76 @@
+/** This node's object as the API server has it: kept up to date by a watch, and by the answers to our own writes. */
+import type { KubeNode } from '../api/node.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Kube } from '../kube/kube.ts';
+
+export interface OwnNode extends Part {
+  /** Undefined while nothing is known of it, and where there is none. */
+  object(): KubeNode | undefined;
+  /** Whether the API server has said what it has, be it nothing. */
+  isListed(): boolean;
+  /** The answer to a request of ours; older than what is known, it is ignored. */
+  note(node: KubeNode): void;
+  /** The API server has none of this name any more. */
+  noteGone(): void;
+  /** Called after each change. Answers how to stop listening. */
+  subscribe(listener: (change: NodeChange) => void): () => void;
+}
+
+export interface NodeChange {
+  readonly before: KubeNode | undefined;
+  readonly now: KubeNode | undefined;
+}
+
+export function createOwnNode(kube: Pick<Kube, 'watch'>, name: string): OwnNode {
+  const listeners = new Set<(change: NodeChange) => void>();
+  let known: KubeNode | undefined;
+  let listed = false;
+
+  const set = (now: KubeNode | undefined) => {
+    const before = known;
+    if (now === before) return;
+    known = now;
+    for (const listener of [...listeners]) listener({ before, now });
+  };
+  const note = (node: KubeNode) => {
+    if (known === undefined || isNewer(node, known)) set(node);
+  };
+
+  const watch = kube.watch<KubeNode>({
+    path: '/api/v1/nodes',
+    fieldSelector: `metadata.name=${name}`,
+    listener: {
+      replaced: ([node]) => {
+        listed = true;
+        if (node === undefined) set(undefined);
+        else note(node);
+      },
+      changed: note,
+      removed: (node) => {
+        if (known?.metadata.uid === node.metadata.uid) set(undefined);
+      },
+    },
+  });
+
+  return {
+    name: 'own node',
+    start: (signal) => watch.start(signal),
+    stop: () => watch.stop?.(),
+    object: () => known,
+    isListed: () => listed,
+    note,
+    noteGone: () => set(undefined),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Versions of one object only grow. Another object of the same name came after this one. */
+function isNewer(node: KubeNode, than: KubeNode): boolean {
+  if (node.metadata.uid !== than.metadata.uid) return true;
+  const [left = '', right = ''] = [node.metadata.resourceVersion, than.metadata.resourceVersion];
+  const comparable = /^\d+$/.test(left) && /^\d+$/.test(right);
+  return comparable ? BigInt(left) > BigInt(right) : left !== right;
+}

@@ -1,0 +1,136 @@
+/** Tells the API server of this node: makes its object, or brings one that was there before up to date. */
+import type { KubeNode } from '../api/node.ts';
+import { nodeCondition } from '../api/node.ts';
+import type { Clock } from '../base/clock.ts';
+import { codeOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { KubeClient } from '../kube/kube.ts';
+import type { OwnNode } from './own-node.ts';
+import {
+  type ComputedNode,
+  computeNode,
+  type NodeEvent,
+  type NodeSnapshot,
+  statusEvent,
+} from './rules/compute-node.ts';
+import { initialNode, type NodeIdentity } from './rules/initial-node.ts';
+import { computeNodePatch } from './rules/node-patch.ts';
+import { reconcileNode } from './rules/reconcile.ts';
+import { findWrongUser } from './rules/suspicions.ts';
+import type { Warnings } from './warnings.ts';
+
+export interface RegistrationDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly client: KubeClient;
+  readonly ownNode: OwnNode;
+  readonly record: (event: NodeEvent) => void;
+  readonly warnings: Warnings;
+  readonly snapshot: (signal: AbortSignal) => Promise<NodeSnapshot>;
+}
+
+export interface RegistrationConfig {
+  readonly identity: NodeIdentity;
+  /** The gate KubeletRegistrationGetOnExistsOnly: a node that may not be made is not looked for either. */
+  readonly getOnExistsOnly: boolean;
+}
+
+const NODES = '/api/v1/nodes';
+const WHO_AM_I = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 7000;
+const JITTER = 0.2;
+
+/** Tries until it is done or `signal` aborts. */
+export async function register(deps: RegistrationDeps, config: RegistrationConfig, signal: AbortSignal): Promise<void> {
+  const { clock, log, random } = deps;
+  const node = config.identity.name;
+  const attempt = createAttempt(deps, config);
+  for (let wait = FIRST_RETRY_MS; ; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
+    log.info('Attempting to register node', { node });
+    try {
+      await attempt(signal);
+      log.info('Successfully registered node', { node });
+      return;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      log.error('Unable to register node with API server', { err: error, node });
+    }
+    await clock.sleep(wait * (1 + JITTER * random()), signal);
+  }
+}
+
+function createAttempt(deps: RegistrationDeps, config: RegistrationConfig) {
+  const { log, client, ownNode, record } = deps;
+  const { name } = config.identity;
+  let told = false;
+  let asked = false;
+
+  /** The first words about this node; said once, however often it has to be tried. */
+  const tell = ({ events, problems }: ComputedNode) => {
+    if (told) return;
+    told = true;
+    for (const event of events) record(event);
+    for (const problem of problems) log.error('Failed to set some node status fields', { err: problem, node: name });
+  };
+
+  const create = async (node: KubeNode, signal: AbortSignal): Promise<KubeNode> => {
+    const { uid: _, ...metadata } = node.metadata;
+    return await client.request<KubeNode>({ method: 'POST', path: NODES, body: { ...node, metadata } }, signal);
+  };
+
+  /** A refusal is best explained by who asked. */
+  const explainRefusal = async (signal: AbortSignal): Promise<void> => {
+    if (asked) return;
+    asked = true;
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+    try {
+      const request = { method: 'POST', path: WHO_AM_I, body } as const;
+      const { status } = await client.request<{ status?: { userInfo?: { username?: string } } }>(request, signal);
+      const username = status?.userInfo?.username;
+      if (username !== undefined) deps.warnings.tell('WrongCredentials', findWrongUser(username, name));
+    } catch (error) {
+      log.v(2)?.info('The API server does not say who we are', { err: error });
+    }
+  };
+
+  return async (signal: AbortSignal): Promise<void> => {
+    const computed = computeNode(initialNode(config.identity), await deps.snapshot(signal));
+    tell(computed);
+    try {
+      const made = await create(computed.node, signal);
+      ownNode.note(made);
+      if (nodeCondition(made, 'Ready')?.status === 'True') record(statusEvent(name, 'NodeReady'));
+      return;
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === 'denied') await explainRefusal(signal);
+      const mayExist = code === 'exists' || (code === 'denied' && !config.getOnExistsOnly);
+      if (!mayExist) throw error;
+      await reconcile(deps, computed.node, error, signal);
+    }
+  };
+}
+
+async function reconcile(
+  { log, client, ownNode }: RegistrationDeps,
+  wanted: KubeNode,
+  refusal: unknown,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = `${NODES}/${wanted.metadata.name}`;
+  const existing = await client.request<KubeNode>({ method: 'GET', path }, signal).catch((error: unknown) => {
+    throw codeOf(refusal) === 'denied' ? refusal : error;
+  });
+  log.info('Node was previously registered', { node: wanted.metadata.name });
+  // The same name on another machine: its devices are not those that were counted before.
+  const resetExtended = existing.status?.nodeInfo?.machineID !== wanted.status?.nodeInfo?.machineID;
+  const patch = computeNodePatch(existing, reconcileNode(existing, wanted, { resetExtended }));
+  if (patch === undefined) {
+    ownNode.note(existing);
+    return;
+  }
+  const request = { method: 'PATCH', path: `${path}/status`, patch: 'strategic', body: patch } as const;
+  ownNode.note(await client.request<KubeNode>(request, signal));
+}

@@ -1,0 +1,59 @@
+/** The lease by which the control plane knows that a node is alive. */
+import type { OwnerReference } from '../../api/meta.ts';
+import { formatTimestamp } from '../../api/timestamp.ts';
+
+export interface Lease {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+    readonly ownerReferences?: readonly OwnerReference[];
+  };
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly leaseDurationSeconds?: number;
+    readonly renewTime?: string;
+  };
+}
+
+export const LEASE_NAMESPACE = 'kube-node-lease';
+
+/** It is renewed four times before it would run out. */
+export const RENEWALS_A_DURATION = 4;
+
+export interface LeaseWish {
+  readonly nodeName: string;
+  readonly nodeUid: string;
+  readonly durationSeconds: number;
+  readonly now: number;
+}
+
+/** A new lease, or `base` with its time renewed. The node owns it, also where another node of this name owned it before. */
+export function renewedLease(base: Lease | undefined, wish: LeaseWish): Lease {
+  const owner: OwnerReference = { apiVersion: 'v1', kind: 'Node', name: wish.nodeName, uid: wish.nodeUid };
+  const others = (base?.metadata.ownerReferences ?? []).filter(({ kind }) => kind !== 'Node');
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    ...base,
+    metadata: {
+      ...(base?.metadata ?? { name: wish.nodeName, namespace: LEASE_NAMESPACE }),
+      ownerReferences: [...others, owner],
+    },
+    spec: {
+      holderIdentity: wish.nodeName,
+      ...base?.spec,
+      leaseDurationSeconds: wish.durationSeconds,
+      renewTime: formatMicroTime(wish.now),
+    },
+  };
+}
+
+/** Leases are dated to the microsecond. */
+export function formatMicroTime(ms: number): string {
+  const fraction = String(Math.floor(ms * 1000) % 1_000_000).padStart(6, '0');
+  return formatTimestamp(ms).replace('Z', `.${fraction}Z`);
+}

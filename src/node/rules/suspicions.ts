@@ -1,0 +1,63 @@
+/** Signs that something about this node is not as its owner thinks: another kubelet under its name, a wrong clock, wrong credentials. */
+import { formatDuration } from '../../api/duration.ts';
+import type { KubeNode, NodeSystemInfo } from '../../api/node.ts';
+import type { Lease } from './lease.ts';
+
+type Machine = Pick<NodeSystemInfo, 'machineID' | 'systemUUID' | 'bootID'>;
+
+const ADVICE = 'every node needs a name of its own (its host name, or --hostname-override)';
+
+/** A status that differs from ours, after ours was there, comes from another machine. Undefined: all is well. */
+export function findTwinByStatus(node: KubeNode, own: Machine): string | undefined {
+  const seen = node.status?.nodeInfo;
+  if (seen === undefined || seen.bootID === '') return undefined;
+  const isOwn = (['machineID', 'systemUUID', 'bootID'] as const).every((field) => seen[field] === own[field]);
+  if (isOwn) return undefined;
+  return (
+    `another kubelet writes the status of node ${JSON.stringify(node.metadata.name)}: ` +
+    `machine id ${seen.machineID} and boot id ${seen.bootID}, here ${own.machineID} and ${own.bootID}; ${ADVICE}`
+  );
+}
+
+/** A renewal that we never made, of a lease that we have renewed before, comes from somebody else. */
+export function findTwinByLease(lease: Lease, ownRenewals: readonly string[]): string | undefined {
+  const { renewTime = '', holderIdentity = '' } = lease.spec ?? {};
+  if (ownRenewals.length === 0 || ownRenewals.includes(renewTime)) return undefined;
+  return (
+    `another kubelet renews the lease of node ${JSON.stringify(lease.metadata.name)}: ` +
+    `by ${JSON.stringify(holderIdentity)} at ${renewTime}, our last was at ${ownRenewals.at(-1)}; ${ADVICE}`
+  );
+}
+
+/** Below this, leases and tokens work; the Date header itself is rounded to a second. */
+const TOLERATED_SKEW_MS = 5000;
+
+export interface ServerDate {
+  /** By the server's clock and by ours, when its answer came. */
+  readonly serverAt: number;
+  readonly ownAt: number;
+}
+
+export function findClockSkew({ serverAt, ownAt }: ServerDate): string | undefined {
+  const skew = ownAt - serverAt;
+  if (Math.abs(skew) < TOLERATED_SKEW_MS) return undefined;
+  const size = formatDuration(Math.round(Math.abs(skew) / 1000) * 1000);
+  return (
+    `the clock of this machine is ${size} ${skew > 0 ? 'ahead of' : 'behind'} the API server's: ` +
+    'leases, tokens and certificates will be taken for expired or for not valid yet; synchronize it (NTP)'
+  );
+}
+
+const NODE_USER = 'system:node:';
+
+/** Credentials of another node explain every refusal. */
+export function findWrongUser(username: string, nodeName: string): string | undefined {
+  if (username === `${NODE_USER}${nodeName}`) return undefined;
+  const whose = username.startsWith(NODE_USER)
+    ? `are those of node ${JSON.stringify(username.slice(NODE_USER.length))}`
+    : 'are not those of a node';
+  return (
+    `the credentials in the kubeconfig ${whose} (user ${JSON.stringify(username)}), but this node's name is ` +
+    `${JSON.stringify(nodeName)}: give it its former name back (--hostname-override) or credentials of its own`
+  );
+}

@@ -1,0 +1,131 @@
+/** Keeps the status of this node's object true: looked at every few seconds, written when it has changed or after a longer while. */
+import { type KubeNode, nodeCondition } from '../api/node.ts';
+import type { Clock } from '../base/clock.ts';
+import { CodedError, codeOf } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Kube } from '../kube/kube.ts';
+import { isConnectionFailure, isRefusal } from './failures.ts';
+import type { OwnNode } from './own-node.ts';
+import { computeNode, type NodeEvent, type NodeSnapshot, statusEvent } from './rules/compute-node.ts';
+import { computeNodePatch, nodeHasChanged } from './rules/node-patch.ts';
+
+export interface NodeStatusDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly kube: Pick<Kube, 'heartbeats' | 'reconnect'>;
+  readonly ownNode: OwnNode;
+  readonly record: (event: NodeEvent) => void;
+  readonly snapshot: (signal: AbortSignal) => Promise<NodeSnapshot>;
+  readonly setPodCidr: (podCidr: string, signal: AbortSignal) => Promise<void>;
+}
+
+export interface NodeStatusConfig {
+  readonly nodeName: string;
+  /** How often an unchanged status is written, ms. */
+  readonly reportFrequency: number;
+}
+
+export interface NodeStatusWriter {
+  /** One look, and a write if there is reason for one. `gone`: the API server has no such node. */
+  update(signal: AbortSignal): Promise<'reported' | 'gone' | 'failed'>;
+  /** Whether a status of ours has reached the API server. */
+  hasReported(): boolean;
+}
+
+const TRIES = 5;
+const RETRY_MS = 100;
+
+export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig): NodeStatusWriter {
+  const { clock, log, kube, ownNode, record } = deps;
+  const path = `/api/v1/nodes/${config.nodeName}`;
+  let reportedAt: number | undefined;
+  let extraDelay = 0;
+  let podCidrs = '';
+  let unschedulable = false;
+  let rebootTold = false;
+
+  /** The watch may be late: after a failure the API server itself is asked. */
+  const read = async (attempt: number, signal: AbortSignal): Promise<KubeNode> => {
+    const known = ownNode.object();
+    if (attempt === 0 && known !== undefined) return known;
+    const node = await kube.heartbeats.request<KubeNode>({ method: 'GET', path }, signal);
+    ownNode.note(node);
+    return node;
+  };
+
+  const takePodCidrs = async ({ spec }: KubeNode, signal: AbortSignal): Promise<boolean> => {
+    const wanted = (spec?.podCIDRs ?? []).join(',');
+    if (wanted === '' || wanted === podCidrs) return false;
+    try {
+      await deps.setPodCidr(wanted, signal);
+      log.info('Updating Pod CIDR', { originalPodCIDR: podCidrs, newPodCIDR: wanted });
+      podCidrs = wanted;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      log.error('Error updating pod CIDR', { err: error });
+    }
+    return true;
+  };
+
+  const tell = (events: readonly NodeEvent[]): void => {
+    for (const event of events) {
+      if (event.reason === 'Rebooted' && rebootTold) continue;
+      if (event.reason === 'Rebooted') rebootTold = true;
+      if (event.reason === 'NodeNotReady') log.info('Node became not ready', { node: config.nodeName });
+      record(event);
+    }
+  };
+
+  const tellSchedulable = ({ spec }: KubeNode): void => {
+    const now = spec?.unschedulable ?? false;
+    if (now === unschedulable) return;
+    unschedulable = now;
+    record(statusEvent(config.nodeName, now ? 'NodeNotSchedulable' : 'NodeSchedulable'));
+  };
+
+  const tryUpdate = async (attempt: number, signal: AbortSignal): Promise<void> => {
+    const before = await read(attempt, signal);
+    const hasNewCidrs = await takePodCidrs(before, signal);
+    const { node, events, problems } = computeNode(before, await deps.snapshot(signal));
+    for (const problem of problems) log.error('Failed to set some node status fields', { err: problem });
+    tellSchedulable(before);
+    const hasChanged = hasNewCidrs || nodeHasChanged(before, node);
+    const isDue = reportedAt === undefined || clock.mono() - reportedAt >= config.reportFrequency + extraDelay;
+    if (!hasChanged && !isDue) return;
+    const patch = computeNodePatch(before, node);
+    if (patch !== undefined) {
+      const request = { method: 'PATCH', path: `${path}/status`, patch: 'strategic', body: patch } as const;
+      ownNode.note(await kube.heartbeats.request<KubeNode>(request, signal));
+    }
+    // After a change the nodes of a cluster would all report at the same time again: each waits a while of its own.
+    extraDelay = hasChanged || reportedAt === undefined ? config.reportFrequency * (deps.random() - 0.5) : 0;
+    reportedAt = clock.mono();
+    tell(events);
+    if (nodeCondition(before, 'Ready')?.status !== nodeCondition(node, 'Ready')?.status)
+      log.info('Node status reported', { node: config.nodeName, ready: nodeCondition(node, 'Ready')?.status });
+  };
+
+  return {
+    hasReported: () => reportedAt !== undefined,
+    update: async (signal) => {
+      for (let attempt = 0; attempt < TRIES; attempt += 1) {
+        try {
+          await tryUpdate(attempt, signal);
+          return 'reported';
+        } catch (error) {
+          if (signal.aborted) throw error;
+          if (codeOf(error) === 'notFound') return 'gone';
+          if (attempt > 0 && isConnectionFailure(error)) kube.reconnect('writing the node status failed repeatedly');
+          log.error('Error updating node status, will retry', { err: error, attempt });
+          if (isRefusal(error)) break;
+          await clock.sleep(RETRY_MS * attempt, signal);
+        }
+      }
+      log.error('Unable to update node status', {
+        err: new CodedError('unavailable', 'update node status exceeds retry count'),
+      });
+      return 'failed';
+    },
+  };
+}
