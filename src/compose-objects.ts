@@ -5,7 +5,8 @@ import type { ConfigMap, Secret, StoredMeta } from './api/referenced-objects.ts'
 import { CodedError, describeError } from './base/errors.ts';
 import type { KubeletDeps } from './compose.ts';
 import type { Config } from './config/config.ts';
-import type { RecordEvent } from './events/events.ts';
+import { createApiSink } from './events/api-sink.ts';
+import type { EventsDeps, RecordEvent } from './events/events.ts';
 import type { CredentialObjects } from './images/ports.ts';
 import type { Kube } from './kube/kube.ts';
 import { createObjects, type ObjectAnswer, type Objects } from './objects/objects.ts';
@@ -157,3 +158,13 @@ const NO_OBJECTS: ObjectsPort = {
   secret: (_, name) => Promise.resolve({ kind: 'missing', message: `secret "${name}" not found` }),
   runtimeHandler: (name) => Promise.resolve({ ok: false, problem: `RuntimeClass "${name}" not found` }),
 };
+
+/** Where events go beyond this process. */
+export function eventSink(
+  { clock, log }: KubeletDeps,
+  kube: Kube | undefined,
+  nodeName: string,
+): Pick<EventsDeps, 'send'> {
+  if (kube === undefined) return {};
+  return { send: createApiSink({ clock, log, client: kube.events, chance: Math.random }, { nodeName }) };
+}

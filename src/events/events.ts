@@ -16,6 +16,7 @@ export interface EventPod {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
+  readonly resourceVersion?: string;
 }
 
 interface EventText {
@@ -137,6 +138,7 @@ function involvedObject(input: EventInput, nodeName: string): InvolvedObject {
   // The reference, too, puts the name where the node's UID belongs.
   const node = { kind: 'Node', name: nodeName, namespace: '', uid: nodeName, fieldPath: '' } as const;
   if (!('pod' in input)) return { apiVersion: 'v1', ...node };
-  const { uid, name, namespace } = input.pod;
-  return { apiVersion: 'v1', kind: 'Pod', name, namespace, uid, fieldPath: input.container ?? '' };
+  const { uid, name, namespace, resourceVersion } = input.pod;
+  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  return { apiVersion: 'v1', kind: 'Pod', name, namespace, uid, ...version, fieldPath: input.container ?? '' };
 }

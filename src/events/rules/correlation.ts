@@ -12,6 +12,8 @@ export interface InvolvedObject {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
+  /** Of the object as it was; not counted as a difference. */
+  readonly resourceVersion?: string;
   readonly fieldPath: string;
 }
 
