@@ -1,7 +1,7 @@
 /** What is in the folder of a volume, and whether its files are the wanted ones. */
 import { constants, type Dirent } from 'node:fs';
 import { open, readdir, readlink } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { inBatches } from './atomic-steps.ts';
 import { type AtomicState, DATA_LINK, type FoundEntry } from './rules/atomic-plan.ts';
 import { fileMode } from './rules/file-access.ts';
@@ -35,26 +35,31 @@ function entryOf(entry: Dirent): FoundEntry {
 
 async function holds(folder: string, { payload, fsGroup }: WantedFiles): Promise<boolean> {
   const names = await listFiles(folder);
-  if (names === undefined || names.length !== payload.size) return false;
-  let same = names.every((name) => payload.has(name));
-  if (!same) return false;
+  if (names === undefined || names.length !== payload.size || !names.every((name) => payload.has(name))) return false;
+  const different: string[] = [];
   await inBatches([...payload], async ([path, file]) => {
-    same &&= await isSame(join(folder, path), { ...file, mode: fileMode(file.mode, fsGroup) });
+    if (different.length > 0) return;
+    const wanted = { ...file, mode: fileMode(file.mode, fsGroup) };
+    if (!(await isSame(join(folder, path), wanted))) different.push(path);
   });
-  return same;
+  return different.length === 0;
 }
 
-/** Undefined where the folder is missing or has what nobody of ours makes. */
-async function listFiles(folder: string): Promise<readonly string[] | undefined> {
+/** Undefined where the folder is missing or has what nobody of ours makes. Node's own recursive list would follow links. */
+async function listFiles(folder: string, inside = ''): Promise<readonly string[] | undefined> {
+  const files: string[] = [];
   try {
-    const found = await readdir(folder, { withFileTypes: true, recursive: true });
-    const others = found.filter((entry) => !entry.isDirectory());
-    if (!others.every((entry) => entry.isFile())) return undefined;
-    return others.map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+    for (const entry of await readdir(join(folder, inside), { withFileTypes: true })) {
+      const path = join(inside, entry.name);
+      const found = entry.isDirectory() ? await listFiles(folder, path) : entry.isFile() ? [path] : undefined;
+      if (found === undefined) return undefined;
+      files.push(...found);
+    }
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
   }
+  return files;
 }
 
 async function isSame(path: string, file: ProjectedFile): Promise<boolean> {
