@@ -1,7 +1,6 @@
 /** The part of the composition root that looks after pods: from the sources over the workers to the runtime. */
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createAct } from './act/act.ts';
 import { createPodDirectories, parseMountPoints } from './act/pod-directories.ts';
@@ -12,6 +11,7 @@ import { composeAdmission } from './compose-admission.ts';
 import { composeDecisions } from './compose-decisions.ts';
 import { composeImages } from './compose-images.ts';
 import { composeLogs } from './compose-logs.ts';
+import { composeAddresses, nodeIpsOf, nodeNameOf } from './compose-node.ts';
 import { composeObjects } from './compose-objects.ts';
 import { composeProbes } from './compose-probes.ts';
 import { composeRequests } from './compose-requests.ts';
@@ -61,8 +61,10 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     onList: (listed) => pods.found(listed),
   });
   const resources = composeResources(config, deps, { cri, record });
+  const addresses = composeAddresses(config, deps);
+  const nodeIps = nodeIpsOf(addresses, () => undefined);
   const objectParts = composeObjects(config, deps, undefined);
-  const requests = composeRequests(config, { handlers, resources, objects: objectParts.requests });
+  const requests = composeRequests(config, { handlers, resources, objects: objectParts.requests, nodeIps });
   const images = composeImages(config, deps, {
     cri,
     record,
@@ -77,7 +79,7 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
     mountPoints,
   });
   const wake = (uid: PodUid) => pods.wake(uid);
-  const { hooks, probes } = composeProbes(config, deps, { cri, record, wake, podDirectory: directories.of });
+  const { hooks, probes } = composeProbes(deps, { cri, record, wake, podDirectory: directories.of, nodeIps });
   const nodeLogs = composeLogs(config, deps, { cri, views: () => pods.views() });
   const act = createAct({
     clock,
@@ -103,19 +105,19 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
         pods.views().map(({ observation }) => observation),
       ),
       listNode: (signal) => listNode(join(root, 'pods'), { observe, resources, logs: nodeLogs.logs }, signal),
-      admit: composeAdmission(config, { nodeName, resources, handlers }),
+      admit: composeAdmission(config, { nodeName, resources, handlers, node: () => undefined }),
       restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
     },
     { startsAtOnce: startsAtOnce(), endingsFolder: join(root, 'ended_pods') },
   );
-  const statuses = composeStatuses(config, deps, handlers);
+  const statuses = composeStatuses(config, deps, { handlers, nodeIps });
   // First the probes: what they found before a restart is then in the first status.
   pods.subscribe(probes.follow);
   pods.subscribe(publishStatus(statuses, probes.results));
   pods.subscribe(resources.observe);
   const sources = createNodeSources(config, deps, record, pods);
   return {
-    parts: [events, handlers, resources, observe, images.part, probes, pods, nodeLogs.part, sources],
+    parts: [events, addresses, handlers, resources, observe, images.part, probes, pods, nodeLogs.part, sources],
     pods,
     events,
     statuses,
@@ -125,10 +127,6 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
 /** See docs/starts.md. */
 function startsAtOnce(): number {
   return Math.max(4, 2 * onlineCpus().length);
-}
-
-function nodeNameOf({ settings }: Config): string {
-  return (settings.node.hostnameOverride || hostname()).toLowerCase();
 }
 
 async function sandboxIps(cri: CriClient, id: SandboxId, signal: AbortSignal): Promise<readonly string[]> {

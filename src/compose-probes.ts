@@ -2,8 +2,6 @@
 import type { Container } from './api/container.ts';
 import type { PodUid } from './api/ids.ts';
 import type { KubeletDeps } from './compose.ts';
-import { nodeAddresses } from './compose-spec.ts';
-import type { Config } from './config/config.ts';
 import { KUBERNETES_VERSION } from './config/version.ts';
 import type { RecordEvent } from './events/events.ts';
 import { createProcesses } from './host/processes.ts';
@@ -16,12 +14,12 @@ export interface ProbeTools {
   readonly record: RecordEvent;
   readonly wake: (uid: PodUid) => void;
   readonly podDirectory: (uid: PodUid) => string;
+  readonly nodeIps: () => readonly string[];
 }
 
-export function composeProbes(config: Config, { clock, log }: KubeletDeps, tools: ProbeTools) {
-  const { cri, record, wake, podDirectory } = tools;
+export function composeProbes({ clock, log }: KubeletDeps, tools: ProbeTools) {
+  const { cri, record, wake, podDirectory, nodeIps } = tools;
   const { execSync } = cri.streams;
-  const nodeIps = () => nodeAddresses(config);
   const versions = { kubernetesVersion: KUBERNETES_VERSION };
   const literals = ({ env = [] }: Container) => env.map(({ name, value = '' }) => ({ name, value }));
   const probes = createProbes(

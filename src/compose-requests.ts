@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RequestsPort } from './act/ports.ts';
 import { qosClasses, resourceListOf } from './compose-resources.ts';
-import { nodeAddresses, readRequestsConfig } from './compose-spec.ts';
+import { readRequestsConfig } from './compose-spec.ts';
 import type { Config } from './config/config.ts';
 import { cgroupVersion } from './host/machine.ts';
 import { createNetwork } from './network/network.ts';
@@ -18,11 +18,12 @@ export interface RequestTools {
   readonly handlers: Handlers;
   readonly resources: Resources;
   readonly objects: ObjectsPort;
+  readonly nodeIps: () => readonly string[];
 }
 
-export function composeRequests(config: Config, { handlers, resources, objects }: RequestTools): RequestsPort {
+export function composeRequests(config: Config, tools: RequestTools): RequestsPort {
   const { kubelet, features } = config;
-  const nodeIps = () => nodeAddresses(config);
+  const { handlers, resources, objects, nodeIps } = tools;
   const network = createNetwork(
     { readTextFile: (path) => readFile(path, 'utf8'), nodeIps },
     {

@@ -1,9 +1,8 @@
 /** What requests to the runtime depend on besides the pod, read from the configuration and from this machine once. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from './config/config.ts';
-import { memoryBytes, onlineCpus } from './host/machine.ts';
+import { memoryBytes, onlineCpus, swapBytes } from './host/machine.ts';
 import type { RequestsConfig } from './runtime/requests.ts';
 
 const HUGE_PAGES = '/sys/kernel/mm/hugepages';
@@ -18,7 +17,7 @@ export function readRequestsConfig({ kubelet, settings, features }: Config, cgro
       cpuCfsQuota: kubelet.cpuCFSQuota,
       cpuCfsQuotaPeriod: Math.round(kubelet.cpuCFSQuotaPeriod * 1000),
       memoryCapacity: memoryBytes(),
-      swapCapacity: swapBytes(readFileSync('/proc/meminfo', 'utf8')),
+      swapCapacity: swapBytes(),
       swapController: hasSwapController(cgroupVersion),
       swapBehavior: swapBehavior === 'NoSwap' || swapBehavior === 'LimitedSwap' ? swapBehavior : '',
       singleProcessOomKill: kubelet.singleProcessOOMKill ?? cgroupVersion === 1,
@@ -32,10 +31,6 @@ export function readRequestsConfig({ kubelet, settings, features }: Config, cgro
       thermalPaths: thermalPaths(),
     },
   };
-}
-
-function swapBytes(meminfo: string): bigint {
-  return BigInt(/^SwapTotal:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? '0') * 1024n;
 }
 
 function hasSwapController(cgroupVersion: 1 | 2): boolean {
@@ -62,13 +57,4 @@ function thermalPaths(): readonly string[] {
   return onlineCpus()
     .map((cpu) => `/sys/devices/system/cpu/cpu${cpu}/thermal_throttle`)
     .filter((path) => existsSync(path));
-}
-
-/** As the flag says, else the first address of this machine that others can reach it by. */
-export function nodeAddresses({ settings }: Config): readonly string[] {
-  if (settings.node.ips.length > 0) return settings.node.ips;
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  const outer = all.filter(({ internal }) => !internal);
-  const preferred = outer.find(({ family }) => family === 'IPv4') ?? outer[0];
-  return preferred === undefined ? [] : [preferred.address];
 }

@@ -1,7 +1,6 @@
 /** The statuses of pods, from what their workers publish. */
 import type { KubeletDeps } from './compose.ts';
 import { qosClasses } from './compose-resources.ts';
-import { nodeAddresses } from './compose-spec.ts';
 import type { Config } from './config/config.ts';
 import type { ProbeResults } from './plan/snapshot.ts';
 import type { PodNews } from './pods/view.ts';
@@ -9,11 +8,17 @@ import type { Handlers } from './runtime/handlers.ts';
 import type { StatusGates } from './status/rules/status-input.ts';
 import { createStatus, type Statuses } from './status/status.ts';
 
-export function composeStatuses(config: Config, { clock, log }: KubeletDeps, handlers: Handlers): Statuses {
+export interface StatusTools {
+  readonly handlers: Handlers;
+  readonly nodeIps: () => readonly string[];
+}
+
+export function composeStatuses(config: Config, { clock, log }: KubeletDeps, tools: StatusTools): Statuses {
+  const { handlers, nodeIps } = tools;
   const statusLog = log.named('status');
   return createStatus({
     now: clock.now,
-    nodeIps: () => nodeAddresses(config),
+    nodeIps,
     runtimeName: handlers.runtimeName,
     qosClassOf: qosClasses(config),
     recursiveReadOnly: () => handlers.features('').recursiveReadOnly,

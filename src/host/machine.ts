@@ -54,6 +54,11 @@ export function memoryBytes(): bigint {
   return BigInt(totalmem());
 }
 
+/** The size of all swap areas together. */
+export function swapBytes(table = '/proc/meminfo'): bigint {
+  return BigInt(/^SwapTotal:\s+(\d+) kB$/m.exec(readFileSync(table, 'utf8'))?.[1] ?? '0') * 1024n;
+}
+
 /** A list such as `0-3,8` in a file of the kernel's; undefined where the kernel has no such file. */
 function readNumberList(file: string): readonly number[] | undefined {
   if (!existsSync(file)) return undefined;

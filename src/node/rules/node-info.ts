@@ -86,7 +86,7 @@ export type DeclarableFeature = (typeof DECLARABLE)[number];
 
 /** Only what is built: a promise that is not kept would bring pods here that then fail. Undefined: nothing is declared at all. */
 export function computeDeclaredFeatures(
-  enabled: (gate: string) => boolean,
+  enabled: (gate: DeclarableFeature | 'NodeDeclaredFeatures') => boolean,
   built: ReadonlySet<DeclarableFeature>,
 ): readonly string[] | undefined {
   if (!enabled('NodeDeclaredFeatures')) return undefined;

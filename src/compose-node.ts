@@ -1,0 +1,140 @@
+/** The part of the composition root that knows this machine as a node: its name, its addresses, its object at the API server. */
+import { hostname } from 'node:os';
+import type { StringMap } from './api/meta.ts';
+import type { KubeNode, Taint } from './api/node.ts';
+import type { KubeletDeps } from './compose.ts';
+import type { Config } from './config/config.ts';
+import type { RecordEvent } from './events/events.ts';
+import { architecture, kernelVersion, osImage, readFirst, systemUuid } from './host/identity.ts';
+import { cgroupVersion, swapBytes } from './host/machine.ts';
+import { listDefaultRoutes, listInterfaces, resolveName } from './host/network.ts';
+import type { Kube } from './kube/kube.ts';
+import { type AddressBook, createAddressBook, internalIpsOf } from './node/address-book.ts';
+import { createNode, type Node, type NodeFacts } from './node/node.ts';
+import { initialLabels, type NodeIdentity } from './node/rules/initial-node.ts';
+import { computeDeclaredFeatures, type DeclarableFeature, type MachineIdentity } from './node/rules/node-info.ts';
+import type { Resources } from './resources/resources.ts';
+import type { CriClient } from './runtime/cri/client.ts';
+
+/** What pods may be sent here for because it is declared: each stands here once it works. */
+const BUILT_FEATURES: ReadonlySet<DeclarableFeature> = new Set<DeclarableFeature>([
+  'RestartAllContainersOnContainerExits',
+]);
+
+export function nodeNameOf({ settings }: Config): string {
+  return (settings.node.hostnameOverride || hostname()).trim().toLowerCase();
+}
+
+export function composeAddresses(config: Config, { clock }: KubeletDeps): AddressBook {
+  const name = nodeNameOf(config);
+  return createAddressBook(
+    { clock, network: { interfaces: listInterfaces, routes: listDefaultRoutes, resolve: resolveName } },
+    { nodeName: name, hostname: name, flagIps: config.settings.node.ips, externalCloud: hasExternalCloud(config) },
+  );
+}
+
+/** As the API server has them, since a cloud may have told it others; else as this machine sees them. */
+export function nodeIpsOf(addresses: AddressBook, node: () => KubeNode | undefined): () => readonly string[] {
+  return () => {
+    const told = internalIpsOf(node()?.status?.addresses ?? []);
+    return told.length > 0 ? told : addresses.internalIps();
+  };
+}
+
+/** What a pod is judged by when it comes. */
+export function nodeTraits(
+  config: Config,
+  node: KubeNode | undefined,
+): { labels: StringMap; taints: readonly Taint[] } {
+  const identity = identityOf(config);
+  return {
+    labels: node?.metadata.labels ?? initialLabels(identity),
+    taints: node === undefined ? identity.taints : (node.spec?.taints ?? []),
+  };
+}
+
+export interface NodeTools {
+  readonly kube: Kube;
+  readonly cri: CriClient;
+  readonly record: RecordEvent;
+  readonly resources: Pick<Resources, 'capacity' | 'allocatable'>;
+  readonly addresses: AddressBook;
+  /** Of parts of the kubelet that keep the node from being Ready; and what later parts know. */
+  readonly facts?: Partial<Pick<NodeFacts, 'pressure' | 'problems' | 'volumesInUse'>>;
+}
+
+const NO_PRESSURE = { memory: false, disk: false, pid: false };
+const NO_PROBLEMS = { parts: [], storage: undefined, shutdown: undefined };
+
+export function composeNode(config: Config, { clock, log }: KubeletDeps, tools: NodeTools): Node {
+  const { kubelet, settings, features } = config;
+  const { kube, cri, record, resources, addresses, facts = {} } = tools;
+  const machine = readMachine(config);
+  return createNode(
+    {
+      clock,
+      log,
+      random: Math.random,
+      kube,
+      runtime: { status: cri.status, version: cri.version, setPodCidr: cri.setPodCidr, listImages: cri.images.list },
+      record,
+      addresses,
+      facts: {
+        machine: () => machine,
+        capacity: resources.capacity,
+        allocatable: resources.allocatable,
+        // Nobody looks for pressure before eviction is built.
+        pressure: facts.pressure ?? (() => NO_PRESSURE),
+        problems: facts.problems ?? (() => NO_PROBLEMS),
+        volumesInUse: facts.volumesInUse ?? (() => undefined),
+      },
+    },
+    {
+      identity: identityOf(config),
+      registerNode: kubelet.registerNode,
+      getOnExistsOnly: features.enabled('KubeletRegistrationGetOnExistsOnly'),
+      updateFrequency: kubelet.nodeStatusUpdateFrequency,
+      reportFrequency: kubelet.nodeStatusReportFrequency,
+      leaseDurationSeconds: kubelet.nodeLeaseDurationSeconds,
+      kubeletPort: kubelet.port,
+      kubeletVersion: settings.node.reportedVersion,
+      mostImages: kubelet.nodeStatusMaxImages,
+      declaredFeatures: computeDeclaredFeatures(features.enabled, BUILT_FEATURES),
+      localStorage: kubelet.localStorageCapacityIsolation,
+      cgroupVersion: cgroupVersion(),
+    },
+  );
+}
+
+function identityOf(config: Config): NodeIdentity {
+  const { kubelet, settings } = config;
+  const name = nodeNameOf(config);
+  return {
+    name,
+    hostname: name,
+    architecture: architecture(),
+    labels: settings.node.labels,
+    taints: kubelet.registerWithTaints,
+    externalCloud: hasExternalCloud(config),
+    providerId: kubelet.providerID,
+    controllerAttaches: kubelet.enableControllerAttachDetach,
+  };
+}
+
+function hasExternalCloud({ settings }: Config): boolean {
+  return settings.cloud.provider === 'external';
+}
+
+/** None of this changes while a kubelet runs. */
+function readMachine({ settings }: Config): MachineIdentity {
+  const { machineIdFile, bootIdFile } = settings.cadvisor;
+  return {
+    machineId: readFirst(machineIdFile.split(',')),
+    systemUuid: systemUuid(),
+    bootId: readFirst(bootIdFile.split(',')),
+    kernelVersion: kernelVersion(),
+    osImage: osImage(),
+    architecture: architecture(),
+    swap: Number(swapBytes()),
+  };
+}
