@@ -4,6 +4,7 @@
  */
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import { parseTimestamp } from '../api/timestamp.ts';
 import { createAlarm } from '../base/alarm.ts';
 import { assertNever } from '../base/assert-never.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
@@ -68,7 +69,7 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
   let state = initial;
   let work: LinkedSignal | undefined;
   let passBegan: number | undefined;
-  let startedAt: number | undefined;
+  let startedAt = toldStart(initial.pod);
   let failures = 0;
 
   const send = (input: WorkerInput): void => {
@@ -196,4 +197,9 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
     done,
     busyFor: () => (passBegan === undefined ? 0 : clock.mono() - passBegan),
   };
+}
+
+/** When an earlier kubelet first had the pod, as the API server was told. */
+function toldStart({ status }: Pod): number | undefined {
+  return status?.startTime === undefined ? undefined : parseTimestamp(status.startTime);
 }

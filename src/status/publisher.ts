@@ -106,7 +106,9 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
     } as const;
     const answer = await client.request<Pod>(wish, stopping);
     entry.accepted = { wanted: work.wanted, answer: answer.status ?? {} };
-    learn(answer);
+    // Versions may go back where the API server's store was restored: an answer to what is known counts in any case.
+    if (objects.get(uid) === target) keep(answer);
+    else learn(answer);
     log.v(3)?.info('Patch status for pod', { pod: `${namespace}/${name}`, podUID: uid, patch: work.patch });
   };
 

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Pod } from '../api/pod.ts';
+import { createSilentLogger } from '../base/logger.ts';
+import { createApiSource } from './apiserver.ts';
+import { readApiPod, sayTheSame } from './rules/api-pod.ts';
+
+const podOf = (name: string, more: { metadata?: object; spec?: object; status?: object } = {}): Pod => ({
+  metadata: { name, namespace: 'default', uid: `uid-${name}`, resourceVersion: '1', ...more.metadata },
+  spec: { containers: [{ name: 'c', image: 'i' }], ...more.spec },
+  ...(more.status === undefined ? {} : { status: more.status }),
+});
+const MIRROR = { annotations: { 'kubernetes.io/config.mirror': 'abc' } };
+
+function listen() {
+  const pods: string[][] = [];
+  const mirrors: string[][] = [];
+  let last: readonly Pod[] = [];
+  const source = createApiSource({
+    log: createSilentLogger(),
+    onPods: (list) => {
+      last = list;
+      pods.push(list.map(({ metadata }) => metadata.name));
+    },
+    onMirrors: (list) => mirrors.push(list.map(({ metadata }) => metadata.name)),
+  });
+  return { source, pods, mirrors, last: () => last };
+}
+
+describe('the source of the API server', () => {
+  test('tells of pods and of mirrors apart', () => {
+    const { source, pods, mirrors } = listen();
+    source.replaced([podOf('a'), podOf('m', { metadata: MIRROR })]);
+    source.changed(podOf('b'));
+    source.removed(podOf('a'));
+    source.removed(podOf('m', { metadata: MIRROR }));
+    assert.deepEqual(pods, [['a'], ['a', 'b'], ['b']]);
+    assert.deepEqual(mirrors, [['m'], []]);
+  });
+
+  test('an empty list is an answer too', () => {
+    const { source, pods } = listen();
+    source.replaced([]);
+    assert.deepEqual(pods, [[]]);
+  });
+
+  test('does not tell what the kubelet itself has said', () => {
+    const { source, pods } = listen();
+    source.replaced([podOf('a')]);
+    source.changed(podOf('a', { metadata: { resourceVersion: '2' }, status: { phase: 'Running', podIP: '10.0.0.1' } }));
+    assert.equal(pods.length, 1);
+  });
+
+  test('who did not change is the same object after a new list', () => {
+    const { source, last } = listen();
+    source.replaced([podOf('a'), podOf('b')]);
+    const [before] = last();
+    source.replaced([podOf('a', { metadata: { resourceVersion: '9' } }), podOf('b', { spec: { priority: 3 } })]);
+    assert.equal(last()[0], before);
+    assert.equal(last()[1]?.spec.priority, 3);
+  });
+
+  test('a pod that is made a mirror is not run any more', () => {
+    const { source, pods, mirrors } = listen();
+    source.replaced([podOf('a')]);
+    source.changed(podOf('a', { metadata: MIRROR }));
+    assert.deepEqual(pods.at(-1), []);
+    assert.deepEqual(mirrors.at(-1), ['a']);
+  });
+
+  test('leaves out what is no pod, and goes on', () => {
+    const { source, pods } = listen();
+    source.replaced([{}, podOf('a')]);
+    source.changed({ metadata: { name: 'x', namespace: 'y', uid: '../../etc' }, spec: { containers: [] } });
+    source.removed('nothing');
+    assert.deepEqual(pods, [['a']]);
+  });
+});
+
+describe('an object of the API server', () => {
+  const bad: readonly [string, unknown][] = [
+    ['nothing', undefined],
+    ['a text', 'pod'],
+    ['no metadata', { spec: { containers: [] } }],
+    ['no name', { metadata: { namespace: 'a', uid: 'u' }, spec: { containers: [] } }],
+    ['a UID that leads elsewhere', podOf('a', { metadata: { uid: 'a/../b' } })],
+    ['an empty UID', podOf('a', { metadata: { uid: '' } })],
+    ['no containers', { metadata: { name: 'a', namespace: 'a', uid: 'u' }, spec: {} }],
+  ];
+  for (const [name, object] of bad) test(`${name}: no pod`, () => assert.equal(readApiPod(object).ok, false));
+
+  test('keeps fields that nobody knows and leaves out who manages which', () => {
+    const read = readApiPod({
+      ...podOf('a', { metadata: { managedFields: [{ manager: 'x' }] }, spec: { fromTheFuture: { deep: [1] } } }),
+      alsoNew: true,
+    });
+    assert.ok(read.ok);
+    assert.equal('managedFields' in read.value.metadata, false);
+    assert.deepEqual((read.value.spec as unknown as { fromTheFuture: unknown }).fromTheFuture, { deep: [1] });
+  });
+});
+
+describe('two versions of a pod', () => {
+  const ready = { type: 'Ready', status: 'True' };
+  const gate = { type: 'example.com/gate', status: 'False' };
+  const cases: readonly [string, Pod, boolean][] = [
+    ['another version', podOf('a', { metadata: { resourceVersion: '5' } }), true],
+    ['a status of the kubelet', podOf('a', { status: { phase: 'Running', conditions: [ready] } }), true],
+    ['a label', podOf('a', { metadata: { labels: { x: 'y' } } }), false],
+    ['a deletion', podOf('a', { metadata: { deletionTimestamp: 't', deletionGracePeriodSeconds: 5 } }), false],
+    ['a debug container', podOf('a', { spec: { ephemeralContainers: [{ name: 'd', image: 'i' }] } }), false],
+    ['a deadline', podOf('a', { spec: { activeDeadlineSeconds: 9 } }), false],
+    ['a readiness gate', podOf('a', { status: { conditions: [ready, gate] } }), false],
+    ['its end', podOf('a', { status: { phase: 'Failed' } }), false],
+  ];
+  for (const [name, after, same] of cases) {
+    test(`${name}: ${same ? 'nothing to do' : 'to be looked at'}`, () => {
+      assert.equal(sayTheSame(podOf('a', { status: { phase: 'Pending' } }), after), same);
+    });
+  }
+});
