@@ -115,6 +115,7 @@ export interface Failure {
     | 'Unauthorized'
     | 'InternalError'
     | 'NotImplemented'
+    | 'NotAcceptable'
     | 'Expired';
   readonly message: string;
   readonly details?: { readonly name?: string; readonly kind?: string };

@@ -5,8 +5,9 @@ import { describeError } from '../../base/errors.ts';
 import type { Part } from '../../base/lifecycle.ts';
 import type { Logger } from '../../base/logger.ts';
 import { linkSignal } from '../../base/signal.ts';
-import { type HealthCheck, type HealthChecks, runCheck } from './checks.ts';
-import { checkPage, healthPage, type PageAnswer } from './page.ts';
+import { askHealth, isHealthPath } from './ask.ts';
+import type { HealthChecks } from './checks.ts';
+import type { PageAnswer } from './page.ts';
 
 export interface HealthConfig {
   readonly address: string;
@@ -103,30 +104,15 @@ async function route(request: IncomingMessage, deps: HealthDeps, signal: AbortSi
   // Not resolved like a link: two slashes at the start are a path that nobody serves, not another host.
   const [pathname = '', query = ''] = (request.url ?? '').split(/\?(.*)/s);
   const page = deps.pages.get(pathname);
-  const check = deps.checks.list().find(({ name }) => pathname === `/healthz/${name}`);
-  if (pathname !== '/healthz' && page === undefined && check === undefined) {
-    return { status: 404, body: '404 page not found\n' };
-  }
+  if (page === undefined && !isHealthPath(pathname, deps.checks)) return NOT_FOUND;
   if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'Method Not Allowed\n' };
   if (page !== undefined) return { status: 200, body: JSON.stringify(page()), type: 'application/json' };
-  if (check !== undefined) return checkPage(await runCheck(check, deps.clock, signal));
-  return answerHealth(deps, new URLSearchParams(query), signal);
+  return (await askHealth(deps, { path: pathname, query: new URLSearchParams(query) }, signal)) ?? NOT_FOUND;
 }
+
+const NOT_FOUND: PageAnswer = { status: 404, body: '404 page not found\n' };
 
 type TypedAnswer = PageAnswer & { readonly type?: string };
-
-async function answerHealth(deps: HealthDeps, query: URLSearchParams, signal: AbortSignal): Promise<PageAnswer> {
-  const excluded = query.getAll('exclude');
-  const outcomeOf = (check: HealthCheck) =>
-    excluded.includes(check.name) ? { name: check.name, excluded: true as const } : runCheck(check, deps.clock, signal);
-  const outcomes = await Promise.all(deps.checks.list().map(outcomeOf));
-  for (const outcome of outcomes) {
-    if ('reason' in outcome && outcome.reason !== undefined) {
-      deps.log.v(2)?.info('Health check failed', { check: outcome.name, reason: outcome.reason });
-    }
-  }
-  return healthPage(outcomes, { verbose: query.has('verbose'), excluded });
-}
 
 function send(request: IncomingMessage, response: ServerResponse, answered: TypedAnswer): void {
   if (response.headersSent || response.destroyed) return;

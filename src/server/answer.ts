@@ -1,0 +1,43 @@
+/** Answers on the wire: through Node's response, or by hand where an upgrade is refused. */
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Answer } from './routes.ts';
+
+const TEXT = 'text/plain; charset=utf-8';
+/** A client that takes nothing for so long isn't waiting for the answer. */
+const SLOWEST_CLIENT_MS = 60_000;
+
+export function answerOn(response: ServerResponse, method: string, answer: Answer): void {
+  if (response.destroyed) return;
+  if (response.headersSent) {
+    // Half an answer is out: only a broken connection tells the client that the rest is missing.
+    response.destroy();
+    return;
+  }
+  const body = bytesOf(answer);
+  response.setTimeout(SLOWEST_CLIENT_MS, () => response.destroy());
+  response.writeHead(answer.status, headersOf(answer, body));
+  response.end(method === 'HEAD' ? undefined : body);
+}
+
+export function answerRaw(socket: Socket, answer: Answer): void {
+  if (socket.destroyed || socket.writableEnded) return;
+  const body = bytesOf(answer);
+  const headers = { ...headersOf(answer, body), Connection: 'close' };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n`;
+  socket.setTimeout(SLOWEST_CLIENT_MS, () => socket.destroy());
+  socket.end(Buffer.concat([Buffer.from(head, 'latin1'), body]));
+}
+
+function bytesOf({ body = '' }: Answer): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
+}
+
+function headersOf(answer: Answer, body: Uint8Array): Record<string, string> {
+  return {
+    'Content-Type': answer.type ?? TEXT,
+    'Content-Length': String(body.length),
+    ...answer.headers,
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * Who asks: a client certificate, a bearer token, or nobody. A credential that is wrong is refused even where nobody would be let in
+ * as anonymous: whoever shows one wants to be that user.
+ */
+import { describeError } from '../../base/errors.ts';
+import type { User } from '../routes.ts';
+import type { TokenReviews } from './reviews.ts';
+
+/** What a connection showed of its client, at the time of the request. */
+export type ClientCertificate =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | {
+      readonly kind: 'verified';
+      readonly commonName: string;
+      readonly organizations: readonly string[];
+      readonly uid?: string;
+    };
+
+export interface Credentials {
+  readonly certificate: ClientCertificate;
+  /** The Authorization header. */
+  readonly authorization: string | undefined;
+  /** The sub-protocols of a WebSocket: browsers can't send headers, so a token may be among them. */
+  readonly protocols: string | undefined;
+}
+
+export type Authentication =
+  | { readonly kind: 'user'; readonly user: User }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+export interface AuthenticateDeps {
+  readonly anonymous: boolean;
+  /** Absent: tokens are not asked about. */
+  readonly reviewToken?: TokenReviews | undefined;
+}
+
+export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
+const EVERY_USER = 'system:authenticated';
+const TOKEN_PROTOCOL = 'base64url.bearer.authorization.k8s.io.';
+
+export type Authenticate = (credentials: Credentials, signal: AbortSignal) => Promise<Authentication>;
+
+export function createAuthenticate({ anonymous, reviewToken }: AuthenticateDeps): Authenticate {
+  return async ({ certificate, authorization, protocols }, signal) => {
+    const reasons: string[] = [];
+    if (certificate.kind === 'verified' && certificate.commonName !== '')
+      return { kind: 'user', user: certified(certificate) };
+    if (certificate.kind === 'refused') reasons.push(`client certificate: ${certificate.reason}`);
+    const token = bearerToken(authorization) ?? protocolToken(protocols);
+    if (token !== undefined && reviewToken !== undefined) {
+      try {
+        const user = await reviewToken(token, signal);
+        if (user !== undefined) return { kind: 'user', user: withGroup(user) };
+        reasons.push('invalid bearer token');
+      } catch (error) {
+        reasons.push(`bearer token: ${describeError(error)}`);
+      }
+    }
+    if (reasons.length > 0) return { kind: 'refused', reason: reasons.join('; ') };
+    return anonymous ? { kind: 'user', user: ANONYMOUS } : { kind: 'refused', reason: 'no credentials' };
+  };
+}
+
+function certified({ commonName, organizations, uid }: Extract<ClientCertificate, { kind: 'verified' }>): User {
+  return withGroup({ name: commonName, groups: organizations, ...(uid !== undefined && { uid }) });
+}
+
+function withGroup(user: User): User {
+  if (user.name === ANONYMOUS.name || user.groups.includes(EVERY_USER)) return user;
+  return { ...user, groups: [...user.groups, EVERY_USER] };
+}
+
+/** `Bearer TOKEN`, in any case, with any space around it. */
+export function bearerToken(header: string | undefined): string | undefined {
+  const [scheme = '', token = ''] = (header ?? '').trim().split(' ');
+  return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined;
+}
+
+export function protocolToken(header: string | undefined): string | undefined {
+  const named = (header ?? '').split(',').map((word) => word.trim());
+  const encoded = named.find((word) => word.startsWith(TOKEN_PROTOCOL))?.slice(TOKEN_PROTOCOL.length) ?? '';
+  if (!/^[\w-]+$/.test(encoded)) return undefined;
+  const token = Buffer.from(encoded, 'base64url').toString('utf8');
+  return token === '' ? undefined : token;
+}

@@ -1,0 +1,38 @@
+/** Whether a user may do what a route needs. Where nobody can say, the answer is no. */
+import { describeError } from '../../base/errors.ts';
+import type { Access, User } from '../routes.ts';
+import type { AccessReviews } from './reviews.ts';
+
+export type Verdict =
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'denied'; readonly subresources: readonly string[] }
+  | { readonly kind: 'unknown'; readonly subresource: string; readonly reason: string };
+
+export type Authorize = (user: User, verb: string, access: Access, signal: AbortSignal) => Promise<Verdict>;
+
+/** Whoever authentication let in may do everything. */
+export const authorizeEverybody: Authorize = async () => ({ kind: 'allowed' });
+
+/** On a node without an API server nobody can be asked: only the node's own administrators may. */
+export const authorizeAdministrators: Authorize = async (user, _verb, access) =>
+  user.groups.includes(ADMINISTRATORS) ? { kind: 'allowed' } : { kind: 'denied', subresources: subresourcesOf(access) };
+
+export const ADMINISTRATORS = 'system:masters';
+
+export function authorizeByReview(mayUse: AccessReviews): Authorize {
+  return async (user, verb, access, signal) => {
+    const subresources = subresourcesOf(access);
+    for (const subresource of subresources) {
+      try {
+        if (await mayUse({ user, verb, subresource }, signal)) return { kind: 'allowed' };
+      } catch (error) {
+        return { kind: 'unknown', subresource, reason: describeError(error) };
+      }
+    }
+    return { kind: 'denied', subresources };
+  };
+}
+
+export function subresourcesOf({ fineGrained, subresource }: Access): readonly string[] {
+  return fineGrained === undefined ? [subresource] : [fineGrained, subresource];
+}

@@ -1,0 +1,180 @@
+/** What the API server is asked about clients: who a token belongs to, and whether a user may do something here. */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import { CodedError, codeOf } from '../../base/errors.ts';
+import { withDeadline } from '../../base/signal.ts';
+import type { User } from '../routes.ts';
+import { createKeptAnswers } from './kept-answers.ts';
+
+/** The one call of the API server's client that reviews need. */
+export type ReviewRequest = <Answer>(
+  request: { readonly method: 'POST'; readonly path: string; readonly body: unknown; readonly timeoutMs: number },
+  signal: AbortSignal,
+) => Promise<Answer>;
+
+export interface ReviewDeps {
+  readonly clock: Clock;
+  readonly request: ReviewRequest;
+  /** Told of each answer: for metrics. */
+  readonly onReview?: (review: {
+    readonly kind: 'token' | 'access';
+    readonly code: string;
+    readonly seconds: number;
+  }) => void;
+}
+
+/** Undefined: nobody's token. Rejects where the API server can't say: then nobody is let in. */
+export type TokenReviews = (token: string, signal: AbortSignal) => Promise<User | undefined>;
+
+export interface AccessQuestion {
+  readonly user: User;
+  readonly verb: string;
+  readonly subresource: string;
+}
+/** Rejects where the API server can't say: then the request is refused. */
+export type AccessReviews = (question: AccessQuestion, signal: AbortSignal) => Promise<boolean>;
+
+const MOST_TOKENS = 4096;
+const MOST_QUESTIONS = 8192;
+/** One lookup may serve several requests, so it has a time of its own. */
+const LOOKUP_MS = 30_000;
+const ATTEMPT_MS = 10_000;
+/** A hiccup of the API server shouldn't refuse anybody; an outage shouldn't keep them waiting. */
+const RETRY_MS = [500, 750, 1125, 1690] as const;
+
+interface TokenReview {
+  readonly status?: {
+    readonly authenticated?: boolean;
+    readonly error?: string;
+    readonly user?: {
+      readonly username?: string;
+      readonly uid?: string;
+      readonly groups?: readonly string[];
+      readonly extra?: Readonly<Record<string, readonly string[]>>;
+    };
+  };
+}
+
+interface SubjectAccessReview {
+  readonly status?: { readonly allowed?: boolean; readonly denied?: boolean; readonly reason?: string };
+}
+
+export function createTokenReviews(config: { readonly cacheTtlMs: number }, deps: ReviewDeps): TokenReviews {
+  const kept = createKeptAnswers<User | 'nobody'>(deps.clock.mono, MOST_TOKENS);
+  // Keys are hashes: tokens don't stay in memory, and nobody can choose where they land in the map.
+  const secret = randomBytes(32);
+  const ask = shareLookups(async (token: string, key: string, signal: AbortSignal): Promise<User | 'nobody'> => {
+    const path = '/apis/authentication.k8s.io/v1/tokenreviews';
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
+    const { status = {} } = await review<TokenReview>(deps, 'token', { path, body }, signal);
+    if (status.authenticated !== true && (status.error ?? '') !== '')
+      throw new CodedError('unauthenticated', `the token was refused: ${status.error}`);
+    const user = status.authenticated === true ? reviewedUser(status.user) : 'nobody';
+    kept.set(key, user, config.cacheTtlMs);
+    return user;
+  }, deps);
+  return async (token, signal) => {
+    const key = createHmac('sha256', secret).update(token).digest('base64');
+    const user = kept.get(key) ?? (await ask(token, key, signal));
+    return user === 'nobody' ? undefined : user;
+  };
+}
+
+function reviewedUser(user: NonNullable<TokenReview['status']>['user']): User {
+  const { username: name = '', uid, groups = [], extra } = user ?? {};
+  if (name === '') throw new CodedError('invalid', 'the API server answered a token review without a user name');
+  return { name, groups, ...(uid !== undefined && { uid }), ...(extra && { extra }) };
+}
+
+export interface AccessConfig {
+  readonly nodeName: string;
+  readonly authorizedTtlMs: number;
+  readonly unauthorizedTtlMs: number;
+}
+
+export function createAccessReviews(config: AccessConfig, deps: ReviewDeps): AccessReviews {
+  const kept = createKeptAnswers<boolean>(deps.clock.mono, MOST_QUESTIONS);
+  const ask = shareLookups(async (spec: object, key: string, signal: AbortSignal): Promise<boolean> => {
+    const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+    const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
+    const { status = {} } = await review<SubjectAccessReview>(deps, 'access', { path, body }, signal);
+    const allowed = status.allowed === true && status.denied !== true;
+    if (key.length <= LONGEST_KEY) kept.set(key, allowed, allowed ? config.authorizedTtlMs : config.unauthorizedTtlMs);
+    return allowed;
+  }, deps);
+  return async ({ user, verb, subresource }, signal) => {
+    const resource = { resource: 'nodes', subresource, verb, name: config.nodeName, version: 'v1' };
+    const spec = {
+      resourceAttributes: resource,
+      user: user.name,
+      groups: user.groups,
+      ...(user.uid !== undefined && { uid: user.uid }),
+      ...(user.extra && { extra: user.extra }),
+    };
+    const key = JSON.stringify(spec);
+    return kept.get(key) ?? (await ask(spec, key, signal));
+  };
+}
+
+/** Users with so many groups are asked about each time rather than fill the memory. */
+const LONGEST_KEY = 16 * 1024;
+
+/** Who asks the same at the same time waits for the same answer; who leaves doesn't take it away from the others. */
+function shareLookups<Question, Answer>(
+  lookup: (question: Question, key: string, signal: AbortSignal) => Promise<Answer>,
+  { clock }: ReviewDeps,
+): (question: Question, key: string, signal: AbortSignal) => Promise<Answer> {
+  const running = new Map<string, Promise<Answer>>();
+  const start = async (question: Question, key: string) => {
+    using deadline = withDeadline(clock, LOOKUP_MS, 'a review by the API server');
+    try {
+      return await lookup(question, key, deadline.signal);
+    } finally {
+      running.delete(key);
+    }
+  };
+  return (question, key, signal) => {
+    let answer = running.get(key);
+    if (answer === undefined) {
+      answer = start(question, key);
+      running.set(key, answer);
+    }
+    return orAborted(answer, signal);
+  };
+}
+
+function orAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+async function review<Answer>(
+  deps: ReviewDeps,
+  kind: 'token' | 'access',
+  { path, body }: { readonly path: string; readonly body: unknown },
+  signal: AbortSignal,
+): Promise<Answer> {
+  for (let attempt = 0; ; attempt += 1) {
+    const began = deps.clock.mono();
+    const told = (code: string) => deps.onReview?.({ kind, code, seconds: (deps.clock.mono() - began) / 1000 });
+    try {
+      const answer = await deps.request<Answer>({ method: 'POST', path, body, timeoutMs: ATTEMPT_MS }, signal);
+      told('201');
+      return answer;
+    } catch (error) {
+      told(String((error as CodedError).data?.['httpStatus'] ?? '<error>'));
+      const wait = RETRY_MS[attempt];
+      if (wait === undefined || codeOf(error) !== 'unavailable' || !hasAnswer(error)) throw error;
+      await deps.clock.sleep(wait, signal);
+    }
+  }
+}
+
+/** Where nobody answered at all, trying on only keeps the client waiting. */
+function hasAnswer(error: unknown): boolean {
+  return error instanceof CodedError && error.data['httpStatus'] !== undefined;
+}

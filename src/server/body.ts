@@ -1,0 +1,15 @@
+/** The body of a request, in bounds. */
+import type { IncomingMessage } from 'node:http';
+import { CodedError } from '../base/errors.ts';
+
+/** Rejects with `exhausted` where it is longer; the connection can't be used any more then. */
+export async function readBody(request: IncomingMessage, atMost: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > atMost) throw new CodedError('exhausted', `the body is longer than ${atMost} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

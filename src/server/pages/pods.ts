@@ -1,0 +1,57 @@
+/** `/pods` and `/runningpods/`: what should run here, and what the runtime says runs. */
+import type { Pod } from '../../api/pod.ts';
+import { jsonAnswer, type Route } from '../routes.ts';
+
+export interface RunningPod {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly containers: readonly { readonly name: string; readonly image: string }[];
+}
+
+export interface PodPagesDeps {
+  /** With their statuses. */
+  readonly pods: () => readonly Pod[];
+  readonly runningPods: (signal: AbortSignal) => Promise<readonly RunningPod[]>;
+}
+
+const ACCESS = { fineGrained: 'pods', subresource: 'proxy', verb: 'method' } as const;
+
+export function podRoutes({ pods, runningPods }: PodPagesDeps): readonly Route[] {
+  return [
+    {
+      name: 'pods',
+      methods: ['GET'],
+      pattern: '/pods',
+      access: ACCESS,
+      port: 'both',
+      switch: 'always',
+      handle: ({ answer }) => answer(jsonAnswer(podList(pods().map(withoutType)))),
+    },
+    {
+      name: 'runningpods',
+      methods: ['GET'],
+      pattern: '/runningpods/',
+      access: ACCESS,
+      port: 'secure',
+      switch: 'debugging',
+      handle: async ({ answer, signal }) => answer(jsonAnswer(podList((await runningPods(signal)).map(runningPod)))),
+    },
+  ];
+}
+
+const podList = (items: readonly object[]) => ({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+
+/** In a list the list says what the items are. */
+function withoutType(pod: Pod): object {
+  const { metadata, spec, status = {} } = pod;
+  return { metadata, spec, status };
+}
+
+function runningPod({ uid, name, namespace, containers }: RunningPod): object {
+  return {
+    metadata: { name, namespace, uid },
+    spec: { containers: containers.map((container) => ({ ...container, resources: {} })) },
+    status: {},
+  };
+}

@@ -1,0 +1,171 @@
+/** One listening port: limits for clients that are slow, many or up to no good, and an orderly end. */
+import { constants } from 'node:crypto';
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerOptions,
+} from 'node:http';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { TlsOptions } from './rules/tls-options.ts';
+import type { Serve } from './serve.ts';
+import type { TlsMaterial } from './tls/key-pairs.ts';
+
+export interface Address {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface Port {
+  listen(): Promise<Error | undefined>;
+  /** New certificates for new connections; those with the old ones end when they are next idle. */
+  renew?(material: TlsMaterial): void;
+  close(): Promise<void>;
+  /** The number of the port that was got, for tests that ask for any. */
+  number(): number;
+}
+
+/** As the reference has it: an exec's command is in the request's line. */
+const LARGEST_HEAD = 1 << 20;
+const HEAD_WITHIN_MS = 10_000;
+const REQUEST_WITHIN_MS = 60_000;
+const CHECK_EVERY_MS = 5000;
+/** As the keep-alive of Go's client, so that neither side closes first. */
+const KEEP_IDLE_MS = 90_000;
+const HANDSHAKE_WITHIN_MS = 10_000;
+const MOST_HEADERS = 200;
+/** Each follower of a log is one: far above what a node's pods can need, far below what would hurt. */
+export const MOST_CONNECTIONS = 4096;
+/** A dead peer is noticed although nothing is sent. */
+const TCP_KEEP_ALIVE_MS = 30_000;
+
+export function plainPort(address: Address, serve: Serve): Port {
+  return createPort(createHttpServer(serverOptions(serve), serve.request), address, serve);
+}
+
+export function securePort(address: Address, serve: Serve, tls: TlsOptions, material: TlsMaterial): Port {
+  const server = createHttpsServer(
+    {
+      ...serverOptions(serve),
+      ...secureOptions(tls, material),
+      // Who the client is decides authentication, request by request; the handshake only finds out.
+      requestCert: true,
+      rejectUnauthorized: false,
+      handshakeTimeout: HANDSHAKE_WITHIN_MS,
+      ALPNProtocols: ['http/1.1'],
+    },
+    serve.request,
+  );
+  // Scanners and half-open connections: nothing that anybody should read about.
+  server.on('tlsClientError', (_error, socket) => socket.destroy());
+  const renewal = trackGenerations(server);
+  const port = createPort(server, address, serve);
+  return {
+    ...port,
+    renew: (next) => {
+      server.setSecureContext(secureOptions(tls, next));
+      renewal.next();
+      server.closeIdleConnections();
+    },
+  };
+}
+
+function serverOptions(serve: Serve): ServerOptions & { shouldUpgradeCallback: (request: IncomingMessage) => boolean } {
+  return {
+    maxHeaderSize: LARGEST_HEAD,
+    headersTimeout: HEAD_WITHIN_MS,
+    requestTimeout: REQUEST_WITHIN_MS,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
+    keepAliveTimeout: KEEP_IDLE_MS,
+    keepAlive: true,
+    keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+    shouldUpgradeCallback: serve.takesUpgrade,
+  };
+}
+
+function secureOptions({ minVersion, ciphers, ecdhCurve }: TlsOptions, { certificate, key, clientCa }: TlsMaterial) {
+  return {
+    minVersion,
+    ciphers,
+    ecdhCurve,
+    honorCipherOrder: true,
+    cert: certificate,
+    key,
+    // Without a CA of ours none is trusted: not the ones that come with Node.
+    ca: clientCa === undefined ? [] : [clientCa],
+    // A resumed session would bring the verdict about a client from before the CA changed.
+    secureOptions: constants.SSL_OP_NO_TICKET,
+  };
+}
+
+/** Connections that were made with certificates from before a renewal end after the answer that they are at. */
+function trackGenerations(server: HttpsServer): { next(): void } {
+  let generation = 0;
+  const made = new WeakMap<Socket, number>();
+  server.on('secureConnection', (socket: TLSSocket) => made.set(socket, generation));
+  server.prependListener('request', ({ socket }, response) => {
+    if (made.get(socket) !== generation) response.setHeader('Connection', 'close');
+    response.once('finish', () => {
+      if (made.get(socket) !== generation) socket.destroySoon();
+    });
+  });
+  return {
+    next: () => {
+      generation += 1;
+    },
+  };
+}
+
+function createPort(server: HttpServer | HttpsServer, { address, port }: Address, serve: Serve): Port {
+  const upgraded = new Set<Socket>();
+  server.maxConnections = MOST_CONNECTIONS;
+  server.maxHeadersCount = MOST_HEADERS;
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    upgraded.add(socket);
+    socket.once('close', () => upgraded.delete(socket));
+    serve.upgrade(request, socket, head);
+  });
+  // Whoever wants us to be a proxy is wrong here.
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => socket.destroy());
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseClient(error, socket));
+  return {
+    listen: () =>
+      new Promise((resolve) => {
+        server.once('error', resolve);
+        server.listen({ host: address, port }, () => {
+          server.removeListener('error', resolve);
+          resolve(undefined);
+        });
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+        for (const socket of upgraded) socket.destroy();
+      }),
+    number: () => {
+      const bound = server.address();
+      return typeof bound === 'object' && bound !== null ? bound.port : 0;
+    },
+  };
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** What the strict parser doesn't take for HTTP is answered once and the connection ends: nothing behind it is read. */
+function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const status = REFUSALS[error.code ?? ''] ?? '400 Bad Request';
+  socket.end(`HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status}`);
+  socket.setTimeout(1000, () => socket.destroy());
+}

@@ -1,0 +1,180 @@
+/** From method and path to a route, and what to say where there is none. Pure: the same table gives the same answer. */
+import type { Access, Answer, Route, Switch } from '../routes.ts';
+
+export type Match =
+  | { readonly kind: 'route'; readonly route: Route; readonly parameters: Readonly<Record<string, string>> }
+  /** The endpoint is there for those who may use it, and answers this. */
+  | { readonly kind: 'closed'; readonly access: Access; readonly answer: Answer }
+  /** Nobody's path, told to everybody. */
+  | { readonly kind: 'nowhere'; readonly answer: Answer };
+
+export interface RouterSettings {
+  readonly port: 'secure' | 'readOnly';
+  readonly switches: Readonly<Record<Exclude<Switch, 'always'>, boolean>>;
+}
+
+export type Router = (method: string, path: string) => Match;
+
+/** Roots that answer that debugging is off; others are then not there at all, as in the reference. */
+const SAY_DISABLED = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs'].map(
+  (n) => `/${n}/`,
+);
+const PPROF = '/debug/pprof/';
+
+const SWITCH_TEXTS: Readonly<Partial<Record<Switch, string>>> = {
+  systemLogs: 'logs endpoint is disabled.',
+  profiling: 'profiling endpoint is disabled.',
+  debugFlags: 'flags endpoint is disabled.',
+};
+
+interface Entry {
+  readonly route: Route;
+  readonly segments: readonly string[];
+}
+
+export function createRouter(routes: readonly Route[], settings: RouterSettings): Router {
+  const debugging = settings.port === 'secure' && settings.switches.debugging;
+  const isServed = ({ port, switch: wanted }: Route) =>
+    (settings.port === 'secure' || port === 'both') && (wanted === 'always' || debugging);
+  const served = routes.filter(isServed).map((route) => ({ route, segments: route.pattern.split('/').slice(1) }));
+  const closedRoots = debugging ? [] : [...SAY_DISABLED, PPROF];
+  const withSlash = new Set([
+    ...served.filter(({ route }) => endsInSlash(route)).map(({ route }) => rootOf(route.pattern)),
+    ...closedRoots,
+  ]);
+
+  return (method, path) => {
+    const clean = cleanPath(path);
+    if (clean !== path) return redirect(clean);
+    if (withSlash.has(`${path}/`)) return redirect(`${path}/`);
+    const closed = closedRoots.find((root) => path.startsWith(root));
+    if (closed !== undefined) return closedAnswer(accessBelow(routes, path), 405, 'Debug endpoints are disabled.');
+    return find(method, path) ?? below(path);
+  };
+
+  function find(method: string, path: string): Match | undefined {
+    const words = path.split('/').slice(1);
+    const fitting = served.flatMap((entry) => {
+      const parameters = parametersOf(entry, words);
+      return parameters === undefined ? [] : [{ route: entry.route, parameters }];
+    });
+    const [first] = fitting;
+    if (first === undefined) return undefined;
+    const off = first.route.switch;
+    const text = SWITCH_TEXTS[off];
+    if (text !== undefined && off !== 'always' && !settings.switches[off])
+      return closedAnswer(first.route.access, 405, text);
+    const found = fitting.find(({ route }) => route.methods.includes(method));
+    if (found !== undefined) return { kind: 'route', ...found };
+    const allow = [...new Set(fitting.flatMap(({ route }) => route.methods))].join(', ');
+    const answer = { status: 405, body: '405: Method Not Allowed', headers: { Allow: allow } };
+    return { kind: 'closed', access: first.route.access, answer };
+  }
+
+  function below(path: string): Match {
+    const root = path.split('/')[1] ?? '';
+    if (!served.some(({ segments }) => segments[0] === root)) return { kind: 'nowhere', answer: PAGE_NOT_FOUND };
+    return { kind: 'closed', access: accessBelow(routes, path), answer: { status: 404, body: '404: Page Not Found' } };
+  }
+}
+
+const PAGE_NOT_FOUND: Answer = {
+  status: 404,
+  body: '404 page not found\n',
+  headers: { 'X-Content-Type-Options': 'nosniff' },
+};
+
+const endsInSlash = ({ pattern }: Route) => pattern.endsWith('/') || pattern.endsWith(':*}');
+
+/** The pattern up to its first parameter, with its slash. */
+const rootOf = (pattern: string) => pattern.replace(/\{.*$/, '');
+
+function redirect(path: string): Match {
+  return { kind: 'nowhere', answer: { status: 307, headers: { Location: encodePath(path) } } };
+}
+
+/** Never `//` at the start: that would be another host. */
+const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/');
+
+function closedAnswer(access: Access, status: number, text: string): Match {
+  const answer = { status, body: `${text}\n`, headers: { 'X-Content-Type-Options': 'nosniff' } };
+  return { kind: 'closed', access, answer };
+}
+
+/** A path that no pattern fits needs the right of its neighbours: the same first word, or what has no right of its own. */
+function accessBelow(routes: readonly Route[], path: string): Access {
+  const root = path.split('/')[1] ?? '';
+  const neighbour = routes.find(({ pattern }) => pattern.split('/')[1] === root);
+  return neighbour?.access ?? { subresource: 'proxy', verb: 'method' };
+}
+
+function parametersOf({ segments }: Entry, words: readonly string[]): Readonly<Record<string, string>> | undefined {
+  const parameters: Record<string, string> = Object.create(null);
+  for (const [at, segment] of segments.entries()) {
+    const word = words[at];
+    if (segment.endsWith(':*}')) {
+      if (word === undefined) return undefined;
+      parameters[segment.slice(1, -3)] = words.slice(at).join('/');
+      return parameters;
+    }
+    if (word === undefined) return undefined;
+    if (segment.startsWith('{')) {
+      if (word === '') return undefined;
+      parameters[segment.slice(1, -1)] = word;
+    } else if (segment !== word) return undefined;
+  }
+  return words.length === segments.length ? parameters : undefined;
+}
+
+/** Without `.`, `..` and doubled slashes; a slash at the end stays. */
+export function cleanPath(path: string): string {
+  const kept: string[] = [];
+  const words = path.split('/').slice(1);
+  for (const word of words) {
+    if (word === '..') kept.pop();
+    else if (word !== '' && word !== '.') kept.push(word);
+  }
+  const last = words.at(-1) ?? '';
+  const open = kept.length > 0 && (last === '' || last === '.' || last === '..');
+  return `/${kept.join('/')}${open ? '/' : ''}`;
+}
+
+/** The decoded path and the query of a request line; undefined where it can't be one of ours. */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } | undefined {
+  if (!target.startsWith('/')) return undefined;
+  const [raw = '', query = ''] = target.split(/\?(.*)/s);
+  const path = decoded(raw);
+  return path === undefined || HIDDEN.test(path) ? undefined : { path, query };
+}
+
+/** A NUL ends a file name for the kernel, and control characters forge log lines. */
+const HIDDEN = /\p{Cc}/u;
+
+function decoded(raw: string): string | undefined {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The word of authorization for a method; empty for those that have none. */
+export function verbOf(access: Access, method: string, byMethod: boolean): string {
+  if (access.verb === 'create' && !byMethod) return 'create';
+  return VERBS[method] ?? '';
+}
+
+const VERBS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  POST: 'create',
+  GET: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+});
+
+/** The `path` label of request metrics: the first word of a path that is served, `metrics/x` for the metrics, else `other`. */
+export function metricPath(path: string, roots: ReadonlySet<string>): string {
+  const [first = '', second] = path.split('/').slice(1);
+  const root = first === 'metrics' && second !== undefined ? `metrics/${second}` : first;
+  return roots.has(root) ? root : 'other';
+}

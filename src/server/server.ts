@@ -1,0 +1,210 @@
+/**
+ * The front door of the kubelet's servers: 10250 with TLS for those who may, and the read-only 10255 where it is configured. What is
+ * served is a table of routes; who may use them is asked of client certificates, the API server, or the node's own token.
+ */
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import type { Clock } from '../base/clock.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { createAuthenticate } from './auth/authenticate.ts';
+import { type Authorize, authorizeAdministrators, authorizeByReview, authorizeEverybody } from './auth/authorize.ts';
+import { createClientCertificates } from './auth/client-certificate.ts';
+import { ensureNodeToken, reviewNodeToken } from './auth/node-token.ts';
+import {
+  createAccessReviews,
+  createTokenReviews,
+  type ReviewDeps,
+  type ReviewRequest,
+  type TokenReviews,
+} from './auth/reviews.ts';
+import { type Address, type Port, plainPort, securePort } from './port.ts';
+import { createRequestMetricFamilies, createRequestMetrics } from './request-metrics.ts';
+import type { Route } from './routes.ts';
+import { createRouter, type RouterSettings } from './rules/router.ts';
+import { computeTlsOptions, type TlsWishes } from './rules/tls-options.ts';
+import { createServe, type Guard, type Serve } from './serve.ts';
+import { ensureSelfSigned, readTlsMaterial, type TlsFiles, watchTlsFiles } from './tls/key-pairs.ts';
+
+export interface ServerConfig {
+  /** Undefined: no such port. */
+  readonly secure: Address | undefined;
+  readonly readOnly: Address | undefined;
+  readonly nodeName: string;
+  /** Empty certificate and key: a self-signed pair in `certificateFolder`. */
+  readonly files: TlsFiles;
+  readonly certificateFolder: string;
+  readonly tls: TlsWishes;
+  readonly anonymous: boolean;
+  readonly tokenReviews: { readonly cacheTtlMs: number } | undefined;
+  readonly authorization: 'AlwaysAllow' | { readonly authorizedTtlMs: number; readonly unauthorizedTtlMs: number };
+  readonly streamsByMethod: boolean;
+  readonly streamIdleMs: number;
+  readonly switches: RouterSettings['switches'];
+  /** Where the token of a node without a cluster is kept; undefined: the cluster's tokens count. */
+  readonly nodeTokenFile: string | undefined;
+}
+
+export interface ServerDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly routes: readonly Route[];
+  /** Undefined: there is no API server to ask. */
+  readonly request: ReviewRequest | undefined;
+}
+
+export interface Server extends Part {
+  /** The ports that were got; 0 where nobody listens. */
+  ports(): { readonly secure: number; readonly readOnly: number };
+}
+
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 5000;
+
+export function createServer(deps: ServerDeps, config: ServerConfig): Server {
+  const open: Port[] = [];
+  const work: Promise<void>[] = [];
+  let secure: Port | undefined;
+  let readOnly: Port | undefined;
+  const build = createServeFactory(deps, config);
+  return {
+    name: 'server',
+    start: async (signal) => {
+      if (config.secure !== undefined) {
+        secure = await openSecure(config.secure, build('secure', await createGuard(config, deps), signal), signal);
+      }
+      if (config.readOnly !== undefined) {
+        readOnly = plainPort(config.readOnly, build('readOnly', undefined, signal));
+        await listen(readOnly, config.readOnly, 'Starting to listen read-only', signal);
+      }
+    },
+    stop: async () => {
+      await Promise.all(open.map((port) => port.close()));
+      await Promise.all(work);
+    },
+    ports: () => ({ secure: secure?.number() ?? 0, readOnly: readOnly?.number() ?? 0 }),
+  };
+
+  async function openSecure(address: Address, serve: Serve, signal: AbortSignal): Promise<Port> {
+    const files = await tlsFiles(config, deps);
+    const material = await readTlsMaterial(files);
+    const tls = computeTlsOptions(config.tls);
+    if (tls.unknown.length > 0) deps.log.warn('TLS settings that are not offered', { settings: tls.unknown });
+    const port = securePort(address, serve, tls, material);
+    const { clock, log } = deps;
+    work.push(watchTlsFiles(files, material, { clock, log, onChange: (next) => port.renew?.(next) }, signal));
+    await listen(port, address, 'Starting to listen', signal);
+    return port;
+  }
+
+  /** The port may still be held by the kubelet that this one replaces: not a reason to end, but to say so and try again. */
+  async function listen(port: Port, address: Address, message: string, signal: AbortSignal): Promise<void> {
+    const failure = await port.listen();
+    open.push(port);
+    if (failure === undefined) deps.log.info(message, { ...address });
+    else work.push(retry(port, address, failure, signal));
+  }
+
+  async function retry(port: Port, address: Address, first: Error, signal: AbortSignal): Promise<void> {
+    let failure: Error | undefined = first;
+    for (let wait = FIRST_RETRY_MS; failure !== undefined; wait = Math.min(wait * 2, LONGEST_RETRY_MS)) {
+      deps.log.error('Failed to listen and serve', { err: failure, ...address, retryInMs: wait });
+      await deps.clock.sleep(wait, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      failure = await port.listen();
+    }
+    deps.log.info('Starting to listen', { ...address });
+  }
+}
+
+async function tlsFiles(
+  { files, certificateFolder, nodeName }: ServerConfig,
+  { clock, log }: ServerDeps,
+): Promise<TlsFiles> {
+  if (files.certificate !== '') return files;
+  return { ...files, ...(await ensureSelfSigned(certificateFolder, nodeName, clock.now(), log)) };
+}
+
+function createServeFactory(deps: ServerDeps, config: ServerConfig) {
+  const families = createRequestMetricFamilies(deps.metrics);
+  const roots = new Set(deps.routes.map(({ pattern }) => metricRoot(pattern)));
+  return (port: RouterSettings['port'], guard: Guard | undefined, stopping: AbortSignal): Serve => {
+    const type = port === 'secure' ? 'readwrite' : 'readonly';
+    const { mono } = deps.clock;
+    return createServe({
+      log: deps.log,
+      mono,
+      route: createRouter(deps.routes, { port, switches: config.switches }),
+      guard,
+      metrics: createRequestMetrics(families, { type, roots }, mono),
+      streamIdleMs: config.streamIdleMs,
+      stopping,
+    });
+  };
+}
+
+function metricRoot(pattern: string): string {
+  const [first = '', second] = pattern.split('/').slice(1);
+  return first === 'metrics' && second !== undefined ? `metrics/${second}` : first;
+}
+
+async function createGuard(config: ServerConfig, deps: ServerDeps): Promise<Guard> {
+  const reviews = deps.request && createReviewDeps(deps, deps.request);
+  const reviewToken = await tokenReviews(config, deps, reviews);
+  const certificateOf = createClientCertificates(deps.clock.now);
+  return {
+    authenticate: createAuthenticate({ anonymous: config.anonymous, reviewToken }),
+    authorize: authorization(config, reviews),
+    clientCertificate: ({ socket }: IncomingMessage) =>
+      socket instanceof TLSSocket ? certificateOf(socket) : { kind: 'none' },
+    streamsByMethod: config.streamsByMethod,
+  };
+}
+
+async function tokenReviews(
+  { nodeTokenFile, tokenReviews: wish }: ServerConfig,
+  { log }: ServerDeps,
+  reviews: ReviewDeps | undefined,
+): Promise<TokenReviews | undefined> {
+  if (nodeTokenFile !== undefined) {
+    const token = await ensureNodeToken(nodeTokenFile);
+    log.info('The token in this file opens the port of this node', { file: nodeTokenFile });
+    return reviewNodeToken(token);
+  }
+  return wish && reviews && createTokenReviews(wish, reviews);
+}
+
+function authorization({ authorization: mode, nodeName }: ServerConfig, reviews: ReviewDeps | undefined): Authorize {
+  if (mode === 'AlwaysAllow') return authorizeEverybody;
+  return reviews === undefined
+    ? authorizeAdministrators
+    : authorizeByReview(createAccessReviews({ nodeName, ...mode }, reviews));
+}
+
+function createReviewDeps({ clock, metrics }: ServerDeps, request: ReviewRequest): ReviewDeps {
+  const family = (what: string, name: string) => ({
+    total: metrics.counter({
+      name: `apiserver_delegated_${what}_request_total`,
+      help: `Number of HTTP requests partitioned by status code.`,
+      labels: ['code'],
+    }),
+    duration: metrics.histogram({
+      name: `apiserver_delegated_${what}_request_duration_seconds`,
+      help: 'Request latency in seconds. Broken down by status code.',
+      labels: ['code'],
+      buckets: [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10],
+    }),
+    name,
+  });
+  const families = { token: family('authn', 'token'), access: family('authz', 'access') };
+  return {
+    clock,
+    request,
+    onReview: ({ kind, code, seconds }) => {
+      families[kind].total.add(1, [code]);
+      families[kind].duration.observe(seconds, [code]);
+    },
+  };
+}

@@ -1,0 +1,148 @@
+/** The certificate and key that the server shows, and the CA of its clients: read from files, and again when these change. */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { CodedError, describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { createSelfSigned } from './self-signed.ts';
+
+export interface TlsFiles {
+  readonly certificate: string;
+  readonly key: string;
+  /** Empty: client certificates are not asked for. */
+  readonly clientCa: string;
+}
+
+export interface TlsMaterial {
+  readonly certificate: string;
+  readonly key: string;
+  /** Undefined: none. */
+  readonly clientCa: string | undefined;
+}
+
+/** Both files or an error that names the one that is wrong; half a pair never gets to the server. */
+export async function readTlsMaterial(files: TlsFiles): Promise<TlsMaterial> {
+  const material = await readTexts(files);
+  checkMaterial(files, material);
+  return material;
+}
+
+async function readTexts(files: TlsFiles): Promise<TlsMaterial> {
+  const [certificate, key, clientCa] = await Promise.all([
+    readFile(files.certificate, 'utf8'),
+    readFile(files.key, 'utf8'),
+    files.clientCa === '' ? undefined : readFile(files.clientCa, 'utf8'),
+  ]);
+  return { certificate, key, clientCa };
+}
+
+function checkMaterial(files: TlsFiles, { certificate, key, clientCa }: TlsMaterial): void {
+  const parsed = parsing(files.certificate, () => new X509Certificate(certificate));
+  const privateKey = parsing(files.key, () => createPrivateKey(key));
+  if (!parsed.checkPrivateKey(privateKey))
+    throw new CodedError(
+      'invalid',
+      `the key in ${files.key} does not belong to the certificate in ${files.certificate}`,
+    );
+  if (clientCa !== undefined) checkAuthorities(files.clientCa, clientCa);
+}
+
+function checkAuthorities(file: string, pem: string): void {
+  const found = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
+  if (found.length === 0) throw new CodedError('invalid', `${file} holds no certificate`);
+  for (const one of found) parsing(file, () => new X509Certificate(one));
+}
+
+function parsing<T>(file: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new CodedError('invalid', `can't read ${file}: ${describeError(error)}`);
+  }
+}
+
+/** The pair in the certificate folder, made where there is none, or where the one that was made here is past its time. */
+export async function ensureSelfSigned(
+  folder: string,
+  host: string,
+  now: number,
+  log: Logger,
+): Promise<Omit<TlsFiles, 'clientCa'>> {
+  const files = { certificate: join(folder, 'kubelet.crt'), key: join(folder, 'kubelet.key') };
+  if (await isUsable(files, now)) return files;
+  const made = await createSelfSigned(host, now);
+  await mkdir(folder, { recursive: true });
+  await replaceFile(files.key, made.key, 0o600);
+  await replaceFile(files.certificate, made.certificate, 0o644);
+  log.info('Using self-signed cert', { certFile: files.certificate, keyFile: files.key });
+  return files;
+}
+
+async function isUsable(files: Omit<TlsFiles, 'clientCa'>, now: number): Promise<boolean> {
+  try {
+    const parsed = new X509Certificate((await readTlsMaterial({ ...files, clientCa: '' })).certificate);
+    // Somebody else's certificate is never replaced: they see in their clients that it is past its time.
+    return now < parsed.validToDate.getTime() || !/-ca@\d+$/.test(parsed.issuer);
+  } catch (error) {
+    if ((await isThere(files.certificate)) || (await isThere(files.key))) throw error;
+    return false;
+  }
+}
+
+const isThere = (file: string) =>
+  stat(file).then(
+    () => true,
+    () => false,
+  );
+
+async function replaceFile(path: string, content: string, mode: number): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(`${path}.new`, content, { mode });
+  await rename(`${path}.new`, path);
+}
+
+/** Short enough that nobody waits for a new certificate, and three calls of stat cost nothing. Mounted secrets change by a link: no watch needed. */
+const LOOK_EVERY_MS = 10_000;
+
+export interface TlsWatchDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly everyMs?: number;
+  onChange(material: TlsMaterial): void;
+}
+
+/** Until the signal aborts. A broken file is told once and the last good one stays. */
+export async function watchTlsFiles(
+  files: TlsFiles,
+  first: TlsMaterial,
+  deps: TlsWatchDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  let used = first;
+  let told = '';
+  while (!signal.aborted) {
+    await deps.clock.sleep(deps.everyMs ?? LOOK_EVERY_MS, signal).catch(() => undefined);
+    if (signal.aborted) return;
+    try {
+      const found = await readTexts(files);
+      if (!same(found, used)) checkMaterial(files, found);
+      told = '';
+      if (same(found, used)) continue;
+      used = found;
+      deps.onChange(found);
+      deps.log.info('Reloaded the certificates of the server', {
+        certFile: files.certificate,
+        clientCAFile: files.clientCa,
+      });
+    } catch (error) {
+      const text = describeError(error);
+      if (text !== told)
+        deps.log.error('Failed to reload the certificates of the server: the last good ones stay', { err: error });
+      told = text;
+    }
+  }
+}
+
+const same = (a: TlsMaterial, b: TlsMaterial) =>
+  a.certificate === b.certificate && a.key === b.key && a.clientCa === b.clientCa;
