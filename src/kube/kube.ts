@@ -1,6 +1,17 @@
 /** Access to the API server: requests, and lists that are kept up to date by watches. */
 import type { StringMap } from '../api/meta.ts';
+import type { Clock } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import { linkSignal } from '../base/signal.ts';
+import type { BucketSize } from '../base/token-bucket.ts';
+import type { RunProgram } from '../host/program.ts';
+import type { RequestRecord } from './client.ts';
+import type { Dial } from './dial.ts';
+import { loadKubeconfig } from './kubeconfig.ts';
+import { openServer, type Server } from './server.ts';
+import { createWatch } from './watch.ts';
 
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -91,6 +102,88 @@ export interface Kube extends Part {
   watch<T extends KubeObject>(wish: WatchWish<T>): Part;
   /** Heartbeats failed: closes every connection, and the next request makes a new one. */
   reconnect(reason: string): void;
+  /** Called whenever the server answers again after it did not: the moment to try what was put off. Gives the way to unsubscribe. */
+  onBack(listener: () => void): () => void;
   /** `https://192.0.2.1:6443`; empty before `start` has read the kubeconfig. */
   readonly server: string;
+}
+
+export interface KubeDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Of jitter: from 0 to just below 1. */
+  readonly random: () => number;
+  /** What credential plugins inherit. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Told of every exchange, for metrics. */
+  readonly onRequest?: (record: RequestRecord) => void;
+  readonly dial?: Dial;
+  readonly run?: RunProgram;
+}
+
+export interface KubeConfig {
+  /** Path of the kubeconfig. */
+  readonly kubeconfig: string;
+  /** Path of the kubeconfig for a first certificate; empty: none. */
+  readonly bootstrapKubeconfig: string;
+  readonly limit: BucketSize;
+  readonly heartbeatTimeoutMs: number;
+  readonly userAgent: string;
+}
+
+export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
+  const listeners = new Set<() => void>();
+  const life = linkSignal();
+  let server: Server | undefined;
+  const use = (): Server => {
+    if (server === undefined) throw new CodedError('unavailable', 'access to the API server has not been started');
+    return server;
+  };
+  const client = (pick: (server: Server) => KubeClient): KubeClient => ({
+    request: async (request, signal) => await pick(use()).request(request, signal),
+  });
+  return {
+    name: 'access to the API server',
+    start: async () => {
+      const { access, warnings } = await loadKubeconfig(config.kubeconfig, config.bootstrapKubeconfig);
+      for (const warning of warnings) deps.log.warn('Something in the kubeconfig is not used', { what: warning });
+      const opened = openServer(deps, access, config);
+      await opened.credentials.check();
+      opened.reachability.subscribe(() => {
+        for (const listener of listeners) listener();
+      });
+      void opened.credentials.watchFiles(life.signal);
+      server = opened;
+    },
+    stop: async () => {
+      life.abort('stopped');
+      await server?.close();
+    },
+    general: client(({ general }) => general),
+    events: client(({ events }) => events),
+    heartbeats: client(({ heartbeats }) => heartbeats),
+    watch: (wish) => {
+      const part: { current: Part | undefined } = { current: undefined };
+      return {
+        name: `watch of ${wish.path}`,
+        start: (signal) => {
+          const { general, reachability } = use();
+          part.current = createWatch({ ...deps, client: general, reachability }, wish);
+          return part.current.start(signal);
+        },
+        stop: () => part.current?.stop?.(),
+      };
+    },
+    reconnect: (reason) => {
+      deps.log.warn('Connections to the API server are closed', { reason });
+      server?.reconnect(reason);
+    },
+    onBack: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    get server() {
+      return server?.text ?? '';
+    },
+  };
 }

@@ -1,0 +1,175 @@
+/** Requests: headers, deadline, turn, retries that the server asks for, and what the answer means. */
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Clock } from '../base/clock.ts';
+import { CodedError, codeOf } from '../base/errors.ts';
+import { withDeadline } from '../base/signal.ts';
+import { readWhole } from './body.ts';
+import type { Connections } from './connections.ts';
+import type { Credentials } from './credentials.ts';
+import type { KubeClient, KubeErrorData, KubeRequest } from './kube.ts';
+import type { Limiter, Urgency } from './limiter.ts';
+import type { Call, Reply } from './link.ts';
+import type { Reachability } from './reachability.ts';
+import { parseRetryAfter, refusalError } from './rules/answers.ts';
+
+/** One HTTP exchange, for metrics. `code` is the status, or `<error>` where no answer came. */
+export interface RequestRecord {
+  readonly verb: string;
+  readonly host: string;
+  readonly code: string;
+  readonly durationMs: number;
+}
+
+export interface ClientDeps {
+  readonly clock: Clock;
+  readonly connections: Connections;
+  readonly credentials: Credentials;
+  readonly limiter: Limiter;
+  readonly reachability: Pick<Reachability, 'answered' | 'failed'>;
+  readonly onRequest: (record: RequestRecord) => void;
+}
+
+export interface ClientConfig {
+  readonly host: string;
+  /** Before every path. */
+  readonly basePath: string;
+  readonly userAgent: string;
+  /** Where a request names no time of its own. */
+  readonly timeoutMs: number;
+}
+
+export interface Client extends KubeClient {
+  /** The answer 200 while it comes; everything else is an error as of `request`. */
+  stream(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Reply>;
+}
+
+const MOST_BYTES = 256 << 20;
+const MOST_RETRIES = 4;
+const LONGEST_RETRY_AFTER_MS = 30_000;
+const PATCH_TYPES = {
+  strategic: 'application/strategic-merge-patch+json',
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+} as const;
+
+export function createClient(deps: ClientDeps, config: ClientConfig): Client {
+  const exchange = createExchange(deps, config);
+  return {
+    request: async <Answer>(request: KubeRequest, signal: AbortSignal): Promise<Answer> => {
+      const what = `${request.method} ${request.path}`;
+      const timeoutMs = request.timeoutMs ?? config.timeoutMs;
+      const deadline = deps.clock.mono() + timeoutMs;
+      using limit = withDeadline(deps.clock, timeoutMs, what, signal);
+      const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+      const call: Omit<Call, 'headers'> = {
+        method: request.method,
+        path: pathOf(config, request.path, request.query),
+        body,
+        endless: false,
+      };
+      const headers = contentHeaders(request);
+      const reply = await exchange({ what, call, headers, urgency: 'request', deadline }, limit.signal);
+      return parseAnswer<Answer>(what, reply, await readWhole(reply, { mostBytes: MOST_BYTES, signal: limit.signal }));
+    },
+    stream: async (path, query, signal) => {
+      const what = `GET ${path}`;
+      // Until the answer begins; how long it goes on is the caller's to say.
+      using limit = withDeadline(deps.clock, config.timeoutMs, what, signal);
+      const call = { method: 'GET', path: pathOf(config, path, query), body: undefined, endless: true };
+      const deadline = deps.clock.mono() + config.timeoutMs;
+      return await exchange({ what, call, headers: {}, urgency: 'watch', deadline }, limit.signal);
+    },
+  };
+}
+
+function pathOf({ basePath }: ClientConfig, path: string, query: KubeRequest['query'] = {}): string {
+  const search = new URLSearchParams(query).toString();
+  return `${basePath}${path}${search === '' ? '' : `?${search}`}`;
+}
+
+function contentHeaders({ method, body, patch = 'strategic' }: KubeRequest): OutgoingHttpHeaders {
+  if (body === undefined) return {};
+  return { 'content-type': method === 'PATCH' ? PATCH_TYPES[patch] : 'application/json' };
+}
+
+function parseAnswer<Answer>(what: string, reply: Reply, text: string): Answer {
+  const isJson = reply.header('content-type')?.includes('json') ?? true;
+  if (!isJson || text === '') return text as Answer;
+  try {
+    return JSON.parse(text) as Answer;
+  } catch (cause) {
+    throw new CodedError('unavailable', `${what}: the answer is no JSON`, { cause });
+  }
+}
+
+interface Exchange {
+  readonly what: string;
+  readonly call: Omit<Call, 'headers'>;
+  readonly headers: OutgoingHttpHeaders;
+  readonly urgency: Urgency;
+  /** Monotonic: beyond it nothing is tried again. */
+  readonly deadline: number;
+}
+
+/** Resolves with a good answer. Tries again only what the server says should be tried again. */
+function createExchange(deps: ClientDeps, config: ClientConfig) {
+  const { clock, limiter, credentials, reachability } = deps;
+  const once = createAttempt(deps, config);
+  return async (exchange: Exchange, signal: AbortSignal): Promise<Reply> => {
+    const { what } = exchange;
+    for (let retries = 0, replaced = false; ; retries += 1) {
+      await limiter.pass(exchange.urgency, signal);
+      const login = await credentials.headers(signal);
+      const reply = await once(exchange, login, signal);
+      if (reply.httpStatus >= 200 && reply.httpStatus < 300) {
+        reachability.answered();
+        return reply;
+      }
+      const error = await refusalOf(what, reply, signal);
+      if (error.code === 'unavailable') reachability.failed(error);
+      else reachability.answered();
+      if (error.code === 'unauthenticated' && !replaced) {
+        replaced = true;
+        if (await credentials.replace(login, signal)) continue;
+      }
+      const wait = retryWait(error);
+      if (wait === undefined || retries >= MOST_RETRIES || clock.mono() + wait > exchange.deadline) throw error;
+      await clock.sleep(wait, signal);
+    }
+  };
+}
+
+async function refusalOf(what: string, reply: Reply, signal: AbortSignal): Promise<CodedError> {
+  const body = await readWhole(reply, { mostBytes: MOST_BYTES, signal });
+  const retryAfterMs = parseRetryAfter(reply.header('retry-after'));
+  return refusalError({ what, httpStatus: reply.httpStatus, body, retryAfterMs });
+}
+
+/** How long the server wants to be left alone before the same request; undefined where it did not say. */
+function retryWait(error: CodedError): number | undefined {
+  const { httpStatus, retryAfterMs } = error.data as KubeErrorData;
+  if (retryAfterMs === undefined || (httpStatus !== 429 && httpStatus !== 503)) return undefined;
+  return retryAfterMs <= LONGEST_RETRY_AFTER_MS ? retryAfterMs : undefined;
+}
+
+function createAttempt({ clock, connections, reachability, onRequest }: ClientDeps, config: ClientConfig) {
+  const { host, userAgent } = config;
+  return async ({ what, call, headers }: Exchange, login: OutgoingHttpHeaders, signal: AbortSignal): Promise<Reply> => {
+    const started = clock.mono();
+    const record = (code: string) => onRequest({ verb: call.method, host, code, durationMs: clock.mono() - started });
+    const all = { accept: 'application/json', 'user-agent': userAgent, ...headers, ...login };
+    try {
+      const reply = await connections.open({ ...call, headers: all }, signal);
+      record(String(reply.httpStatus));
+      return reply;
+    } catch (error) {
+      record('<error>');
+      if (signal.aborted) {
+        if (codeOf(signal.reason) === 'deadline') reachability.failed(signal.reason);
+        throw signal.reason;
+      }
+      reachability.failed(error);
+      throw new CodedError('unavailable', what, { cause: error });
+    }
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * The connections of one kind of client. There is one, opened when it is first needed and again after it died; a second one joins it
+ * only while the server allows no more calls at once on the first.
+ *
+ *   none ──call──► dialling ──► open ──closed, silent, renewed──► none
+ *                     └──failed: next attempt not before the back-off──► none
+ *
+ * Every call gets one real attempt of its own or shares one that is under way.
+ */
+import type { Clock } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { linkSignal, withDeadline } from '../base/signal.ts';
+import type { Call, Link, Reply } from './link.ts';
+import { abortable } from './shared.ts';
+
+export interface Connections {
+  open(call: Call, signal: AbortSignal): Promise<Reply>;
+  /** Fails everything under way; the next call makes a new connection. */
+  reconnect(reason: string): void;
+  /** New calls go to a new connection, watches are cut, other calls under way finish. */
+  renew(reason: string): void;
+  close(): Promise<void>;
+}
+
+export interface ConnectionsDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly dial: (signal: AbortSignal) => Promise<Link>;
+  /** `https://192.0.2.1:6443`. */
+  readonly server: string;
+}
+
+const FIRST_BACK_OFF_MS = 50;
+const LONGEST_BACK_OFF_MS = 1_000;
+/** For the socket, TLS and the first word of HTTP/2. */
+const DIAL_TIMEOUT_MS = 15_000;
+/** A connection on which nothing came for so long is pinged; without an answer it is given up. */
+const SILENCE_MS = 30_000;
+const LOOK_MS = 10_000;
+const PING_TIMEOUT_MS = 15_000;
+/** A request got no answer in time: the connection is asked at once, and for less long. */
+const SUSPECT_PING_TIMEOUT_MS = 5_000;
+/** A further connection that nobody uses is closed after so long. */
+const IDLE_MS = 60_000;
+/** A call that the server has certainly not looked at goes to another connection, so often. */
+const MOST_REFUSALS = 3;
+
+export function createConnections(deps: ConnectionsDeps): Connections {
+  const { clock, log, server } = deps;
+  const closing = linkSignal();
+  const links = new Set<Link>();
+  let attempt: Promise<Link> | undefined;
+  let failures = 0;
+  let retryAt = 0;
+
+  const dial = async (): Promise<Link> => {
+    const wait = retryAt - clock.mono();
+    if (failures > 0 && wait > 0) await clock.sleep(wait, closing.signal);
+    using limit = withDeadline(clock, DIAL_TIMEOUT_MS, `connecting to ${server}`, closing.signal);
+    try {
+      const link = await deps.dial(limit.signal);
+      failures = 0;
+      adopt(link);
+      return link;
+    } catch (cause) {
+      closing.signal.throwIfAborted();
+      const longest = Math.min(FIRST_BACK_OFF_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
+      retryAt = clock.mono() + longest * (0.5 + deps.random() / 2);
+      failures = Math.min(failures + 1, 10);
+      throw new CodedError('unavailable', `the API server ${server} can't be reached`, { cause });
+    }
+  };
+  const adopt = (link: Link) => {
+    const life = linkSignal(closing.signal);
+    links.add(link);
+    void link.closed.then(() => {
+      links.delete(link);
+      life.abort('closed');
+      life[Symbol.dispose]();
+    });
+    let asked = false;
+    link.onSuspicion(() => {
+      if (asked) return;
+      asked = true;
+      void pingOrDestroy(link, { clock, log, server, timeoutMs: SUSPECT_PING_TIMEOUT_MS }, life.signal).then(() => {
+        asked = false;
+      });
+    });
+    void watchLink(link, { clock, log, server, isFurther: () => links.size > 1 }, life.signal);
+  };
+  const pick = (): Link | undefined => {
+    for (const link of links) if (link.hasRoom()) return link;
+    return undefined;
+  };
+  const acquire = async (signal: AbortSignal): Promise<Link> => {
+    for (let link = pick(); ; link = pick()) {
+      closing.signal.throwIfAborted();
+      if (link !== undefined) return link;
+      attempt ??= dial().finally(() => {
+        attempt = undefined;
+      });
+      const fresh = await abortable(attempt, signal);
+      if (fresh.hasRoom()) return fresh;
+    }
+  };
+  return {
+    open: async (call, signal) => {
+      for (let refusals = 0; ; refusals += 1) {
+        const link = await acquire(signal);
+        try {
+          return await link.open(call, signal);
+        } catch (error) {
+          if (refusals >= MOST_REFUSALS || !isRefused(error)) throw error;
+        }
+      }
+    },
+    reconnect: (reason) => {
+      for (const link of links) link.destroy(new CodedError('unavailable', reason));
+    },
+    renew: (reason) => {
+      for (const link of links) link.retire(new CodedError('unavailable', reason));
+    },
+    close: async () => {
+      const reason = new CodedError('unavailable', 'the client was closed');
+      closing.abort(reason);
+      const open = [...links];
+      for (const link of open) link.destroy(reason);
+      await Promise.all(open.map(({ closed }) => closed));
+    },
+  };
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof CodedError && error.data['refused'] === true;
+}
+
+interface LinkCare {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly server: string;
+}
+
+/** Until the link is closed: notices silence, and lets go of a further connection that nobody needs. */
+async function watchLink(
+  link: Link,
+  care: LinkCare & { readonly isFurther: () => boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = care;
+  let idleSince: number | undefined;
+  let received = link.received();
+  let heardAt = clock.mono();
+  while (!signal.aborted) {
+    await clock.sleep(LOOK_MS, signal).catch(() => undefined);
+    if (signal.aborted) return;
+    const now = clock.mono();
+    if (link.received() !== received) heardAt = now;
+    if (link.active() > 0) idleSince = undefined;
+    else idleSince ??= now;
+    if (idleSince !== undefined && care.isFurther() && now - idleSince >= IDLE_MS) {
+      link.retire(new CodedError('unavailable', 'not needed any more'));
+    } else if (now - heardAt >= SILENCE_MS) {
+      await pingOrDestroy(link, { ...care, timeoutMs: PING_TIMEOUT_MS }, signal);
+    }
+    received = link.received();
+  }
+}
+
+async function pingOrDestroy(
+  link: Link,
+  { clock, log, server, timeoutMs }: LinkCare & { readonly timeoutMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  if (link.ping === undefined || signal.aborted) return;
+  const before = link.received();
+  using limit = withDeadline(clock, timeoutMs, `ping of ${server}`, signal);
+  await abortable(link.ping(), limit.signal).catch((error: unknown) => {
+    // Other bytes are a sign of life too: an answer to a ping waits behind a long list.
+    if (signal.aborted || link.received() !== before) return;
+    log.warn('The API server has gone silent: its connection is closed', { server, err: error });
+    link.destroy(new CodedError('unavailable', `${server} has gone silent`, { cause: error }));
+  });
+}

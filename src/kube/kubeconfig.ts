@@ -1,0 +1,44 @@
+/** Reads the kubeconfig file. */
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { CodedError } from '../base/errors.ts';
+import { type Access, readKubeconfig } from './rules/kubeconfig.ts';
+import type { PemSource } from './rules/pem-source.ts';
+
+export interface LoadedKubeconfig {
+  /** With paths that hold from everywhere. */
+  readonly access: Access;
+  readonly warnings: readonly string[];
+}
+
+/** Rejects with all that is wrong with the file, each with its place. */
+export async function loadKubeconfig(path: string, bootstrapPath: string): Promise<LoadedKubeconfig> {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new CodedError('invalid', missingText(path, bootstrapPath, cause), { cause });
+  });
+  const read = readKubeconfig(text, path);
+  if ('problems' in read) throw new CodedError('invalid', `the kubeconfig can't be used: ${read.problems.join('; ')}`);
+  return { access: withFullPaths(read.access, dirname(resolve(path))), warnings: read.warnings };
+}
+
+function missingText(path: string, bootstrapPath: string, { code }: NodeJS.ErrnoException): string {
+  const what = `the kubeconfig ${path} can't be read`;
+  if (code !== 'ENOENT' || bootstrapPath === '') return what;
+  return `${what}; to get a first certificate with --bootstrap-kubeconfig=${bootstrapPath} is not supported yet: write a kubeconfig with a certificate or token to ${path}`;
+}
+
+/** Paths are relative to the file that they stand in. A command without a slash is looked for in PATH. */
+function withFullPaths({ cluster, user }: Access, folder: string): Access {
+  const full = <T extends PemSource | undefined>(source: T): T =>
+    source?.kind === 'file' ? { ...source, path: resolve(folder, source.path) } : source;
+  const { certificate, tokenFile, exec } = user;
+  return {
+    cluster: { ...cluster, authority: full(cluster.authority) },
+    user: {
+      ...user,
+      certificate: certificate && { cert: full(certificate.cert), key: full(certificate.key) },
+      tokenFile: tokenFile && resolve(folder, tokenFile),
+      exec: exec && { ...exec, command: exec.command.includes('/') ? resolve(folder, exec.command) : exec.command },
+    },
+  };
+}

@@ -1,0 +1,161 @@
+/** A connection that speaks HTTP/2: many calls and watches at once. */
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import type { Socket } from 'node:net';
+import { CodedError, codeOf } from '../base/errors.ts';
+import type { Call, Link, Reply } from './link.ts';
+
+/** HTTP/2's 64 KiB would make a long list wait for window updates many times. */
+const STREAM_WINDOW = 1 << 20;
+const SESSION_WINDOW = 8 << 20;
+/** Megabytes; beyond them Node refuses streams. */
+const SESSION_MEMORY = 64;
+/** A server that names no limit gets no more than this on one connection. */
+const MOST_STREAMS = 1000;
+
+/** Resolves when the server has shown that it speaks HTTP/2. Takes the socket over, also where it fails. */
+export function openHttp2Link(
+  socket: Socket,
+  origin: { readonly authority: string; readonly scheme: 'http' | 'https' },
+  signal: AbortSignal,
+): Promise<Link> {
+  return new Promise((resolve, reject) => {
+    const session = connect(`${origin.scheme}://${origin.authority}`, {
+      createConnection: () => socket,
+      maxSessionMemory: SESSION_MEMORY,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
+    });
+    let failure: Error | undefined;
+    const onAbort = () => {
+      failure = signal.reason;
+      session.destroy();
+    };
+    const settle = () => signal.removeEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    session.once('connect', () => session.setLocalWindowSize(SESSION_WINDOW));
+    // Its streams report what happened; without a listener the error would end the process.
+    session.on('error', (error) => {
+      failure ??= error;
+    });
+    session.once('remoteSettings', () => {
+      settle();
+      resolve(createHttp2Link(session, socket, origin));
+    });
+    session.once('close', () => {
+      settle();
+      const cause = failure ?? new Error('closed by the server before its first word');
+      reject(
+        signal.aborted ? signal.reason : new CodedError('unavailable', `HTTP/2 with ${origin.authority}`, { cause }),
+      );
+    });
+  });
+}
+
+function createHttp2Link(
+  session: ClientHttp2Session,
+  socket: Socket,
+  origin: { readonly authority: string; readonly scheme: string },
+): Link {
+  const endless = new Set<ClientHttp2Stream>();
+  let active = 0;
+  let retired: Error | undefined;
+  let suspect: () => void = () => undefined;
+  const closed = new Promise<void>((resolve) => session.once('close', resolve));
+  const open = (call: Call, signal: AbortSignal): Promise<Reply> => {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    let stream: ClientHttp2Stream;
+    try {
+      stream = session.request(
+        {
+          ':method': call.method,
+          ':path': call.path,
+          ':authority': origin.authority,
+          ':scheme': origin.scheme,
+          ...call.headers,
+        },
+        { endStream: call.body === undefined },
+      );
+    } catch (cause) {
+      // The session ended between the choice of this link and now.
+      return Promise.reject(
+        new CodedError('unavailable', 'the connection is closed', { cause, data: { refused: true } }),
+      );
+    }
+    active += 1;
+    if (call.endless) endless.add(stream);
+    stream.once('close', () => {
+      active -= 1;
+      endless.delete(stream);
+      if (retired !== undefined && active === 0) session.close();
+    });
+    if (call.body !== undefined) stream.end(call.body);
+    return awaitReply(stream, signal, () => suspect());
+  };
+  return {
+    open,
+    hasRoom: () => !session.closed && !session.destroyed && retired === undefined && active < streamLimit(session),
+    active: () => active,
+    retire: (reason) => {
+      retired = reason;
+      for (const stream of endless) stream.destroy(reason);
+      if (active === 0) session.close();
+    },
+    destroy: (reason) => {
+      if (session.destroyed) return;
+      session.destroy(reason);
+      socket.destroy();
+    },
+    received: () => socket.bytesRead,
+    ping: () =>
+      new Promise((resolve) => {
+        if (session.destroyed || !session.ping((error) => error === null && resolve())) return;
+      }),
+    closed,
+    onSuspicion: (listener) => {
+      suspect = listener;
+    },
+  };
+}
+
+function streamLimit(session: ClientHttp2Session): number {
+  return Math.min(session.remoteSettings?.maxConcurrentStreams ?? MOST_STREAMS, MOST_STREAMS);
+}
+
+function awaitReply(stream: ClientHttp2Stream, signal: AbortSignal, suspect: () => void): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    let failure: Error | undefined;
+    const onAbort = () => {
+      if (codeOf(signal.reason) === 'deadline') suspect();
+      reject(signal.reason);
+      stream.close(constants.NGHTTP2_CANCEL);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    const settle = () => signal.removeEventListener('abort', onAbort);
+    // Stays on for the whole life of the stream: who reads the body listens too.
+    stream.on('error', (error) => {
+      failure = error;
+    });
+    stream.once('response', (headers) => {
+      settle();
+      resolve({
+        httpStatus: headers[':status'] ?? 0,
+        header: (name) => {
+          const value = headers[name];
+          return Array.isArray(value) ? value[0] : value;
+        },
+        body: stream,
+        cancel: () => stream.close(constants.NGHTTP2_CANCEL),
+      });
+    });
+    stream.once('close', () => {
+      settle();
+      reject(noReply(stream, failure));
+    });
+  });
+}
+
+function noReply(stream: ClientHttp2Stream, failure: Error | undefined): Error {
+  const refused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM;
+  const cause = failure ?? new Error('closed before the answer');
+  return new CodedError('unavailable', 'the connection to the API server was lost', { cause, data: { refused } });
+}

@@ -1,0 +1,62 @@
+/** Certificates and keys from wherever the kubeconfig says they are, and a look at whether they have changed. */
+import { readFile, stat } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { CodedError } from '../base/errors.ts';
+import type { Access } from './rules/kubeconfig.ts';
+import type { PemSource } from './rules/pem-source.ts';
+
+export interface TlsMaterial {
+  /** Undefined: the authorities that the machine trusts. */
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+}
+
+/** Read now: every new connection gets what the files hold today. */
+export async function readMaterial({ cluster, user }: Access): Promise<TlsMaterial> {
+  const [ca, cert, key] = await Promise.all([
+    readPemSource(cluster.authority, 'certificate authority'),
+    readPemSource(user.certificate?.cert, 'client certificate'),
+    readPemSource(user.certificate?.key, 'client key'),
+  ]);
+  return { ca, cert, key };
+}
+
+/** Throws an error that says which of them is unusable. */
+export function checkMaterial({ ca, cert, key }: TlsMaterial): void {
+  try {
+    if (ca !== undefined) createSecureContext({ ca });
+  } catch (cause) {
+    throw new CodedError('invalid', 'the certificate authority of the API server is no certificate in PEM form', {
+      cause,
+    });
+  }
+  try {
+    if (cert !== undefined && key !== undefined) createSecureContext({ cert, key });
+  } catch (cause) {
+    throw new CodedError('invalid', 'client certificate and key are no matching pair in PEM form', { cause });
+  }
+}
+
+/** Changes with the content of the files. A file that is missing for a moment, while it is replaced, is a change too. */
+export async function fingerprint({ cluster, user }: Access): Promise<string> {
+  const sources = [cluster.authority, user.certificate?.cert, user.certificate?.key];
+  const marks = sources.map(async (source) => {
+    if (source?.kind !== 'file') return '';
+    const found = await stat(source.path).catch(() => undefined);
+    return found === undefined ? 'missing' : `${found.ino}:${found.size}:${found.mtimeMs}`;
+  });
+  return (await Promise.all(marks)).join(' ');
+}
+
+async function readPemSource(source: PemSource | undefined, what: string): Promise<string | undefined> {
+  if (source === undefined) return undefined;
+  if (source.kind === 'inline') return source.pem;
+  try {
+    const pem = await readFile(source.path, 'latin1');
+    if (pem.includes('-----BEGIN ')) return pem;
+  } catch (cause) {
+    throw new CodedError('unavailable', `the ${what} ${source.path} can't be read`, { cause });
+  }
+  throw new CodedError('invalid', `the ${what} ${source.path} holds no PEM text`);
+}

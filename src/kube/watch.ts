@@ -1,0 +1,249 @@
+/**
+ * A list that is kept up to date.
+ *
+ *   listing ──listed──► watching ──ended──► watching from the last version seen
+ *      ▲                    └──410 Gone, or nothing but nonsense──┐
+ *      └──────────────────────────────────────────────────────────┘
+ *
+ * Every step that fails is tried again after a back-off with jitter, or as soon as a server that was away is back.
+ */
+import type { Clock } from '../base/clock.ts';
+import { CodedError, codeOf } from '../base/errors.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import { linkSignal, withDeadline } from '../base/signal.ts';
+import { readLines } from './body.ts';
+import type { Client } from './client.ts';
+import type { KubeErrorData, KubeObject, WatchWish } from './kube.ts';
+import type { Reachability } from './reachability.ts';
+import { isStatus, refusalError } from './rules/answers.ts';
+
+export interface WatchDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly client: Client;
+  readonly reachability: Pick<Reachability, 'back'>;
+}
+
+interface List<T> {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata?: { readonly resourceVersion?: string };
+  readonly items?: readonly T[] | null;
+}
+
+interface WatchEvent<T> {
+  readonly type: string;
+  readonly object: T;
+}
+
+const FIRST_BACK_OFF_MS = 800;
+const LONGEST_BACK_OFF_MS = 15_000; // jitter makes it up to twice as long
+/** A watch that lasted so long was a good one, also where nothing happened. */
+const GOOD_WATCH_MS = 5_000;
+const SHORTEST_WATCH_S = 300;
+/** The server ends a watch; where it forgets to, so long after it should have. */
+const OVERTIME_MS = 30_000;
+/** etcd takes no object above 1.5 MiB; as JSON, with managed fields, it can be a few times that. */
+const LONGEST_LINE = 32 << 20;
+/** A server that sends nonsense so often in a row is asked for the whole list. */
+const MOST_NONSENSE = 3;
+
+export function createWatch<T extends KubeObject>(deps: WatchDeps, wish: WatchWish<T>): Part {
+  const ended = linkSignal();
+  let work: Promise<void> = Promise.resolve();
+  return {
+    name: `watch of ${wish.path}`,
+    start: (signal) => {
+      if (signal.aborted) ended.abort(signal.reason);
+      else signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true, signal: ended.signal });
+      work = new Watch(deps, wish, ended.signal).run();
+    },
+    stop: async () => {
+      ended.abort(new CodedError('unavailable', `the watch of ${wish.path} was stopped`));
+      await work;
+    },
+  };
+}
+
+/** Carries an answer of the server out of a stream of events. */
+class Nonsense extends CodedError {}
+
+class Watch<T extends KubeObject> {
+  readonly #deps: WatchDeps;
+  readonly #wish: WatchWish<T>;
+  readonly #signal: AbortSignal;
+  readonly #selectors: Readonly<Record<string, string>>;
+  /** Up to where this has seen everything; undefined: the whole list is needed. */
+  #version: string | undefined;
+  /** What a list must not be older than: `0` takes any, empty the newest. */
+  #atLeast = '0';
+  #failures = 0;
+  #nonsense = 0;
+
+  constructor(deps: WatchDeps, wish: WatchWish<T>, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#wish = wish;
+    this.#signal = signal;
+    const { fieldSelector, labelSelector } = wish;
+    this.#selectors = {
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+    };
+  }
+
+  async run(): Promise<void> {
+    while (!this.#signal.aborted) {
+      try {
+        if (this.#version === undefined) await this.#list();
+        await this.#follow(this.#version ?? '');
+      } catch (error) {
+        if (!this.#signal.aborted) await this.#recover(error);
+      }
+    }
+  }
+
+  async #list(): Promise<void> {
+    const query = { ...this.#selectors, resourceVersion: this.#atLeast };
+    const list = await this.#deps.client.request<List<T>>(
+      { method: 'GET', path: this.#wish.path, query },
+      this.#signal,
+    );
+    const version = list?.metadata?.resourceVersion;
+    if (version === undefined || version === '') {
+      throw new CodedError('unavailable', `GET ${this.#wish.path}: the list has no resourceVersion`);
+    }
+    const items = itemsOf(list);
+    this.#version = version;
+    this.#atLeast = version;
+    this.#tell('replaced', (listener) => listener.replaced(items));
+  }
+
+  /** Resolves when the server ended the watch as it should. */
+  async #follow(version: string): Promise<void> {
+    const { clock, client, random } = this.#deps;
+    const timeoutSeconds = Math.floor(SHORTEST_WATCH_S * (1 + random()));
+    const query = {
+      ...this.#selectors,
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: version,
+      timeoutSeconds: String(timeoutSeconds),
+    };
+    const what = `watch of ${this.#wish.path}`;
+    using limit = withDeadline(clock, timeoutSeconds * 1000 + OVERTIME_MS, what, this.#signal);
+    const started = clock.mono();
+    const reply = await client.stream(this.#wish.path, query, limit.signal);
+    try {
+      await readLines(reply, { mostBytes: LONGEST_LINE, signal: limit.signal }, (line) => this.#take(line));
+    } finally {
+      if (clock.mono() - started >= GOOD_WATCH_MS) this.#noteProgress();
+    }
+    if (clock.mono() - started < GOOD_WATCH_MS && this.#version === version) {
+      throw new CodedError('unavailable', `${what}: the server ended it at once`);
+    }
+  }
+
+  #noteProgress(): void {
+    this.#failures = 0;
+    this.#nonsense = 0;
+  }
+
+  #take(line: string): void {
+    const { type, object } = parseEvent<T>(line, this.#wish.path);
+    if (type === 'ERROR') throw errorOf(object, this.#wish.path);
+    const version = object?.metadata?.resourceVersion;
+    if (version === undefined || version === '') {
+      throw new Nonsense('unavailable', `watch of ${this.#wish.path}: an event without a resourceVersion`);
+    }
+    switch (type) {
+      case 'ADDED':
+      case 'MODIFIED':
+        this.#tell('changed', (listener) => listener.changed(object));
+        break;
+      case 'DELETED':
+        this.#tell('removed', (listener) => listener.removed(object));
+        break;
+      case 'BOOKMARK':
+        break;
+      default:
+        throw new Nonsense('unavailable', `watch of ${this.#wish.path}: unknown event ${JSON.stringify(type)}`);
+    }
+    this.#version = version;
+    this.#atLeast = version;
+    this.#noteProgress();
+  }
+
+  #tell(what: keyof WatchWish<T>['listener'], call: (listener: WatchWish<T>['listener']) => void): void {
+    if (this.#signal.aborted) return;
+    try {
+      call(this.#wish.listener);
+    } catch (err) {
+      this.#deps.log.error('What a watch found could not be taken in', { path: this.#wish.path, what, err });
+    }
+  }
+
+  async #recover(error: unknown): Promise<void> {
+    const { log, clock, random, reachability } = this.#deps;
+    const { path } = this.#wish;
+    if (error instanceof Nonsense) this.#nonsense += 1;
+    if (codeOf(error) === 'gone' || this.#nonsense >= MOST_NONSENSE || isTooNew(error)) {
+      // Was it the list itself that failed, then nothing but the newest state will do.
+      if (this.#version === undefined) this.#atLeast = '';
+      this.#version = undefined;
+      this.#nonsense = 0;
+    }
+    // The first time at once: most ends are a restart of the server or a connection that was renewed.
+    this.#failures += 1;
+    if (this.#failures === 1 && codeOf(error) !== 'denied') {
+      log.v(4)?.info('Watch ended, going on', { path, err: error });
+      return;
+    }
+    const back = Math.min(FIRST_BACK_OFF_MS * 2 ** (this.#failures - 2), LONGEST_BACK_OFF_MS) * (1 + random());
+    log.warn('Watch failed, trying again', { path, afterMs: Math.round(back), err: error });
+    using waiting = linkSignal(this.#signal);
+    const waits = [clock.sleep(back, waiting.signal)];
+    if (codeOf(error) === 'unavailable') waits.push(reachability.back(waiting.signal));
+    await Promise.race(waits).catch(() => undefined);
+    waiting.abort('waited');
+    for (const wait of waits) await wait.catch(() => undefined);
+  }
+}
+
+/** The items of a list don't say what they are; those of a watch do. */
+function itemsOf<T extends KubeObject>({ apiVersion, kind, items }: List<T>): readonly T[] {
+  const own = kind?.endsWith('List') ? { apiVersion, kind: kind.slice(0, -'List'.length) } : {};
+  return (items ?? []).map((item) => ({ ...own, ...item }));
+}
+
+function parseEvent<T>(line: string, path: string): WatchEvent<T> {
+  try {
+    const event: unknown = JSON.parse(line);
+    if (typeof event === 'object' && event !== null && 'type' in event && 'object' in event) {
+      return event as WatchEvent<T>;
+    }
+  } catch (cause) {
+    throw new Nonsense('unavailable', `watch of ${path}: a line is no JSON`, { cause });
+  }
+  throw new Nonsense('unavailable', `watch of ${path}: a line is no event`);
+}
+
+function errorOf(object: unknown, path: string): CodedError {
+  const what = `watch of ${path}`;
+  if (!isStatus(object)) return new Nonsense('unavailable', `${what}: an error without a status`);
+  const error = refusalError({
+    what,
+    httpStatus: object.code ?? 500,
+    body: JSON.stringify(object),
+    retryAfterMs: undefined,
+  });
+  return error.code === 'gone' ? error : new Nonsense(error.code, error.message, { data: error.data });
+}
+
+/** The server, perhaps another one than before, has not yet seen the version that was asked for. */
+function isTooNew(error: unknown): boolean {
+  if (!(error instanceof CodedError)) return false;
+  const { status } = error.data as KubeErrorData;
+  return status?.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge') ?? false;
+}
