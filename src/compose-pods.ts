@@ -8,19 +8,21 @@ import { type PodUid, podUid, type SandboxId } from './api/ids.ts';
 import type { Part } from './base/lifecycle.ts';
 import type { KubeletDeps } from './compose.ts';
 import { composeAdmission } from './compose-admission.ts';
+import { type Cluster, composeCluster } from './compose-cluster.ts';
 import { composeDecisions } from './compose-decisions.ts';
 import { composeImages } from './compose-images.ts';
 import { composeLogs } from './compose-logs.ts';
 import { composeAddresses, nodeIpsOf, nodeNameOf } from './compose-node.ts';
-import { composeObjects } from './compose-objects.ts';
+import { composeObjects, eventSink } from './compose-objects.ts';
 import { composeProbes } from './compose-probes.ts';
 import { composeRequests } from './compose-requests.ts';
 import { composeResources } from './compose-resources.ts';
 import { sourcesConfig } from './compose-sources.ts';
 import { composeStatuses, publishStatus } from './compose-status.ts';
 import type { Config } from './config/config.ts';
-import { createEvents, DEFAULT_REMEMBERED_EVENTS, type Events, type RecordEvent } from './events/events.ts';
+import { createEvents, DEFAULT_REMEMBERED_EVENTS, type Events } from './events/events.ts';
 import { onlineCpus } from './host/machine.ts';
+import type { Kube } from './kube/kube.ts';
 import { createPods, type FoundPod, type Pods } from './pods/pods.ts';
 import type { Resources } from './resources/resources.ts';
 import type { CriClient } from './runtime/cri/client.ts';
@@ -32,20 +34,31 @@ import { createSources } from './sources/sources.ts';
 import type { Statuses } from './status/status.ts';
 import { createVolumes } from './volumes/volumes.ts';
 
+export interface PodTools {
+  readonly cri: CriClient;
+  /** Undefined: standalone. */
+  readonly kube: Kube | undefined;
+}
+
 export interface PodParts {
   /** In the order in which they start. */
   readonly parts: readonly Part[];
   readonly pods: Pods;
   readonly events: Events;
   readonly statuses: Statuses;
+  /** Undefined for a kubelet without an API server. */
+  readonly cluster: Cluster | undefined;
 }
 
-export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): PodParts {
+export function composePods(config: Config, deps: KubeletDeps, { cri, kube }: PodTools): PodParts {
   const { clock, log } = deps;
   const { root } = config.settings.directories;
   const nodeName = nodeNameOf(config);
   const { eventRecordQPS: perSecond, eventBurst: burst } = config.kubelet;
-  const events = createEvents({ nodeName, remember: DEFAULT_REMEMBERED_EVENTS, perSecond, burst }, { clock, log });
+  const events = createEvents(
+    { nodeName, remember: DEFAULT_REMEMBERED_EVENTS, perSecond, burst },
+    { clock, log, ...eventSink(deps, kube, nodeName) },
+  );
   const { record } = events;
   const handlers = createHandlers({
     clock,
@@ -62,8 +75,13 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
   });
   const resources = composeResources(config, deps, { cri, record });
   const addresses = composeAddresses(config, deps);
-  const nodeIps = nodeIpsOf(addresses, () => undefined);
-  const objectParts = composeObjects(config, deps, undefined);
+  const cluster =
+    kube === undefined
+      ? undefined
+      : composeCluster(config, deps, kube, { cri, record, resources, addresses, pods: () => pods });
+  const node = () => cluster?.node.object();
+  const nodeIps = nodeIpsOf(addresses, node);
+  const objectParts = composeObjects(config, deps, kube === undefined ? undefined : { kube, nodeName, record, node });
   const requests = composeRequests(config, { handlers, resources, objects: objectParts.requests, nodeIps });
   const images = composeImages(config, deps, {
     cri,
@@ -105,22 +123,50 @@ export function composePods(config: Config, deps: KubeletDeps, cri: CriClient): 
         pods.views().map(({ observation }) => observation),
       ),
       listNode: (signal) => listNode(join(root, 'pods'), { observe, resources, logs: nodeLogs.logs }, signal),
-      admit: composeAdmission(config, { nodeName, resources, handlers, node: () => undefined }),
+      admit: composeAdmission(config, { nodeName, resources, handlers, node }),
       restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
+      ...(cluster === undefined ? {} : { identify: cluster.identify }),
     },
     { startsAtOnce: startsAtOnce(), endingsFolder: join(root, 'ended_pods') },
   );
-  const statuses = composeStatuses(config, deps, { handlers, nodeIps });
+  const statuses = composeStatuses(config, deps, { handlers, nodeIps, publish: cluster?.publish });
   // First the probes: what they found before a restart is then in the first status.
   pods.subscribe(probes.follow);
   pods.subscribe(publishStatus(statuses, probes.results));
   pods.subscribe(resources.observe);
-  const sources = createNodeSources(config, deps, record, pods);
+  if (cluster !== undefined) pods.subscribe(cluster.follow);
+  const sources = createSources(sourcesConfig(config, nodeName), {
+    clock,
+    log,
+    inotify: deps.host.inotify,
+    record,
+    apiServer: cluster?.apiServer,
+    onDesired: (wanted, everySourceHeard) => {
+      objectParts.setPods(wanted);
+      cluster?.desire(wanted, everySourceHeard);
+      pods.setDesired(wanted, everySourceHeard);
+    },
+  });
   return {
-    parts: [events, addresses, handlers, resources, observe, images.part, probes, pods, nodeLogs.part, sources],
+    parts: [
+      events,
+      addresses,
+      handlers,
+      resources,
+      observe,
+      images.part,
+      probes,
+      ...(objectParts.objects === undefined ? [] : [objectParts.objects]),
+      ...(cluster?.before ?? []),
+      pods,
+      nodeLogs.part,
+      ...(cluster?.after ?? []),
+      sources,
+    ],
     pods,
     events,
     statuses,
+    cluster,
   };
 }
 
@@ -147,14 +193,4 @@ async function listNode(
   const found = new Map(left.map((pod) => [pod.uid, { ...pod, uid: podUid(pod.uid), alive: false }]));
   for (const pod of listed) found.set(pod.uid, pod);
   return [...found.values()];
-}
-
-function createNodeSources(config: Config, { clock, log, host }: KubeletDeps, record: RecordEvent, pods: Pods): Part {
-  return createSources(sourcesConfig(config, nodeNameOf(config)), {
-    clock,
-    log,
-    inotify: host.inotify,
-    record,
-    onDesired: pods.setDesired,
-  });
 }

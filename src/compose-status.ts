@@ -6,15 +6,17 @@ import type { ProbeResults } from './plan/snapshot.ts';
 import type { PodNews } from './pods/view.ts';
 import type { Handlers } from './runtime/handlers.ts';
 import type { StatusGates } from './status/rules/status-input.ts';
-import { createStatus, type Statuses } from './status/status.ts';
+import { createStatus, type PodStatusChange, type Statuses } from './status/status.ts';
 
 export interface StatusTools {
   readonly handlers: Handlers;
   readonly nodeIps: () => readonly string[];
+  /** To the API server, where there is one. */
+  readonly publish?: ((change: PodStatusChange) => void) | undefined;
 }
 
 export function composeStatuses(config: Config, { clock, log }: KubeletDeps, tools: StatusTools): Statuses {
-  const { handlers, nodeIps } = tools;
+  const { handlers, nodeIps, publish } = tools;
   const statusLog = log.named('status');
   return createStatus({
     now: clock.now,
@@ -23,7 +25,10 @@ export function composeStatuses(config: Config, { clock, log }: KubeletDeps, too
     qosClassOf: qosClasses(config),
     recursiveReadOnly: () => handlers.features('').recursiveReadOnly,
     gates: statusGates(config),
-    sink: ({ uid, pod: { metadata }, status }) => {
+    sink: (change) => {
+      publish?.(change);
+      const { uid, status } = change;
+      const { metadata } = change.pod;
       const pod = `${metadata.namespace}/${metadata.name}`;
       statusLog.v(2)?.info('Pod status changed', { pod, podUID: uid, status });
     },

@@ -6,6 +6,7 @@ import type { Clock } from './base/clock.ts';
 import { CodedError } from './base/errors.ts';
 import { createLifecycle, type Part, type StopReport } from './base/lifecycle.ts';
 import type { Logger } from './base/logger.ts';
+import { composeKube } from './compose-kube.ts';
 import { composePods } from './compose-pods.ts';
 import { type Config, renderConfigz } from './config/config.ts';
 import type { OwnProgram } from './host/file-jobs.ts';
@@ -68,7 +69,8 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
   health.add({ name: 'log', check: () => deps.logProblem?.() });
 
   const runtime = createRuntime(config, deps);
-  const looksAfterPods = composePods(config, deps, runtime.cri);
+  const kube = composeKube(config, deps);
+  const looksAfterPods = composePods(config, deps, { cri: runtime.cri, kube });
   health.add({
     name: 'syncloop',
     check: () => startingReason(lifecycle.starting()) ?? looksAfterPods.pods.problem(),
@@ -82,6 +84,7 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     createEventLoopLag(),
     runtime.connection,
     runtime.health,
+    ...(kube === undefined ? [] : [kube]),
     ...looksAfterPods.parts,
     ...runOnceParts(config, clock, looksAfterPods.pods, ending.resolve),
     createHealthServer(

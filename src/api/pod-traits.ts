@@ -30,7 +30,7 @@ export function isStaticPod(pod: Pod): boolean {
 }
 
 /** It stands in the API server for a static pod. */
-export function isMirrorPod(pod: Pod): boolean {
+export function isMirrorPod(pod: Pick<Pod, 'metadata'>): boolean {
   return pod.metadata.annotations?.[CONFIG_MIRROR] !== undefined;
 }
 

@@ -26,6 +26,8 @@ export interface Publisher extends Part {
   readonly listener: WatchListener<Pod>;
   /** An answer of the API server that the watch has yet to tell of. */
   learn(object: Pod): void;
+  /** The API server answers again: whoever waits for it need not any longer. */
+  retry(): void;
 }
 
 export interface PublisherDeps {
@@ -47,6 +49,9 @@ interface Entry {
   deleted: string | undefined;
 }
 
+/** As much of an object as is needed here. */
+type Target = Pick<Pod, 'metadata' | 'status'>;
+
 type Work =
   | { readonly kind: 'patch'; readonly patch: StatusPatch; readonly wanted: PodStatus }
   | { readonly kind: 'delete' };
@@ -55,13 +60,13 @@ const WRITE_WITHIN_MS = 15_000;
 
 export function createPublisher({ clock, log, client, chance }: PublisherDeps): Publisher {
   const entries = new Map<PodUid, Entry>();
-  const objects = new Map<string, Pod>();
+  const objects = new Map<string, Target>();
   /** UID of a static pod to that of its mirror. */
   const mirrors = new Map<string, string>();
   const underWay = new Set<Promise<void>>();
   let signal: AbortSignal | undefined;
 
-  const targetOf = (uid: string): Pod | undefined => objects.get(uid) ?? objects.get(mirrors.get(uid) ?? '');
+  const targetOf = (uid: string): Target | undefined => objects.get(uid) ?? objects.get(mirrors.get(uid) ?? '');
 
   const entryOf = (uid: PodUid): Entry => {
     const known = entries.get(uid);
@@ -71,7 +76,7 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
     return entry;
   };
 
-  const workOf = (entry: Entry, target: Pod): Work | undefined => {
+  const workOf = (entry: Entry, target: Target): Work | undefined => {
     const { wanted, accepted } = entry;
     if (entry.deleted === target.metadata.uid) return undefined;
     if (wanted !== undefined) {
@@ -84,7 +89,7 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
     return entry.finished && isGoing ? { kind: 'delete' } : undefined;
   };
 
-  const carryOut = async (entry: Entry, target: Pod, work: Work, stopping: AbortSignal): Promise<void> => {
+  const carryOut = async (entry: Entry, target: Target, work: Work, stopping: AbortSignal): Promise<void> => {
     const { uid, name, namespace } = target.metadata;
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
     if (work.kind === 'delete') {
@@ -112,7 +117,7 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
     log.v(3)?.info('Patch status for pod', { pod: `${namespace}/${name}`, podUID: uid, patch: work.patch });
   };
 
-  const begin = async (entry: Entry, target: Pod, work: Work, stopping: AbortSignal): Promise<void> => {
+  const begin = async (entry: Entry, target: Target, work: Work, stopping: AbortSignal): Promise<void> => {
     entry.busy = true;
     try {
       await carryOut(entry, target, work, stopping);
@@ -163,14 +168,14 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
   const retries = createRetries({ clock, chance, retry: pumpUid });
 
   /** The pod here that this object stands for. */
-  const ownerOf = (object: Pod): string => object.metadata.annotations?.[CONFIG_MIRROR] ?? object.metadata.uid;
+  const ownerOf = (object: Target): string => object.metadata.annotations?.[CONFIG_MIRROR] ?? object.metadata.uid;
 
   const keep = (object: Pod): void => {
-    objects.set(object.metadata.uid, object);
+    objects.set(object.metadata.uid, slim(object));
     if (isMirrorPod(object)) mirrors.set(ownerOf(object), object.metadata.uid);
   };
 
-  const drop = (object: Pod): void => {
+  const drop = (object: Target): void => {
     const { uid } = object.metadata;
     objects.delete(uid);
     if (mirrors.get(ownerOf(object)) === uid) mirrors.delete(ownerOf(object));
@@ -203,6 +208,7 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
     name: 'status publisher',
     listener,
     learn,
+    retry: retries.release,
     start: (given) => {
       signal = given;
       for (const entry of entries.values()) pump(entry);
@@ -222,5 +228,21 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
       entry.finished = true;
       pump(entry);
     },
+  };
+}
+
+function slim({ metadata, status }: Pod): Target {
+  const { uid, name, namespace, resourceVersion, deletionTimestamp, annotations = {} } = metadata;
+  const mirrored = annotations[CONFIG_MIRROR];
+  return {
+    metadata: {
+      uid,
+      name,
+      namespace,
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(mirrored === undefined ? {} : { annotations: { [CONFIG_MIRROR]: mirrored } }),
+    },
+    ...(status === undefined ? {} : { status }),
   };
 }

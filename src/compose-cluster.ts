@@ -1,0 +1,141 @@
+/** The part of the composition root that ties this kubelet's pods to an API server. A kubelet without one has none of it. */
+import { join } from 'node:path';
+import type { KubeNode } from './api/node.ts';
+import type { Pod } from './api/pod.ts';
+import { isStaticPod } from './api/pod-traits.ts';
+import type { Part } from './base/lifecycle.ts';
+import type { KubeletDeps } from './compose.ts';
+import { composeNode, type NodeTools, nodeNameOf } from './compose-node.ts';
+import type { Config } from './config/config.ts';
+import type { Kube } from './kube/kube.ts';
+import type { Node } from './node/node.ts';
+import { createAdoption } from './pods/adoption.ts';
+import { createMirrors } from './pods/mirrors.ts';
+import type { Pods, PodsDeps } from './pods/pods.ts';
+import type { PodNews } from './pods/view.ts';
+import { createApiSource } from './sources/apiserver.ts';
+import type { SourcesDeps } from './sources/sources.ts';
+import { createPublisher } from './status/publisher.ts';
+import type { PodStatusChange } from './status/status.ts';
+
+export interface ClusterTools extends Omit<NodeTools, 'kube'> {
+  readonly pods: () => Pods;
+}
+
+export interface Cluster {
+  readonly node: Node;
+  /** To be started before the pods, in this order. */
+  readonly before: readonly Part[];
+  /** To be started after the pods and before their sources. */
+  readonly after: readonly Part[];
+  readonly apiServer: NonNullable<SourcesDeps['apiServer']>;
+  readonly identify: NonNullable<PodsDeps['identify']>;
+  /** To be told of each status. */
+  publish(change: PodStatusChange): void;
+  /** To be told of what becomes of pods, after their statuses. */
+  follow(news: PodNews): void;
+  /** To be told of what the sources want, before the pods are. */
+  desire(pods: readonly Pod[], everySourceHeard: boolean): void;
+}
+
+export function composeCluster(config: Config, deps: KubeletDeps, kube: Kube, tools: ClusterTools): Cluster {
+  const { clock, log } = deps;
+  const nodeName = nodeNameOf(config);
+  const node = composeNode(config, deps, { ...tools, kube });
+  const pods: Pick<Pods, 'views' | 'desired'> = {
+    views: () => tools.pods().views(),
+    desired: () => tools.pods().desired(),
+  };
+  const shared = { clock, client: kube.general, chance: Math.random };
+  const publisher = createPublisher({ ...shared, log: log.named('status/publisher') });
+  const mirrors = createMirrors({
+    ...shared,
+    log: log.named('pods/mirrors'),
+    pods,
+    node: () => ownerOf(node.object()),
+    onMade: publisher.learn,
+  });
+  const adoption = createAdoption({
+    clock,
+    log: log.named('pods/adoption'),
+    file: join(config.settings.directories.root, 'adopted_static_pods.json'),
+    mirrors: mirrors.known,
+    onDecided: () => setAgain(tools.pods()),
+  });
+  node.subscribe(mirrors.look);
+  kube.onBack(publisher.retry);
+  return {
+    node,
+    before: [adoption, publisher],
+    after: [mirrors, node],
+    identify: adoption.identify,
+    publish: publisher.publish,
+    follow: (news) => {
+      if (news.kind === 'gone') publisher.finish(news.uid);
+      if (isStaticPod(news.kind === 'gone' ? news.pod : news.view.pod)) mirrors.look();
+    },
+    desire: (wanted, everySourceHeard) => {
+      if (everySourceHeard) adoption.keepOnly(wanted.filter(isStaticPod));
+      mirrors.look();
+    },
+    apiServer: (tell) => {
+      // Pods are judged by their node's labels: those of the API server wait until it has the node.
+      const source = createApiSource({
+        log: log.named('sources'),
+        onPods: onceKnown(node, config.kubelet.registerNode, tell),
+        onMirrors: mirrors.setMirrors,
+      });
+      const { listener } = publisher;
+      return kube.watch<Pod>({
+        path: '/api/v1/pods',
+        fieldSelector: `spec.nodeName=${nodeName}`,
+        // The publisher first: it then knows what the API server has when the first status comes.
+        listener: {
+          replaced: (objects) => {
+            listener.replaced(objects);
+            source.replaced(objects);
+          },
+          changed: (object) => {
+            listener.changed(object);
+            source.changed(object);
+          },
+          removed: (object) => {
+            listener.removed(object);
+            source.removed(object);
+          },
+        },
+      });
+    },
+  };
+}
+
+function ownerOf(node: KubeNode | undefined): { readonly name: string; readonly uid: string } | undefined {
+  return node === undefined ? undefined : { name: node.metadata.name, uid: node.metadata.uid };
+}
+
+function setAgain(pods: Pods): void {
+  const desired = pods.desired();
+  if (desired !== undefined) pods.setDesired(desired.pods, desired.everySourceHeard);
+}
+
+/** Passes on what is told as soon as the node's object has been seen once; the latest wins until then. */
+function onceKnown(
+  node: Node,
+  registers: boolean,
+  tell: (pods: readonly Pod[]) => void,
+): (pods: readonly Pod[]) => void {
+  let isKnown = !registers;
+  let waiting: readonly Pod[] | undefined;
+  const unsubscribe = node.subscribe((object) => {
+    if (object === undefined || isKnown) return;
+    isKnown = true;
+    unsubscribe();
+    if (waiting !== undefined) tell(waiting);
+    waiting = undefined;
+  });
+  return (pods) => {
+    isKnown ||= node.object() !== undefined;
+    if (isKnown) tell(pods);
+    else waiting = pods;
+  };
+}
