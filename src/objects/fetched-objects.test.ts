@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CodedError } from '../base/errors.ts';
+import { createSilentLogger } from '../base/logger.ts';
+import { createManualClock } from '../base/manual-clock.ts';
+import { createFakeKube } from './fake-kube.ts';
+import { createFetchedObjects } from './fetched-objects.ts';
+import { CONFIG_MAPS, type KeepableObject, keyOf, type Referred } from './kept-objects.ts';
+
+const never = new AbortController().signal;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const TTL_MS = 60_000;
+const SYNC_MS = 60_000;
+
+const object = (resourceVersion: string, more: Partial<KeepableObject> = {}): KeepableObject => ({
+  metadata: { name: 'a', namespace: 'ns', uid: 'u', resourceVersion },
+  ...more,
+});
+const absent = () => new CodedError('notFound', 'configmaps "a" not found');
+const away = () => new CodedError('unavailable', 'connection refused');
+
+const referred = (byVolume: boolean, ...pods: readonly string[]): ReadonlyMap<string, Referred> =>
+  new Map([[keyOf('ns', 'a'), { namespace: 'ns', name: 'a', byVolume, pods: new Set(pods) }]]);
+
+function setUp(ttlMs: () => number, ahead: boolean) {
+  const clock = createManualClock();
+  const server: { answer: unknown } = { answer: object('1') };
+  const kube = createFakeKube(() => server.answer);
+  const told: string[] = [];
+  const objects = createFetchedObjects<KeepableObject>(
+    {
+      clock,
+      log: createSilentLogger(),
+      client: kube.general,
+      tell: ({ name }) => told.push(name),
+      ttlMs,
+    },
+    { kind: CONFIG_MAPS, lookAgainMs: SYNC_MS, ahead },
+  );
+  const stopping = new AbortController();
+  void objects.start(stopping.signal);
+  return { clock, server, kube, told, objects, stopping };
+}
+
+test('cached objects: fetched ahead once, then kept for their time', async () => {
+  const { clock, kube, objects, server } = setUp(() => TTL_MS, true);
+  objects.refer(referred(false, 'p1'));
+  await settled();
+  assert.deepEqual(
+    kube.requests.map(({ method, path }) => `${method} ${path}`),
+    ['GET /api/v1/namespaces/ns/configmaps/a'],
+  );
+  server.answer = object('2');
+  assert.deepEqual(await objects.get('ns', 'a', never), { kind: 'found', object: object('1') });
+  await clock.advance(TTL_MS);
+  assert.deepEqual(await objects.get('ns', 'a', never), { kind: 'found', object: object('2') });
+  assert.equal(kube.requests.length, 2);
+});
+
+test('cached objects: a new pod does not start with something old', async () => {
+  const { kube, objects, server } = setUp(() => TTL_MS, true);
+  objects.refer(referred(false, 'p1'));
+  await settled();
+  server.answer = object('2');
+  objects.refer(referred(false, 'p1', 'p2'));
+  assert.deepEqual(await objects.get('ns', 'a', never), { kind: 'found', object: object('2') });
+  objects.refer(referred(false, 'p2'));
+  await objects.get('ns', 'a', never);
+  assert.equal(kube.requests.length, 2);
+});
+
+test('cached objects: what is missing is asked for each time, in the words of the server', async () => {
+  const { kube, objects, server } = setUp(() => TTL_MS, false);
+  server.answer = absent();
+  objects.refer(referred(false, 'p1'));
+  assert.deepEqual(await objects.get('ns', 'a', never), { kind: 'missing', message: 'configmaps "a" not found' });
+  server.answer = object('1');
+  assert.equal((await objects.get('ns', 'a', never)).kind, 'found');
+  assert.equal(kube.requests.length, 2);
+});
+
+test('cached objects: an old answer stands in for a server that is away, the very first can not', async () => {
+  const { clock, objects, server } = setUp(() => TTL_MS, false);
+  objects.refer(referred(false, 'p1'));
+  server.answer = away();
+  await assert.rejects(objects.get('ns', 'a', never), { message: 'connection refused' });
+  server.answer = object('1');
+  await objects.get('ns', 'a', never);
+  server.answer = away();
+  await clock.advance(2 * TTL_MS);
+  assert.deepEqual(await objects.get('ns', 'a', never), { kind: 'found', object: object('1') });
+});
+
+test('cached objects: an older version than the known one is not believed', async () => {
+  const { clock, objects, server } = setUp(() => TTL_MS, false);
+  objects.refer(referred(false, 'p1'));
+  server.answer = object('9');
+  await objects.get('ns', 'a', never);
+  await clock.advance(TTL_MS);
+  server.answer = object('8');
+  assert.deepEqual(await objects.get('ns', 'a', never), { kind: 'found', object: object('9') });
+});
+
+test('fetched objects: asked for every time, by many at once only once', async () => {
+  const { kube, objects, server } = setUp(() => 0, false);
+  objects.refer(referred(false, 'p1'));
+  await Promise.all([objects.get('ns', 'a', never), objects.get('ns', 'a', never)]);
+  assert.equal(kube.requests.length, 1);
+  await objects.get('ns', 'a', never);
+  assert.equal(kube.requests.length, 2);
+  server.answer = away();
+  await assert.rejects(objects.get('ns', 'a', never));
+});
+
+test('fetched objects: what volumes show is looked at again, and a change is told', async () => {
+  const { clock, kube, objects, server, told, stopping } = setUp(() => 0, false);
+  objects.refer(referred(true, 'p1'));
+  await objects.get('ns', 'a', never);
+  await clock.advance(SYNC_MS);
+  assert.equal(kube.requests.length, 2);
+  assert.deepEqual(told, []);
+  server.answer = object('2');
+  await clock.advance(SYNC_MS);
+  assert.deepEqual(told, ['a']);
+  server.answer = object('3', { immutable: true });
+  await clock.advance(SYNC_MS);
+  await clock.advance(5 * SYNC_MS);
+  assert.equal(kube.requests.length, 4, 'immutable: no longer');
+  stopping.abort('stop');
+  await objects.stop?.();
+});
+
+test('fetched objects: variables alone are not looked at again', async () => {
+  const { clock, kube, objects } = setUp(() => 0, false);
+  objects.refer(referred(false, 'p1'));
+  await objects.get('ns', 'a', never);
+  await clock.advance(10 * SYNC_MS);
+  assert.equal(kube.requests.length, 1);
+});
+
+test('fetched objects: one that nobody refers to is not asked for', async () => {
+  const { kube, objects } = setUp(() => 0, false);
+  await assert.rejects(objects.get('ns', 'a', never), { message: 'object "ns"/"a" not registered' });
+  assert.equal(kube.requests.length, 0);
+});
