@@ -1,9 +1,7 @@
 /** The part of the composition root that looks after pods: from the sources over the workers to the runtime. */
-import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAct } from './act/act.ts';
-import { createPodDirectories, parseMountPoints } from './act/pod-directories.ts';
 import { type PodUid, podUid, type SandboxId } from './api/ids.ts';
 import type { Part } from './base/lifecycle.ts';
 import type { KubeletDeps } from './compose.ts';
@@ -19,6 +17,7 @@ import { composeRequests } from './compose-requests.ts';
 import { composeResources } from './compose-resources.ts';
 import { sourcesConfig } from './compose-sources.ts';
 import { composeStatuses, publishStatus } from './compose-status.ts';
+import { composeVolumes } from './compose-volumes.ts';
 import type { Config } from './config/config.ts';
 import { createEvents, DEFAULT_REMEMBERED_EVENTS, type Events } from './events/events.ts';
 import { onlineCpus } from './host/machine.ts';
@@ -32,7 +31,6 @@ import { createObserve, type Observe } from './runtime/observe/observe.ts';
 import { restorePod } from './runtime/observe/rules/restore-pod.ts';
 import { createSources } from './sources/sources.ts';
 import type { Statuses } from './status/status.ts';
-import { createVolumes } from './volumes/volumes.ts';
 
 export interface PodTools {
   readonly cri: CriClient;
@@ -82,19 +80,14 @@ export function composePods(config: Config, deps: KubeletDeps, { cri, kube }: Po
   const node = () => cluster?.node.object();
   const nodeIps = nodeIpsOf(addresses, node);
   const objectParts = composeObjects(config, deps, kube === undefined ? undefined : { kube, nodeName, record, node });
-  const requests = composeRequests(config, { handlers, resources, objects: objectParts.requests, nodeIps });
+  const { volumes, directories } = composeVolumes(config, deps, { resources, record, objects: objectParts.objects });
+  const requests = composeRequests(config, { handlers, resources, objects: objectParts.requests, nodeIps, volumes });
   const images = composeImages(config, deps, {
     cri,
     record,
     requests,
     credentials: objectParts.credentials,
     pods: () => pods.views().map(({ pod }) => pod),
-  });
-  const mountPoints = async () => parseMountPoints(await readFile('/proc/self/mountinfo', 'utf8'));
-  const directories = createPodDirectories({
-    root,
-    randomName: () => randomBytes(4).toString('hex'),
-    mountPoints,
   });
   const wake = (uid: PodUid) => pods.wake(uid);
   const { hooks, probes } = composeProbes(deps, { cri, record, wake, podDirectory: directories.of, nodeIps });
@@ -109,7 +102,7 @@ export function composePods(config: Config, deps: KubeletDeps, { cri, kube }: Po
     logs: nodeLogs.logs,
     record,
     cgroups: { ensure: resources.ensurePodCgroup, remove: resources.removePodCgroup },
-    volumes: createVolumes({ podDirectory: directories.of, mountPoints }),
+    volumes,
     sandboxIps: (id, signal) => sandboxIps(cri, id, signal),
   });
   const pods: Pods = createPods(
@@ -134,6 +127,7 @@ export function composePods(config: Config, deps: KubeletDeps, { cri, kube }: Po
   pods.subscribe(probes.follow);
   pods.subscribe(publishStatus(statuses, probes.results));
   pods.subscribe(resources.observe);
+  pods.subscribe(volumes.follow);
   if (cluster !== undefined) pods.subscribe(cluster.follow);
   const sources = createSources(sourcesConfig(config, nodeName), {
     clock,

@@ -11,6 +11,7 @@ import type { Resources } from './resources/resources.ts';
 import type { Handlers } from './runtime/handlers.ts';
 import { createRequests, type ObjectsPort } from './runtime/requests.ts';
 import { createUserNamespaces } from './runtime/user-namespaces.ts';
+import type { Volumes } from './volumes/volumes.ts';
 
 const IDS_PER_POD = 65_536;
 
@@ -19,6 +20,7 @@ export interface RequestTools {
   readonly resources: Resources;
   readonly objects: ObjectsPort;
   readonly nodeIps: () => readonly string[];
+  readonly volumes: Pick<Volumes, 'subPaths'>;
 }
 
 export function composeRequests(config: Config, tools: RequestTools): RequestsPort {
@@ -47,6 +49,7 @@ export function composeRequests(config: Config, tools: RequestTools): RequestsPo
         idsPerPod: kubelet.userNamespaces?.idsPerPod ?? IDS_PER_POD,
         chance: Math.random,
       }).rangeOf,
+      prepareSubPaths: tools.volumes.subPaths.prepare,
     },
     readRequestsConfig(config, cgroupVersion()),
   );

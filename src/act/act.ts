@@ -13,7 +13,7 @@ import type { Action } from '../plan/plan.ts';
 import { roleOf } from '../plan/roles.ts';
 import { type ContainerStartDeps, type StartOutcome, startContainer } from './container-start.ts';
 import { cleanUpPod } from './pod-clean-up.ts';
-import type { CgroupsPort, RuntimePort, Turn, VolumesPort } from './ports.ts';
+import type { CgroupsPort, MountedVolumes, RuntimePort, Turn, VolumesPort } from './ports.ts';
 import { createSandbox } from './sandbox-create.ts';
 import { createStops, type Stops } from './stops.ts';
 
@@ -109,7 +109,7 @@ const WELL: StepResult = { outcomes: [], hold: false };
 
 interface Surroundings {
   readonly sandbox: { readonly id: SandboxId; readonly attempt: number; readonly ips: readonly string[] } | undefined;
-  readonly volumes: ReadonlyMap<string, string> | undefined;
+  readonly volumes: MountedVolumes | undefined;
 }
 
 /** Carries out one step after the other; what one step made (the sandbox, the volumes) is there for the next. */
@@ -233,7 +233,7 @@ function targetOf({ pod, observation }: ActContext, name: string): ContainerId |
 }
 
 type Prepared =
-  | { readonly kind: 'ready'; readonly volumes: ReadonlyMap<string, string> }
+  | { readonly kind: 'ready'; readonly volumes: MountedVolumes }
   | { readonly kind: 'blocked'; readonly message: string };
 
 /** All that must be there before the sandbox: folders, cgroup, volumes. */

@@ -16,6 +16,7 @@ import type {
   ImagesPort,
   ImageWait,
   LogsPort,
+  MountedVolumes,
   ReadyImage,
   RecordEvent,
   RequestsPort,
@@ -41,7 +42,7 @@ export interface ContainerStart {
   readonly container: Container;
   readonly attempt: number;
   readonly sandbox: { readonly id: SandboxId; readonly attempt: number; readonly ips: readonly string[] };
-  readonly volumes: ReadonlyMap<string, string>;
+  readonly volumes: MountedVolumes;
   readonly targetId: ContainerId | undefined;
   readonly turn: Turn;
   /** Aborts when the pod must go: ends a pull and a hook. */

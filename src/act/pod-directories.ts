@@ -1,5 +1,5 @@
 /** The folder of a pod below `--root-dir`: names and modes as other tools on the node know them. */
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
 import { CodedError } from '../base/errors.ts';
@@ -21,13 +21,13 @@ export interface PodDirectoriesDeps {
   readonly root: string;
   /** Eight hexadecimal digits. */
   readonly randomName: () => string;
-  /** Mount points of this machine now. */
-  readonly mountPoints: () => Promise<readonly string[]>;
+  /** Removes a folder with all that is in it, and stops at anything that is mounted below. */
+  readonly removeTree: (path: string) => Promise<void>;
 }
 
 const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-export function createPodDirectories({ root, randomName, mountPoints }: PodDirectoriesDeps): PodDirectories {
+export function createPodDirectories({ root, randomName, removeTree }: PodDirectoriesDeps): PodDirectories {
   const of = (uid: PodUid): string => {
     if (!SAFE_UID.test(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a folder`);
     return join(root, 'pods', uid);
@@ -57,24 +57,6 @@ export function createPodDirectories({ root, randomName, mountPoints }: PodDirec
       // The file is mounted into containers that run: it keeps its inode.
       await writeFile(path, content, { mode: 0o644 });
     },
-    remove: async (uid) => {
-      const path = of(uid);
-      const mounted = (await mountPoints()).filter((point) => point === path || point.startsWith(`${path}/`));
-      if (mounted.length > 0) {
-        throw new CodedError('conflict', `${path} can't be removed: still mounted there: ${mounted.join(', ')}`);
-      }
-      await rm(path, { recursive: true, force: true });
-    },
+    remove: (uid) => removeTree(of(uid)),
   };
-}
-
-/** The mount points in the text of /proc/self/mountinfo. */
-export function parseMountPoints(mountinfo: string): readonly string[] {
-  return mountinfo
-    .split('\n')
-    .map((line) => line.split(' ')[4])
-    .filter((point) => point !== undefined)
-    .map((point) =>
-      point.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8))),
-    );
 }

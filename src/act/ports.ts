@@ -51,8 +51,8 @@ export interface ContainerRequestInput {
   readonly image: ReadyImage;
   readonly podIps: readonly string[];
   readonly podDirectory: string;
-  /** Host paths of the pod's volumes by name. */
-  readonly volumes: ReadonlyMap<string, string>;
+  /** The pod's volumes by name; those that the runtime mounts are missing. */
+  readonly volumes: MountedVolumes;
   /** What the runtime calls the images that are mounted as volumes, by name of the volume. */
   readonly imageVolumes: ReadonlyMap<string, string>;
   readonly terminationLog: string | undefined;
@@ -124,12 +124,18 @@ export interface CgroupsPort {
   remove(uid: PodUid): Promise<void>;
 }
 
+/** By name of the volume. */
+export type MountedVolumes = ReadonlyMap<
+  string,
+  { readonly hostPath: string; readonly readOnly?: boolean; readonly selinuxRelabel?: boolean }
+>;
+
 export interface VolumesPort {
   ensure(
     pod: Pod,
     signal: AbortSignal,
   ): Promise<
-    | { readonly kind: 'ready'; readonly mounts: ReadonlyMap<string, string> }
+    | { readonly kind: 'ready'; readonly mounts: MountedVolumes }
     | { readonly kind: 'waiting'; readonly reason: string; readonly message: string }
   >;
   cleanUp(uid: PodUid, signal: AbortSignal): Promise<void>;

@@ -25,7 +25,7 @@ import {
   makeEnvironment,
   type ObjectData,
 } from './spec/environment.ts';
-import { subPathsOf } from './spec/mounts.ts';
+import { type MountedVolume, subPathsOf, type WishedSubPath } from './spec/mounts.ts';
 import { hostUserNamespace, ownUserNamespace, userNamespaceNeed } from './spec/namespaces.ts';
 import { makeSandboxConfig } from './spec/sandbox.ts';
 import type { ServiceView } from './spec/services.ts';
@@ -53,6 +53,15 @@ export interface RequestsDeps {
   readonly objects: ObjectsPort;
   /** The ids of a pod with users of its own. */
   readonly idRange: (uid: PodUid) => Promise<Parsed<{ readonly hostId: number; readonly length: number }>>;
+  /** Mounts parts of volumes at places of their own, by index in `volumeMounts`. */
+  readonly prepareSubPaths: (
+    wish: { readonly uid: PodUid; readonly container: string; readonly subPaths: readonly PlacedSubPath[] },
+    signal: AbortSignal,
+  ) => Promise<Parsed<ReadonlyMap<number, string>>>;
+}
+
+interface PlacedSubPath extends WishedSubPath {
+  readonly volumePath: string;
 }
 
 /** What the API server has that pods refer to. A node without one has none of it. */
@@ -81,7 +90,8 @@ export interface ContainerRequestInput {
   };
   readonly podIps: readonly string[];
   readonly podDirectory: string;
-  readonly volumes: ReadonlyMap<string, string>;
+  /** By name; those that the runtime mounts are missing. */
+  readonly volumes: ReadonlyMap<string, MountedVolume>;
   /** What the runtime calls the images that are mounted as volumes, by name of the volume. */
   readonly imageVolumes: ReadonlyMap<string, string>;
   readonly terminationLog: string | undefined;
@@ -175,10 +185,8 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
     if (env.kind === 'problem') return env;
     const subPaths = subPathsOf(pod, input.container, env.env);
     if (!subPaths.ok) return problem(subPaths.problem);
-    const [wished] = subPaths.value;
-    if (wished !== undefined) {
-      return problem(`subPath ${JSON.stringify(wished.subPath)} of volume ${wished.volumeName}: not supported yet`);
-    }
+    const places = await prepareSubPaths(deps, input, subPaths.value, signal);
+    if (!places.ok) return problem(places.problem);
     const handler = await handlerOf(pod, signal);
     const runtimeHandler = handler.ok ? handler.value : '';
     const userNs = await userNamespace(pod, runtimeHandler);
@@ -189,9 +197,8 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
       imageUser: imageUserOf(image.user),
       qosClass: deps.qosClass(pod),
       env: env.env,
-      volumes: new Map([...input.volumes].map(([name, hostPath]) => [name, { hostPath }])),
       imageVolumes: imageSpecs(input),
-      subPaths: new Map(),
+      subPaths: places.value,
       blockDevices: new Map(),
       userNamespace: userNs.value,
       extraGroups: [],
@@ -206,6 +213,21 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
   };
 
   return { sandbox, container };
+}
+
+/** A volume that is missing is told of when the mounts are made. */
+async function prepareSubPaths(
+  deps: RequestsDeps,
+  { pod, container, volumes }: ContainerRequestInput,
+  wished: readonly WishedSubPath[],
+  signal: AbortSignal,
+): Promise<Parsed<ReadonlyMap<number, string>>> {
+  const subPaths = wished.flatMap((wish) => {
+    const volumePath = volumes.get(wish.volumeName)?.hostPath;
+    return volumePath === undefined ? [] : [{ ...wish, volumePath }];
+  });
+  if (subPaths.length === 0) return parsed(new Map());
+  return await deps.prepareSubPaths({ uid: podUid(pod.metadata.uid), container: container.name, subPaths }, signal);
 }
 
 function problem(message: string): Problem {
@@ -249,7 +271,7 @@ async function readEnvFiles({ container, volumes }: ContainerRequestInput): Prom
   const files = new Map<string, EnvFile>();
   for (const { valueFrom } of container.env ?? []) {
     const wish = valueFrom?.fileKeyRef;
-    const folder = wish && volumes.get(wish.volumeName);
+    const folder = wish && volumes.get(wish.volumeName)?.hostPath;
     if (wish === undefined || folder === undefined) continue;
     const path = join(folder, wish.path);
     try {

@@ -1,113 +1,268 @@
 /**
- * The volumes of a pod, made before its sandbox. Folders that live and die with the pod, and paths of the node, are here; every
- * other kind answers why it can't be had, so that its pod waits with a clear event and nothing else is disturbed.
+ * The volumes of the pods on this node: made before their containers start, kept up to date while they run, taken away after.
+ * What is on disk and in the mount table is the truth; nothing else is remembered over a restart.
  */
-import { chmod, chown, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Volume } from '../api/volume.ts';
+import type { Clock } from '../base/clock.ts';
 import { CodedError, describeError } from '../base/errors.ts';
-import { hostPathFault, type PathKind, volumeKind } from './rules/kinds.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import type { FileJobs } from '../host/file-jobs.ts';
+import type { MountEntry } from '../host/mount-table.ts';
+import { createDevices, type NodeAttachments } from './devices.ts';
+import { type FoundVolume, findVolumes } from './disk.ts';
+import type { ObjectReference, VolumeKind, VolumeReady } from './kind.ts';
+import { createPodVolumes, type PodVolumes } from './pod-volumes.ts';
+import { volumesInUse } from './rules/attachment.ts';
+import { setUpFailed } from './rules/messages.ts';
+import { volumeDirectory } from './rules/places.ts';
+import { volumeKind } from './rules/volume-kind.ts';
+import { createSubPaths, type SubPaths } from './sub-paths.ts';
+import { createUsage, type Usage } from './usage.ts';
+import { createVolumeTask, type VolumeOperation, type VolumeTaskDeps } from './volume.ts';
+
+export interface MountedVolume {
+  readonly hostPath: string;
+  readonly readOnly?: boolean;
+  readonly selinuxRelabel?: boolean;
+}
 
 export type VolumesOutcome =
-  | { readonly kind: 'ready'; readonly mounts: ReadonlyMap<string, string> }
+  | { readonly kind: 'ready'; readonly mounts: ReadonlyMap<string, MountedVolume> }
   /** `message` is the event's. */
   | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
 
-export interface Volumes {
-  /** Makes what is missing; asking again for what is there changes nothing. */
+export interface Volumes extends Part {
+  /** Makes what is missing and waits for it; asking again for what is there changes nothing. */
   ensure(pod: Pod, signal: AbortSignal): Promise<VolumesOutcome>;
-  /** Lets go of everything that must not be left in the pod's folder, before that is removed. */
+  /** Lets go of everything that must not be left in the pod's folder. Fails where something can't be taken away: ask again then. */
   cleanUp(uid: PodUid, signal: AbortSignal): Promise<void>;
+  /** Hears of pods: those that run already are kept up to date, those that are gone are forgotten. */
+  follow(news: PodNews): void;
+  /** An object has changed: files that show it are written anew. */
+  changed(object: ObjectReference): void;
+  /** The node's status says something else about attached volumes: who waits for one looks again. */
+  attachmentsChanged(): void;
+  /** For the node's status. */
+  volumesInUse(): readonly string[];
+  readonly subPaths: SubPaths;
+  readonly usage: Usage;
+  /** How many volumes there are, by plugin and by whether they are ready. */
+  counts(): readonly VolumeCount[];
+}
+
+export interface VolumeCount {
+  readonly plugin: string;
+  readonly state: 'desired' | 'actual';
+  readonly count: number;
+}
+
+/** The part of the news of pods that matters here. */
+export type PodNews =
+  | {
+      readonly kind: 'view';
+      readonly view: {
+        readonly uid: PodUid;
+        readonly pod: Pod;
+        readonly step: string;
+        readonly observation: { readonly containers: readonly { readonly state: string }[] };
+      };
+    }
+  | { readonly kind: 'gone'; readonly uid: PodUid };
+
+export interface VolumesDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly kinds: readonly VolumeKind[];
+  readonly jobs: FileJobs;
+  readonly mountTable: () => readonly MountEntry[];
+  readonly leadsToForeign: (path: string) => boolean;
+  readonly podDirectory: (uid: PodUid) => string;
+  readonly record: (event: {
+    readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
+    readonly type: 'Normal' | 'Warning';
+    readonly reason: string;
+    readonly message: string;
+  }) => void;
+  /** Undefined: a node without an API server. */
+  readonly attachments?: NodeAttachments;
+  /** For metrics. */
+  readonly onOperation?: (operation: VolumeOperation) => void;
+  /** From 0 to 1. */
+  readonly chance: () => number;
 }
 
 export interface VolumesConfig {
-  readonly podDirectory: (uid: PodUid) => string;
-  /** Mount points of this machine now. */
-  readonly mountPoints: () => Promise<readonly string[]>;
+  /** `enableControllerAttachDetach`. */
+  readonly attachedByController: boolean;
+  /** `syncFrequency`: volumes that show objects are compared that often at least; ms. */
+  readonly syncMs: number;
+  /** `volumeStatsAggPeriod`; not positive: never. */
+  readonly usagePeriodMs: number;
 }
 
-export function createVolumes(config: VolumesConfig): Volumes {
-  const ensureOne = async (pod: Pod, volume: Volume): Promise<string | undefined> => {
-    if (volume.image !== undefined) return undefined; // the runtime mounts it
-    if (volume.hostPath !== undefined) return await ensureHostPath(volume.hostPath.path, volume.hostPath.type ?? '');
-    if (volume.emptyDir !== undefined && (volume.emptyDir.medium ?? '') === '') {
-      return await ensureEmptyDir(pod, config.podDirectory(pod.metadata.uid as PodUid), volume.name);
+/** Passes spread over half a period more, so that they don't come all at once. */
+const RESYNC_SPREAD = 0.5;
+
+export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes {
+  const { clock, log, kinds, podDirectory } = deps;
+  const pods = new Map<PodUid, PodVolumes>();
+  const devices = createDevices(deps.attachments, { byController: config.attachedByController });
+  const subPaths = createSubPaths({ ...deps, log });
+  const onOperation = deps.onOperation ?? (() => undefined);
+  const allTasks = () => [...pods].flatMap(([uid, { tasks }]) => tasks.map((task) => ({ uid, task })));
+  const usage = createUsage({ clock, log, jobs: deps.jobs, mountTable: deps.mountTable, volumes: allTasks }, config);
+
+  const kindOf = (volume: Volume) => kinds.find((kind) => kind.handles(volume)) ?? UNKNOWN;
+
+  const taskDeps = (uid: PodUid): VolumeTaskDeps => ({
+    clock,
+    prepare: devices.ensure,
+    onSettled: () => {
+      pods.get(uid)?.settled();
+      usage.noticed();
+    },
+    onFailed: ({ metadata: pod }, { name }, error) => {
+      log.v(2)?.info('A volume could not be made', { podUID: uid, volume: name, err: error });
+      deps.record({ pod, type: 'Warning', reason: 'FailedMount', message: setUpFailed(name, describeError(error)) });
+    },
+    onOperation,
+    resyncMs: () => config.syncMs * (1 + RESYNC_SPREAD * deps.chance()),
+  });
+
+  const adopt = (pod: Pod): PodVolumes => {
+    const uid = pod.metadata.uid as PodUid;
+    const known = pods.get(uid);
+    if (known !== undefined) {
+      known.update(pod);
+      return known;
     }
-    throw new CodedError('unsupported', `volumes of kind ${volumeKind(volume)} are not supported yet`);
+    const directory = podDirectory(uid);
+    const tasks = (pod.spec.volumes ?? []).map((volume) => {
+      const kind = kindOf(volume);
+      const place = volumeDirectory(directory, kind.plugin, volume.name);
+      return createVolumeTask(taskDeps(uid), { pod, volume, kind, directory: place });
+    });
+    const made = createPodVolumes(clock, { pod, tasks, unknown: UNKNOWN });
+    pods.set(uid, made);
+    return made;
+  };
+
+  const tearDown = async (found: FoundVolume, signal: AbortSignal): Promise<void> => {
+    const { plugin } = found;
+    const kind = kinds.find((one) => one.plugin === plugin);
+    const began = clock.mono();
+    const tell = (failed: boolean) =>
+      onOperation({ plugin, operation: 'volume_unmount', seconds: (clock.mono() - began) / 1000, failed });
+    try {
+      // Nobody here knows what it was: the remover stops at anything that is mounted.
+      if (kind === undefined)
+        await deps.jobs.run({ kind: 'remove', path: found.directory }, { foreign: false, signal });
+      else await kind.tearDown(found, signal);
+      tell(false);
+    } catch (error) {
+      tell(true);
+      throw error;
+    }
+  };
+
+  const releaseDevices = async (uid: PodUid, left: PodVolumes, signal: AbortSignal): Promise<void> => {
+    const others = new Set(
+      allTasks()
+        .filter((one) => one.uid !== uid)
+        .map(({ task }) => task.uniqueName()),
+    );
+    for (const { kind, uniqueName } of left.tasks) {
+      const name = uniqueName();
+      if (name !== undefined && !others.has(name)) await devices.release(kind, name, signal);
+    }
+  };
+
+  const cleanUp: Volumes['cleanUp'] = async (uid, signal) => {
+    const left = pods.get(uid);
+    await left?.stop(new CodedError('gone', 'the pod is over'));
+    const directory = podDirectory(uid);
+    await subPaths.clean(uid, signal);
+    const found = await findVolumes(uid, directory);
+    const outcomes = await Promise.allSettled(found.map((one) => tearDown(one, signal)));
+    const failures = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
+    if (failures.length === 1) throw failures[0];
+    if (failures.length > 1) throw new CodedError('conflict', failures.map(describeError).join('; '));
+    if (left !== undefined) await releaseDevices(uid, left, signal);
+    pods.delete(uid);
+    usage.forget(uid);
   };
 
   return {
-    ensure: async (pod) => {
-      const mounts = new Map<string, string>();
-      for (const volume of pod.spec.volumes ?? []) {
-        try {
-          const path = await ensureOne(pod, volume);
-          if (path !== undefined) mounts.set(volume.name, path);
-        } catch (error) {
-          const message = `MountVolume.SetUp failed for volume ${JSON.stringify(volume.name)} : ${describeError(error)}`;
-          return { kind: 'waiting', reason: 'FailedMount', message };
-        }
-      }
-      return { kind: 'ready', mounts };
+    name: 'volumes',
+    start: usage.start,
+    stop: async () => {
+      await Promise.all(
+        [...pods.values()].map((pod) => pod.stop(new CodedError('unavailable', 'the kubelet is stopping'))),
+      );
+      deps.jobs.close();
     },
-    // What belongs to the pod goes; the node's paths stay.
-    cleanUp: async (uid) => {
-      const folder = join(config.podDirectory(uid), ...EMPTY_DIRS);
-      const names = await readdir(folder).catch((error: unknown) => {
-        if (isMissing(error)) return [];
-        throw error;
-      });
-      const mounted = (await config.mountPoints()).filter((point) => point.startsWith(`${folder}/`));
-      if (mounted.length > 0) {
-        throw new CodedError(
-          'conflict',
-          `volumes of pod ${uid} can't be removed: still mounted: ${mounted.join(', ')}`,
-        );
-      }
-      for (const name of names) await rm(join(folder, name), { recursive: true, force: true });
+    ensure: async (pod, signal) => {
+      const outcome = await adopt(pod).whenReady(signal);
+      if (outcome.kind === 'late') return { kind: 'waiting', reason: 'FailedMount', message: outcome.message };
+      return { kind: 'ready', mounts: mountsOf(outcome.volumes) };
     },
+    cleanUp,
+    follow: (news) => {
+      if (news.kind === 'gone') return;
+      const { uid, pod, step, observation } = news.view;
+      if (step !== 'syncing') return;
+      const runs = observation.containers.some(({ state }) => state === 'running');
+      if (!runs) pods.get(uid)?.update(pod);
+      else for (const task of adopt(pod).tasks) task.look();
+    },
+    changed: (object) => {
+      for (const pod of pods.values()) pod.changed(object);
+    },
+    attachmentsChanged: () => {
+      for (const { task } of allTasks()) if (task.unattached()) task.changed();
+    },
+    volumesInUse: () => volumesInUse(allTasks().map(({ task }) => task.uniqueName())),
+    subPaths,
+    usage,
+    counts: () => countVolumes(allTasks().map(({ task }) => task)),
   };
 }
 
-const EMPTY_DIRS = ['volumes', 'kubernetes.io~empty-dir'];
-const FOR_EVERYBODY = 0o777;
-const SET_GROUP = 0o2000;
+/** Stands for every kind that nobody here knows: its pod waits and says why. */
+const UNKNOWN: VolumeKind = {
+  plugin: 'kubernetes.io/unknown',
+  handles: () => true,
+  setUp: ({ volume }) =>
+    Promise.reject(new CodedError('unsupported', `volumes of kind ${volumeKind(volume)} are not supported yet`)),
+  tearDown: () => Promise.resolve(),
+};
 
-async function ensureEmptyDir(pod: Pod, podDirectory: string, name: string): Promise<string> {
-  const path = join(podDirectory, ...EMPTY_DIRS, name);
-  await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-  await mkdir(path, { recursive: true });
-  const group = pod.spec.securityContext?.fsGroup;
-  if (group !== undefined) await chown(path, 0, group);
-  await chmod(path, group === undefined ? FOR_EVERYBODY : FOR_EVERYBODY | SET_GROUP);
-  return path;
-}
-
-async function ensureHostPath(path: string, type: string): Promise<string> {
-  if (type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: 0o755 });
-  if (type === 'FileOrCreate') await (await open(path, 'a', 0o644)).close();
-  const fault = hostPathFault(path, type, type === '' ? 'other' : await kindOf(path));
-  if (fault !== undefined) throw new CodedError('invalid', fault);
-  return path;
-}
-
-async function kindOf(path: string): Promise<PathKind> {
-  try {
-    const found = await stat(path);
-    if (found.isDirectory()) return 'directory';
-    if (found.isFile()) return 'file';
-    if (found.isSocket()) return 'socket';
-    if (found.isCharacterDevice()) return 'character device';
-    if (found.isBlockDevice()) return 'block device';
-    return 'other';
-  } catch (error) {
-    if (isMissing(error)) return 'missing';
-    throw error;
+function mountsOf(volumes: ReadonlyMap<string, VolumeReady>): ReadonlyMap<string, MountedVolume> {
+  const mounts = new Map<string, MountedVolume>();
+  for (const [name, { path, readOnly, selinuxRelabel }] of volumes) {
+    if (path === undefined) continue; // the runtime mounts it
+    mounts.set(name, {
+      hostPath: path,
+      ...(readOnly === undefined ? {} : { readOnly }),
+      ...(selinuxRelabel === undefined ? {} : { selinuxRelabel }),
+    });
   }
+  return mounts;
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+function countVolumes(
+  tasks: readonly { readonly kind: VolumeKind; readonly ready: () => VolumeReady | undefined }[],
+): readonly VolumeCount[] {
+  const plugins = [...new Set(tasks.map(({ kind }) => kind.plugin))].sort();
+  return plugins.flatMap((plugin): readonly VolumeCount[] => {
+    const own = tasks.filter(({ kind }) => kind.plugin === plugin);
+    const actual = own.filter(({ ready }) => ready() !== undefined).length;
+    return [
+      { plugin, state: 'desired', count: own.length },
+      { plugin, state: 'actual', count: actual },
+    ];
+  });
 }

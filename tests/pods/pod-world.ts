@@ -116,7 +116,7 @@ function actDeps(runtime: FakeRuntime, folder: string, options: PodWorldOptions)
     directories: createPodDirectories({
       root: folder,
       randomName: () => Math.random().toString(16).slice(2, 10),
-      mountPoints: () => Promise.resolve([]),
+      removeTree: (path) => rm(path, { recursive: true, force: true }),
     }),
     logs: { ensurePod: nothing, ensureContainer: nothing, link: nothing, removeContainer: nothing, removePod: nothing },
     cgroups: { ensure: nothing, remove: nothing },

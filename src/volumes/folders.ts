@@ -1,0 +1,136 @@
+/**
+ * The folders that volumes are made of: plain ones on the kubelet's disk, tmpfs, huge pages. A folder is noted as ready when it
+ * is whole; from then on it belongs to the pod, and its mode and owner are not touched again.
+ */
+import { chmod, mkdir, rmdir, stat, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CodedError } from '../base/errors.ts';
+import { errnoName, type FileCalls } from '../host/file-calls.ts';
+import type { FileJobs } from '../host/file-jobs.ts';
+import { isForeign, type MountEntry, mountsBelow } from '../host/mount-table.ts';
+import type { VolumeFolders } from './kind.ts';
+import { readyDirectory } from './rules/places.ts';
+
+export interface FolderWish {
+  readonly directory: string;
+  readonly medium: 'disk' | 'memory' | 'huge-pages';
+  /** Of a tmpfs. */
+  readonly sizeBytes?: number;
+  /** Of huge pages: `2Mi`. */
+  readonly pageSize?: string;
+  /** Done once, before the folder is noted as ready. */
+  readonly finish?: () => Promise<void>;
+}
+
+export interface Folders extends VolumeFolders {
+  ensure(wish: FolderWish, signal: AbortSignal): Promise<void>;
+}
+
+export interface FoldersDeps {
+  readonly calls: Pick<FileCalls, 'mount' | 'unmount'>;
+  readonly jobs: FileJobs;
+  readonly mountTable: () => readonly MountEntry[];
+}
+
+const FOR_EVERYBODY = 0o777;
+/** Mounts on top of each other at one place: more than a handful is somebody else's doing. */
+const MOST_STACKED = 8;
+
+export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders {
+  // Kernels before 6.4 don't know the option; found out at the first mount.
+  let swapOption = ',noswap';
+
+  const mountMemory = (target: string, sizeBytes: number | undefined): void => {
+    const size = sizeBytes === undefined || sizeBytes <= 0 ? '' : `size=${sizeBytes}`;
+    const mount = () =>
+      calls.mount({ source: 'tmpfs', target, type: 'tmpfs', data: trimComma(`${size}${swapOption}`) });
+    try {
+      mount();
+    } catch (error) {
+      if (errnoName(error) !== 'EINVAL' || swapOption === '') throw error;
+      swapOption = '';
+      mount();
+    }
+  };
+
+  const ensure: Folders['ensure'] = async (wish) => {
+    const { directory, medium } = wish;
+    const ready = join(readyDirectory(directory), 'ready');
+    const mounted = await isMountPoint(directory);
+    if ((medium === 'disk' ? mounted !== undefined : mounted === true) && (await exists(ready))) return;
+    if (mounted !== true) {
+      await mkdir(directory, { recursive: true, mode: 0o755 });
+      // Again, because the mode given at creation is cut by the umask.
+      await chmod(directory, FOR_EVERYBODY);
+      if (medium === 'memory') mountMemory(directory, wish.sizeBytes);
+      if (medium === 'huge-pages') {
+        calls.mount({ source: 'nodev', target: directory, type: 'hugetlbfs', data: `pagesize=${wish.pageSize}` });
+      }
+    }
+    await wish.finish?.();
+    await mkdir(dirname(ready), { recursive: true, mode: 0o750 });
+    await writeFile(ready, '', { mode: 0o644 });
+  };
+
+  const unmountAll = async (directory: string, signal: AbortSignal): Promise<void> => {
+    for (let round = 0; round < MOST_STACKED; round += 1) {
+      const table = mountTable();
+      const entry = table.findLast(({ point }) => point === directory);
+      if (entry === undefined) return;
+      // In a process of its own: to let go of a large tmpfs takes the kernel a while.
+      if (isForeign(entry) || (await isLarge(directory))) {
+        await jobs.run({ kind: 'unmount', path: directory }, { foreign: true, signal });
+      } else calls.unmount(directory, false);
+    }
+  };
+
+  const remove: Folders['remove'] = async (directory, signal) => {
+    const noted = readyDirectory(directory);
+    const below = mountsBelow(mountTable(), directory);
+    if (below.length > 0) {
+      const points = below.map(({ point }) => point).join(', ');
+      throw new CodedError('conflict', `${directory} can't be removed: still mounted below it: ${points}`);
+    }
+    await jobs.run({ kind: 'remove', path: noted }, { foreign: false, signal });
+    await unmountAll(directory, signal);
+    await jobs.run({ kind: 'remove', path: directory }, { foreign: false, signal });
+    await removeIfEmpty(dirname(noted));
+  };
+
+  return { ensure, remove };
+}
+
+const LARGE_BYTES = 32 * 1024 * 1024;
+
+async function isLarge(directory: string): Promise<boolean> {
+  const { blocks, bfree, bsize } = await statfs(directory);
+  return (blocks - bfree) * bsize > LARGE_BYTES;
+}
+
+const trimComma = (text: string): string => (text.startsWith(',') ? text.slice(1) : text);
+
+/** Undefined where nothing is there. */
+async function isMountPoint(directory: string): Promise<boolean | undefined> {
+  try {
+    const [own, parent] = await Promise.all([stat(directory), stat(dirname(directory))]);
+    return own.dev !== parent.dev;
+  } catch (error) {
+    if (errnoName(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function removeIfEmpty(directory: string): Promise<void> {
+  try {
+    await rmdir(directory);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errnoName(error) ?? '')) throw error;
+  }
+}

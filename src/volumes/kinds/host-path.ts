@@ -1,0 +1,33 @@
+/** Paths of the node. They may lie on any mount, so that only a process that can be killed looks at those that may hang. */
+import { CodedError } from '../../base/errors.ts';
+import type { FileJobs } from '../../host/file-jobs.ts';
+import type { VolumeKind } from '../kind.ts';
+import { hostPathCheck, hostPathFault } from '../rules/host-path.ts';
+
+export interface HostPathDeps {
+  readonly jobs: FileJobs;
+  /** The path leads over a mount that may hang. */
+  readonly isForeign: (path: string) => boolean;
+}
+
+export function createHostPathKind({ jobs, isForeign }: HostPathDeps): VolumeKind {
+  return {
+    plugin: 'kubernetes.io/host-path',
+    handles: (volume) => volume.hostPath !== undefined,
+    setUp: async ({ volume }, signal) => {
+      const { path, type = '' } = volume.hostPath ?? { path: '' };
+      const check = hostPathCheck(path, type);
+      if (!check.ok) throw new CodedError('invalid', check.problem);
+      if (check.value.expected === undefined) return { path };
+      const found = await jobs.run(
+        { kind: 'look', path, make: check.value.make },
+        { foreign: isForeign(path), signal },
+      );
+      const fault = hostPathFault(path, check.value, found);
+      if (fault !== undefined) throw new CodedError('invalid', fault);
+      return { path };
+    },
+    // The node's paths stay.
+    tearDown: () => Promise.resolve(),
+  };
+}

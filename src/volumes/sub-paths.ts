@@ -1,0 +1,79 @@
+/** Parts of volumes for containers that want only those: mounted at places of their own below the pod's folder. */
+import { join } from 'node:path';
+import type { PodUid } from '../api/ids.ts';
+import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
+import { quoteText } from '../base/go-text.ts';
+import type { Logger } from '../base/logger.ts';
+import type { FileJobs } from '../host/file-jobs.ts';
+import { isForeign, type MountEntry, mountsBelow } from '../host/mount-table.ts';
+import { subPathPlace } from './rules/places.ts';
+
+export interface SubPathsWish {
+  readonly uid: PodUid;
+  readonly container: string;
+  /** By index in `volumeMounts`. */
+  readonly subPaths: readonly {
+    readonly index: number;
+    readonly volumeName: string;
+    readonly volumePath: string;
+    readonly subPath: string;
+  }[];
+}
+
+export interface SubPaths {
+  /** Where each was mounted, by index; a problem is one of the pod. */
+  prepare(wish: SubPathsWish, signal: AbortSignal): Promise<Parsed<ReadonlyMap<number, string>>>;
+  /** Takes all of the pod's away. */
+  clean(uid: PodUid, signal: AbortSignal): Promise<void>;
+}
+
+export interface SubPathsDeps {
+  readonly log: Logger;
+  readonly jobs: FileJobs;
+  readonly podDirectory: (uid: PodUid) => string;
+  readonly mountTable: () => readonly MountEntry[];
+  /** The path leads over a mount that may hang. */
+  readonly leadsToForeign: (path: string) => boolean;
+}
+
+export function createSubPaths(deps: SubPathsDeps): SubPaths {
+  const { jobs, podDirectory } = deps;
+
+  const clean: SubPaths['clean'] = async (uid, signal) => {
+    const folder = join(podDirectory(uid), 'volume-subpaths');
+    // The last one first: of several at one place, that is the one which is seen.
+    for (const entry of mountsBelow(deps.mountTable(), folder).toReversed()) {
+      await jobs.run({ kind: 'unmount', path: entry.point }, { foreign: isForeign(entry), signal });
+    }
+    await jobs.run({ kind: 'remove', path: folder }, { foreign: false, signal });
+  };
+
+  return {
+    prepare: async ({ uid, container, subPaths }, signal) => {
+      const places = new Map<number, string>();
+      for (const { index, volumeName, volumePath, subPath } of subPaths) {
+        const target = subPathPlace(podDirectory(uid), { volume: volumeName, container, index });
+        // What is mounted there from before may hang as well.
+        const foreign = deps.leadsToForeign(volumePath) || deps.leadsToForeign(target);
+        try {
+          await jobs.run({ kind: 'bind-sub-path', volumePath, subPath, target }, { foreign, signal });
+        } catch (error) {
+          if (signal.aborted) throw error;
+          // The details stay in the log: they could tell a pod what is on the node.
+          deps.log.warn('A subPath could not be prepared', {
+            podUID: uid,
+            container,
+            volume: volumeName,
+            subPath,
+            err: error,
+          });
+          const where = `volumeMount ${quoteText(volumeName)} of container ${quoteText(container)}`;
+          return unparsable(`failed to prepare subPath for ${where}`);
+        }
+        places.set(index, target);
+      }
+      return parsed(places);
+    },
+    clean,
+  };
+}

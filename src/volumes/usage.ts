@@ -1,0 +1,128 @@
+/**
+ * What volumes take on their disks, measured now and then and kept: who asks gets the last answer at once. One volume after the
+ * other; small ones a little at a time, large ones in a process of their own (see host/file-jobs.ts).
+ */
+import type { PodUid } from '../api/ids.ts';
+import { createAlarm } from '../base/alarm.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { DiskUse } from '../host/file-job.ts';
+import type { FileJobs } from '../host/file-jobs.ts';
+import { isForeign, type MountEntry, mountAt, mountsBelow } from '../host/mount-table.ts';
+import { bytesOf } from './rules/empty-dir.ts';
+import { FIRST_MEASURE_MS, nextMeasure } from './rules/measure.ts';
+import type { VolumeTask } from './volume.ts';
+
+export interface VolumeUse extends DiskUse {
+  readonly volume: string;
+  /** When it was measured, wall clock. */
+  readonly time: number;
+  /** `sizeLimit` of an emptyDir; undefined where it has none. */
+  readonly limitBytes: number | undefined;
+}
+
+export interface Usage {
+  start(signal: AbortSignal): void;
+  /** A volume is there that wasn't before. */
+  noticed(): void;
+  /** The last measured use of each volume of the pod that is measured at all. */
+  of(uid: PodUid): readonly VolumeUse[];
+  /** emptyDirs that are larger than their limit: their pods are to be evicted. */
+  overLimit(): readonly { readonly uid: PodUid; readonly use: VolumeUse }[];
+  forget(uid: PodUid): void;
+}
+
+export interface UsageDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly jobs: FileJobs;
+  readonly mountTable: () => readonly MountEntry[];
+  readonly volumes: () => readonly { readonly uid: PodUid; readonly task: VolumeTask }[];
+}
+
+/** Paths of the node and images are nobody's here to measure. */
+const UNMEASURED = new Set(['kubernetes.io/host-path', 'kubernetes.io/image', 'kubernetes.io/unknown']);
+const MEASURE_WITHIN_MS = 60_000;
+/** Between the end of one round and the next, at least. */
+const PAUSE_MS = 1000;
+
+export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usagePeriodMs: number }): Usage {
+  const { clock, log } = deps;
+  const uses = new Map<PodUid, Map<string, VolumeUse>>();
+  const tried = new Map<VolumeTask, number>();
+
+  const measure = async (uid: PodUid, task: VolumeTask, signal: AbortSignal): Promise<void> => {
+    const path = task.ready()?.path;
+    if (path === undefined) return;
+    tried.set(task, clock.now());
+    const table = deps.mountTable();
+    const mounts = [mountAt(table, path), ...mountsBelow(table, path)].filter((entry) => entry !== undefined);
+    const foreign = task.kind.foreign === true || mounts.some(isForeign);
+    try {
+      const use = await deps.jobs.run(
+        { kind: 'measure', path },
+        { foreign, signal, ...(foreign ? { deadlineMs: MEASURE_WITHIN_MS } : {}) },
+      );
+      const limit = task.volume.emptyDir?.sizeLimit;
+      const limitBytes = limit === undefined ? undefined : Number(bytesOf(limit) ?? 0n) || undefined;
+      const time = clock.now();
+      const ofPod = uses.get(uid) ?? new Map<string, VolumeUse>();
+      uses.set(uid, ofPod.set(task.volume.name, { volume: task.volume.name, time, limitBytes, ...use }));
+    } catch (error) {
+      if (!signal.aborted)
+        log.v(2)?.info('A volume could not be measured', { podUID: uid, volume: task.volume.name, err: error });
+    }
+  };
+
+  /** When the next one is due; undefined where there is none. */
+  const sweep = async (signal: AbortSignal): Promise<number | undefined> => {
+    const all = deps.volumes().filter(({ task }) => !UNMEASURED.has(task.kind.plugin));
+    const known = new Set(all.map(({ task }) => task));
+    for (const task of tried.keys()) if (!known.has(task)) tried.delete(task);
+    const dueAt = (task: VolumeTask) =>
+      nextMeasure({ readySince: task.readySince(), measuredAt: tried.get(task), periodMs: usagePeriodMs });
+    for (const { uid, task } of all) {
+      const due = dueAt(task);
+      if (due !== undefined && due <= clock.now()) await measure(uid, task, signal);
+      if (signal.aborted) break;
+    }
+    const next = all.map(({ task }) => dueAt(task)).filter((time) => time !== undefined);
+    return next.length === 0 ? undefined : Math.max(Math.min(...next), clock.now() + PAUSE_MS);
+  };
+
+  let stopping: AbortSignal | undefined;
+  let sweeping = false;
+  const alarm = createAlarm(clock, () => {
+    const signal = stopping;
+    if (signal === undefined || signal.aborted || sweeping) return;
+    sweeping = true;
+    sweep(signal)
+      .then((next) => {
+        if (next !== undefined && !signal.aborted) alarm.ringAt(next);
+      })
+      .catch((error: unknown) => log.error('Volumes are not measured any more', { err: error }))
+      .finally(() => {
+        sweeping = false;
+      });
+  });
+
+  return {
+    start: (signal) => {
+      if (usagePeriodMs <= 0) return;
+      stopping = signal;
+      signal.addEventListener('abort', alarm.clear, { once: true });
+      alarm.ringAt(clock.now() + PAUSE_MS);
+    },
+    noticed: () => {
+      if (stopping !== undefined && !stopping.aborted && !sweeping) alarm.ringAt(clock.now() + FIRST_MEASURE_MS);
+    },
+    of: (uid) => [...(uses.get(uid)?.values() ?? [])],
+    overLimit: () =>
+      [...uses].flatMap(([uid, ofPod]) =>
+        [...ofPod.values()]
+          .filter(({ limitBytes, usedBytes }) => limitBytes !== undefined && usedBytes > limitBytes)
+          .map((use) => ({ uid, use })),
+      ),
+    forget: (uid) => uses.delete(uid),
+  };
+}
