@@ -1,6 +1,6 @@
 /** What the kinds that are made from objects have in common: a folder, files that change all at once, and the way back. */
-import { chmod, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { chmod, chown, mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Pod } from '../../api/pod.ts';
 import type { Volume } from '../../api/volume.ts';
 import type { AtomicWriter } from '../atomic-writer.ts';
@@ -47,7 +47,6 @@ export function createObjectVolumeKind<Source>(deps: ObjectVolumeDeps, kind: Obj
       return refreshAt === undefined ? ready : { ...ready, refreshAt };
     },
     tearDown: async ({ directory }, signal) => {
-      await rm(dirname(readyFile(directory)), { recursive: true, force: true });
       await deps.folders.remove(directory, signal);
       deps.writer.forget(directory);
     },
@@ -67,10 +66,7 @@ async function ensureFolder(
   const sizeBytes = medium === 'memory' ? memoryBytes(pod) : undefined;
   await folders.ensure({ directory, medium, ...(sizeBytes !== undefined && { sizeBytes }) }, signal);
   if (fsGroup !== undefined) await giveToGroup(directory, fsGroup);
-  await Promise.all([
-    markReady(readyFile(directory)),
-    ...nestedMountPoints(pod, volume.name).map((path) => makeMountPoint(join(directory, path))),
-  ]);
+  await Promise.all(nestedMountPoints(pod, volume.name).map((path) => makeMountPoint(join(directory, path))));
 }
 
 /** What is made in it then belongs to the group by itself. */
@@ -80,17 +76,6 @@ async function giveToGroup(directory: string, group: number): Promise<void> {
   if (gid === group && (mode & 0o7777) === wanted) return;
   await chown(directory, -1, group);
   await chmod(directory, wanted);
-}
-
-/** `pods/UID/volumes/PLUGIN/NAME` to where the reference notes that the folder below the files was made. */
-function readyFile(directory: string): string {
-  const pod = dirname(dirname(dirname(directory)));
-  return join(pod, 'plugins', 'kubernetes.io~empty-dir', `wrapped_${basename(directory)}`, 'ready');
-}
-
-async function markReady(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-  await writeFile(path, '', { flag: 'a', mode: 0o644 });
 }
 
 async function makeMountPoint(path: string): Promise<void> {

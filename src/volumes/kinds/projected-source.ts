@@ -106,17 +106,14 @@ const readCertificate: Reader = async (deps, wish, signal) => {
     throw new CodedError(answer.kind === 'waiting' ? 'unavailable' : 'denied', answer.message);
   }
   const { privateKey, certificateChain } = answer;
-  const { credentialBundlePath, keyPath, certificateChainPath } = source.podCertificate ?? {};
-  const files: readonly (readonly [unknown, string])[] = [
+  const { credentialBundlePath = '', keyPath = '', certificateChainPath = '' } = source.podCertificate ?? {};
+  const files: readonly (readonly [string, string])[] = [
     [credentialBundlePath, privateKey + certificateChain],
     [keyPath, privateKey],
     [certificateChainPath, certificateChain],
   ];
-  const payload: Payload = new Map(
-    files.flatMap(([path, content]) =>
-      typeof path === 'string' && path !== '' ? [[path, credential(wish, content)] as const] : [],
-    ),
-  );
+  const wanted = files.filter(([path]) => path !== '');
+  const payload: Payload = new Map(wanted.map(([path, content]) => [path, credential(wish, content)]));
   return { payload };
 };
 

@@ -1,0 +1,134 @@
+/** For tests: an API server in a few maps, and the kinds that are made from it, on plain folders. */
+import { chmod, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Pod, PodSpec } from '../../api/pod.ts';
+import type { ConfigMap, Secret } from '../../api/referenced-objects.ts';
+import type { Volume } from '../../api/volume.ts';
+import { createSystemClock } from '../../base/clock.ts';
+import { CodedError } from '../../base/errors.ts';
+import type { VolumeFolders, VolumeKind, VolumeReady } from '../kind.ts';
+import { volumeDirectory } from '../rules/places.ts';
+import { createObjectKinds, type VolumeObjects } from './object-kinds.ts';
+
+export interface TestObjects {
+  readonly configMaps: Map<string, ConfigMap>;
+  readonly secrets: Map<string, Secret>;
+  /** How often each was asked for. */
+  readonly asked: string[];
+  readonly objects: VolumeObjects;
+}
+
+const meta = (name: string) => ({ name, namespace: 'golden', uid: `uid-of-${name}`, resourceVersion: '1' });
+export const configMap = (name: string, content: Omit<ConfigMap, 'metadata'>): ConfigMap => ({
+  metadata: meta(name),
+  ...content,
+});
+export const secret = (name: string, data: Readonly<Record<string, string>>): Secret => ({
+  metadata: meta(name),
+  data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
+});
+
+/** Tokens are numbered, expire after the time that is asked for, and are to be replaced at 80 % of it. */
+export function testObjects(now: () => number = () => 0): TestObjects {
+  const configMaps = new Map<string, ConfigMap>();
+  const secrets = new Map<string, Secret>();
+  const asked: string[] = [];
+  const find = <T>(map: Map<string, T>, kind: string, name: string) => {
+    asked.push(`${kind} ${name}`);
+    const object = map.get(name);
+    const message = `${kind} "${name}" not found`;
+    return Promise.resolve(
+      object === undefined ? { kind: 'missing' as const, message } : { kind: 'found' as const, object },
+    );
+  };
+  const tokens = new Map<string, { token: string; expiresAt: number; refreshAt: number }>();
+  const objects: VolumeObjects = {
+    configMap: (_, name) => find(configMaps, 'configmap', name),
+    secret: (_, name) => find(secrets, 'secret', name),
+    token: ({ pod, serviceAccountName, audiences, expirationSeconds }) => {
+      const key = `${serviceAccountName} for ${pod.name} to ${audiences.join()}`;
+      const known = tokens.get(key);
+      if (known !== undefined && now() < known.refreshAt) return Promise.resolve(known);
+      asked.push(`token ${key}`);
+      const life = expirationSeconds * 1000;
+      const made = { token: `${key} at ${now()}`, expiresAt: now() + life, refreshAt: now() + 0.8 * life };
+      tokens.set(key, made);
+      return Promise.resolve(made);
+    },
+    clusterTrustBundles: (wish) => {
+      if ('name' in wish && wish.name === 'roots') return Promise.resolve({ ok: true, value: 'PEM of roots\n' });
+      if ('name' in wish && wish.name === 'away') return Promise.reject(new CodedError('unavailable', 'no API server'));
+      return Promise.resolve({ ok: false, problem: 'no bundle matches' });
+    },
+    podCertificate: ({ volumeName, sourceIndex }) =>
+      Promise.resolve(
+        sourceIndex === 0
+          ? { kind: 'issued', privateKey: 'KEY\n', certificateChain: 'CHAIN\n', expiresAt: 1 }
+          : { kind: 'waiting', message: `no credentials yet for ${volumeName}` },
+      ),
+  };
+  return { configMaps, secrets, asked, objects };
+}
+
+/** Folders with the modes that a disk and a tmpfs give them. */
+export const plainFolders: VolumeFolders = {
+  ensure: async ({ directory, medium }) => {
+    if ((await mkdir(directory, { recursive: true })) === undefined) return;
+    await chmod(directory, medium === 'disk' ? 0o777 : 0o1777);
+  },
+  remove: (directory) => rm(directory, { recursive: true, force: true }),
+};
+
+export interface TestVolumes {
+  readonly kinds: readonly VolumeKind[];
+  directory(pod: Pod, volume: Volume): string;
+  setUp(pod: Pod, name: string): Promise<VolumeReady>;
+  tearDown(pod: Pod, name: string): Promise<void>;
+}
+
+const signal = new AbortController().signal;
+
+export function testVolumes(root: string, objects: VolumeObjects): TestVolumes {
+  let chance = 0;
+  // Old folders go at once: nobody reads them here.
+  const clock = { ...createSystemClock(), sleep: () => Promise.resolve() };
+  const kinds = createObjectKinds(
+    {
+      clock,
+      chance: () => ++chance,
+      folders: plainFolders,
+      objects,
+      nodeAllocatable: () => ({ cpu: '2', memory: '4Gi' }),
+      memoryBytes: () => undefined,
+    },
+    { podLevel: true },
+  );
+  const find = (pod: Pod, name: string) => {
+    const volume = pod.spec.volumes?.find((candidate) => candidate.name === name);
+    const kind = volume === undefined ? undefined : kinds.find((candidate) => candidate.handles(volume));
+    if (volume === undefined || kind === undefined) throw new Error(`no volume of ours is named ${name}`);
+    return { volume, kind };
+  };
+  const directory = (pod: Pod, volume: Volume): string =>
+    volumeDirectory(join(root, pod.metadata.uid), find(pod, volume.name).kind.plugin, volume.name);
+  return {
+    kinds,
+    directory,
+    setUp: (pod, name) => {
+      const { volume, kind } = find(pod, name);
+      const fsGroup = pod.spec.securityContext?.fsGroup;
+      return kind.setUp({ pod, volume, directory: directory(pod, volume), fsGroup }, signal);
+    },
+    tearDown: (pod, name) => {
+      const { volume, kind } = find(pod, name);
+      return kind.tearDown({ uid: pod.metadata.uid as never, name, directory: directory(pod, volume) }, signal);
+    },
+  };
+}
+
+export function podWith(volumes: readonly Volume[], more: Partial<PodSpec> = {}, uid = 'u-1'): Pod {
+  return {
+    metadata: { name: 'p', namespace: 'golden', uid, labels: { a: 'b' } },
+    spec: { containers: [{ name: 'c' }], serviceAccountName: 'default', volumes, ...more },
+  };
+}
