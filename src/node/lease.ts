@@ -16,7 +16,7 @@ export interface LeaseDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
-  readonly kube: Pick<Kube, 'heartbeats' | 'reconnect'>;
+  readonly kube: Pick<Kube, 'heartbeats' | 'reconnect' | 'onBack'>;
   readonly ownNode: OwnNode;
   readonly warnings: Warnings;
 }
@@ -42,6 +42,7 @@ export async function keepLease(deps: LeaseDeps, config: LeaseConfig, signal: Ab
   const unsubscribe = ownNode.subscribe(({ before, now }) => {
     if (now !== undefined && before?.metadata.uid !== now.metadata.uid) bit.wake();
   });
+  const unsubscribeBack = deps.kube.onBack(bit.wake);
   const renewer = createRenewer(deps, config);
   const intervalMs = (config.durationSeconds * 1000) / RENEWALS_A_DURATION;
   let failures = 0;
@@ -72,6 +73,7 @@ export async function keepLease(deps: LeaseDeps, config: LeaseConfig, signal: Ab
     }
   } finally {
     unsubscribe();
+    unsubscribeBack();
     alarm.clear();
   }
 }

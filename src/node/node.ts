@@ -40,7 +40,7 @@ export interface NodeDeps {
   readonly facts: NodeFacts;
 }
 
-export type NodeKube = Pick<Kube, 'general' | 'heartbeats' | 'watch' | 'reconnect'> & {
+export type NodeKube = Pick<Kube, 'general' | 'heartbeats' | 'watch' | 'reconnect' | 'onBack'> & {
   /** By the newest answer. */
   readonly serverDate?: () => ServerDate | undefined;
 };
@@ -111,6 +111,16 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
   const warnings = createWarnings({ clock, log, record });
   const runtime = createRuntimeState({ clock, log, runtime: deps.runtime, onChange: bit.wake });
   const images = createImageList({ clock, log, list: deps.runtime.listImages });
+  const alarm = createAlarm(clock, bit.wake);
+  /** Ends early when there is news. */
+  const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+    alarm.ringAt(clock.now() + ms);
+    try {
+      await bit.wait(signal);
+    } finally {
+      alarm.clear();
+    }
+  };
   const snapshot = async (signal: AbortSignal): Promise<NodeSnapshot> =>
     takeSnapshot(deps, config, runtime, await images.current(signal));
   const shared = { clock, log, random: deps.random, ownNode, record, warnings, snapshot };
@@ -119,6 +129,7 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
     { nodeName: name, reportFrequency: config.reportFrequency },
   );
   let running: Promise<unknown> = Promise.resolve();
+  let unsubscribe: () => void = () => undefined;
   let registered = false;
 
   ownNode.subscribe(({ before, now }) => {
@@ -135,7 +146,7 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
 
   const pass = async (signal: AbortSignal): Promise<void> => {
     if (config.registerNode && !registered) {
-      await register({ ...shared, client: kube.general }, config, signal);
+      await register({ ...shared, client: kube.general, pause }, config, signal);
       registered = true;
     }
     if (!config.registerNode && ownNode.object() === undefined) {
@@ -148,16 +159,10 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
   };
 
   const report = async (signal: AbortSignal): Promise<void> => {
-    const alarm = createAlarm(clock, bit.wake);
     await Promise.all([runtime.look(signal), deps.addresses.settled(signal)]);
     while (!signal.aborted) {
       await pass(signal);
-      alarm.ringAt(clock.now() + config.updateFrequency * (1 + JITTER * deps.random()));
-      try {
-        await bit.wait(signal);
-      } finally {
-        alarm.clear();
-      }
+      await pause(config.updateFrequency * (1 + JITTER * deps.random()), signal);
     }
   };
 
@@ -166,6 +171,7 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
     start: async (signal) => {
       record({ type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' });
       if (config.cgroupVersion === 1) record({ type: 'Warning', reason: 'CgroupV1', message: CGROUP_V1 });
+      unsubscribe = kube.onBack(bit.wake);
       await ownNode.start(signal);
       const lease = { nodeName: name, durationSeconds: config.leaseDurationSeconds };
       const failed = (what: string) => (error: unknown) => {
@@ -178,6 +184,7 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
       ]);
     },
     stop: async () => {
+      unsubscribe();
       await ownNode.stop?.();
       await running;
     },

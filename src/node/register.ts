@@ -1,7 +1,6 @@
 /** Tells the API server of this node: makes its object, or brings one that was there before up to date. */
 import type { KubeNode } from '../api/node.ts';
 import { nodeCondition } from '../api/node.ts';
-import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { KubeClient } from '../kube/kube.ts';
@@ -20,7 +19,6 @@ import { findWrongUser } from './rules/suspicions.ts';
 import type { Warnings } from './warnings.ts';
 
 export interface RegistrationDeps {
-  readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
   readonly client: KubeClient;
@@ -28,6 +26,8 @@ export interface RegistrationDeps {
   readonly record: (event: NodeEvent) => void;
   readonly warnings: Warnings;
   readonly snapshot: (signal: AbortSignal) => Promise<NodeSnapshot>;
+  /** Waits so long, or until there is news such as an API server that answers again. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 export interface RegistrationConfig {
@@ -44,7 +44,7 @@ const JITTER = 0.2;
 
 /** Tries until it is done or `signal` aborts. */
 export async function register(deps: RegistrationDeps, config: RegistrationConfig, signal: AbortSignal): Promise<void> {
-  const { clock, log, random } = deps;
+  const { log, random } = deps;
   const node = config.identity.name;
   const attempt = createAttempt(deps, config);
   for (let wait = FIRST_RETRY_MS; ; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
@@ -57,7 +57,7 @@ export async function register(deps: RegistrationDeps, config: RegistrationConfi
       if (signal.aborted) throw error;
       log.error('Unable to register node with API server', { err: error, node });
     }
-    await clock.sleep(wait * (1 + JITTER * random()), signal);
+    await deps.pause(wait * (1 + JITTER * random()), signal);
   }
 }
 
