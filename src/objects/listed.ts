@@ -20,8 +20,8 @@ export interface ListedConfig<T, V> {
   readonly path: string;
   readonly fieldSelector?: string;
   readonly reduce: (object: T) => V;
-  /** Each object that came, changed or went. */
-  readonly onChange?: (object: T) => void;
+  /** Each that came, changed or went; `first`: with the first list. */
+  readonly onChange?: (value: V, first: boolean) => void;
 }
 
 /** By namespace/name, or by name. */
@@ -35,18 +35,22 @@ export function createListed<T extends KubeObject, V>(deps: ListedDeps, config: 
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
     listener: {
       replaced: (list) => {
+        const first = !known.isOpen;
+        const gone = new Map(objects);
         objects.clear();
         for (const object of list) objects.set(keyOf(object), reduce(object));
         known.open();
-        for (const object of list) onChange?.(object);
+        for (const key of objects.keys()) gone.delete(key);
+        for (const value of [...gone.values(), ...objects.values()]) onChange?.(value, first);
       },
       changed: (object) => {
-        objects.set(keyOf(object), reduce(object));
-        onChange?.(object);
+        const value = reduce(object);
+        objects.set(keyOf(object), value);
+        onChange?.(value, false);
       },
       removed: (object) => {
         objects.delete(keyOf(object));
-        onChange?.(object);
+        onChange?.(reduce(object), false);
       },
     },
   });

@@ -58,6 +58,10 @@ interface StoredRequest {
   readonly status?: Partial<Omit<CertificateRequest, 'name'>>;
 }
 
+interface ListedRequest extends CertificateRequest {
+  readonly podUid: string;
+}
+
 export function createPodCertificates(
   deps: PodCertificatesDeps,
   config: { readonly nodeName: string },
@@ -65,12 +69,12 @@ export function createPodCertificates(
   const sources = new Map<string, Source>();
   let running: AbortSignal | undefined;
 
-  const requests = createListed<StoredRequest, CertificateRequest>(deps, {
+  const requests = createListed<StoredRequest, ListedRequest>(deps, {
     path: `${GROUP}/podcertificaterequests`,
     fieldSelector: `spec.nodeName=${config.nodeName}`,
     reduce: readRequest,
-    onChange: ({ spec }) => {
-      for (const source of sources.values()) if (source.pod.metadata.uid === spec?.podUID) source.look();
+    onChange: ({ podUid }) => {
+      for (const source of sources.values()) if (source.pod.metadata.uid === podUid) source.look();
     },
   });
 
@@ -120,15 +124,16 @@ function sourcesOf(pod: Pod): readonly WantedSource[] {
   );
 }
 
-function readRequest({ metadata, status = {} }: StoredRequest): CertificateRequest {
+function readRequest({ metadata, spec, status = {} }: StoredRequest): ListedRequest {
   const { conditions = [], certificateChain = '', beginRefreshAt = '', notAfter = '' } = status;
-  return { name: metadata.name, conditions, certificateChain, beginRefreshAt, notAfter };
+  const podUid = spec?.podUID ?? '';
+  return { name: metadata.name, podUid, conditions, certificateChain, beginRefreshAt, notAfter };
 }
 
 interface SourceTools {
   readonly deps: PodCertificatesDeps;
   readonly config: { readonly nodeName: string };
-  readonly requests: Listed<CertificateRequest>;
+  readonly requests: Listed<ListedRequest>;
 }
 
 /** One source of one volume. */

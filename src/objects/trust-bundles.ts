@@ -43,7 +43,9 @@ export function createTrustBundles(deps: TrustBundlesDeps): TrustBundles {
     const opened = createListed<ClusterTrustBundle, ClusterTrustBundle>(deps, {
       path: `/apis/certificates.k8s.io/${version}/clustertrustbundles`,
       reduce: (bundle) => bundle,
-      onChange: ({ metadata }) => deps.tell(metadata.name),
+      onChange: ({ metadata }, first) => {
+        if (!first) deps.tell(metadata.name);
+      },
     });
     await opened.start(running);
     list = opened;
