@@ -166,5 +166,6 @@ export function eventSink(
   nodeName: string,
 ): Pick<EventsDeps, 'send'> {
   if (kube === undefined) return {};
-  return { send: createApiSink({ clock, log, client: kube.events, chance: Math.random }, { nodeName }) };
+  const { events: client, onBack } = kube;
+  return { send: createApiSink({ clock, log, client, onBack, chance: Math.random }, { nodeName }) };
 }

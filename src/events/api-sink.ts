@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { linkSignal } from '../base/signal.ts';
 import type { KubeClient, KubeErrorData } from '../kube/kube.ts';
 import type { PacedSinkDeps } from './paced-sink.ts';
 import { apiEvent, apiEventPatch } from './rules/api-event.ts';
@@ -14,6 +15,8 @@ export interface ApiSinkDeps {
   readonly client: KubeClient;
   /** From 0 to below 1. */
   readonly chance: () => number;
+  /** Calls when the API server answers again. Answers how to stop listening. */
+  readonly onBack: (listener: () => void) => () => void;
 }
 
 const MOST_TRIES = 12;
@@ -22,7 +25,7 @@ const RETRY_MS = 10_000;
 const REMEMBERED = 4096;
 
 export function createApiSink(deps: ApiSinkDeps, config: { readonly nodeName: string }): PacedSinkDeps['send'] {
-  const { clock, client } = deps;
+  const { client } = deps;
   const log = deps.log.named('events');
   const stored = createRecentMap<true>(REMEMBERED);
 
@@ -68,9 +71,23 @@ export function createApiSink(deps: ApiSinkDeps, config: { readonly nodeName: st
         }
       }
       // The first pause is a random one: not all nodes come back together.
-      await clock.sleep(tries === 1 ? RETRY_MS * deps.chance() : RETRY_MS, signal);
+      await pause(deps, tries === 1 ? RETRY_MS * deps.chance() : RETRY_MS, signal);
     }
   };
+}
+
+const BACK = 'the API server is back';
+
+async function pause({ clock, onBack }: ApiSinkDeps, ms: number, signal: AbortSignal): Promise<void> {
+  using waiting = linkSignal(signal);
+  const stop = onBack(() => waiting.abort(BACK));
+  try {
+    await clock.sleep(ms, waiting.signal);
+  } catch (error) {
+    if (error !== BACK) throw error;
+  } finally {
+    stop();
+  }
 }
 
 const keyOf = ({ namespace, name }: Event): string => `${namespace}/${name}`;
