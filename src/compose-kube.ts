@@ -3,7 +3,7 @@ import { arch, platform } from 'node:os';
 import type { KubeletDeps } from './compose.ts';
 import type { Config } from './config/config.ts';
 import { KUBERNETES_VERSION } from './config/version.ts';
-import { createKube, type Kube } from './kube/kube.ts';
+import { createKube, type Kube, type KubeDeps } from './kube/kube.ts';
 
 /** What 0 means for the limits, as in the reference. */
 const DEFAULT_QPS = 5;
@@ -12,7 +12,11 @@ const DEFAULT_BURST = 10;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 
 /** Undefined: standalone. `contentType` is accepted, and JSON is spoken whatever it says. */
-export function composeKube({ settings, kubelet }: Config, deps: Omit<KubeletDeps, 'host'>): Kube | undefined {
+export function composeKube(
+  { settings, kubelet }: Config,
+  deps: Pick<KubeletDeps, 'clock' | 'log' | 'surroundings'>,
+  onRequest: KubeDeps['onRequest'] = () => undefined,
+): Kube | undefined {
   const { kubeconfig, bootstrapKubeconfig } = settings.api;
   const log = deps.log.named('kube');
   if (kubeconfig === '') {
@@ -22,7 +26,7 @@ export function composeKube({ settings, kubelet }: Config, deps: Omit<KubeletDep
     return undefined;
   }
   return createKube(
-    { clock: deps.clock, log, random: Math.random, environment: deps.surroundings?.environment ?? {} },
+    { clock: deps.clock, log, random: Math.random, environment: deps.surroundings?.environment ?? {}, onRequest },
     {
       kubeconfig,
       bootstrapKubeconfig,

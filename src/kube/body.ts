@@ -76,6 +76,10 @@ function follow(
       onAbort();
       return;
     }
+    if (body.closed) {
+      reject(new CodedError('unavailable', 'the answer was cut off'));
+      return;
+    }
     signal.addEventListener('abort', onAbort, { once: true });
     body.on('data', onData);
     body.once('error', (cause) =>

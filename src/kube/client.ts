@@ -126,7 +126,7 @@ function createExchange(deps: ClientDeps, config: ClientConfig) {
         return reply;
       }
       const error = await refusalOf(what, reply, signal);
-      if (error.code === 'unavailable') reachability.failed(error);
+      if (reply.httpStatus >= 500) reachability.failed(error);
       else reachability.answered();
       if (error.code === 'unauthenticated' && !replaced) {
         replaced = true;

@@ -1,6 +1,8 @@
 /**
  * Whether the API server answers. While it does not and somebody waits for it, it is asked at short intervals, so that everything goes
  * on soon after it is back, however long each of them has backed off.
+ *
+ * One request that fails among others that succeed is no outage, or whoever waits for the end of one would try again at every success.
  */
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -12,8 +14,9 @@ export interface Reachability {
   answered(): void;
   /** A request got no answer, or one that says that the server can't work. */
   failed(error: unknown): void;
-  /** Resolves when an answer came after this was called; rejects with the signal's reason. */
+  /** Resolves at the end of an outage; rejects with the signal's reason. */
   back(signal: AbortSignal): Promise<void>;
+  /** Called at the end of every outage. */
   subscribe(listener: () => void): () => void;
   stop(): void;
 }
@@ -27,6 +30,8 @@ export interface ReachabilityDeps {
   probe(signal: AbortSignal): Promise<void>;
 }
 
+/** Nothing but failures for so long is an outage. */
+const OUTAGE_MS = 1_000;
 const FIRST_PROBE_MS = 500;
 const LONGEST_PROBE_MS = 3_000;
 
@@ -36,33 +41,38 @@ export function createReachability(deps: ReachabilityDeps): Reachability {
   const waiters = new Set<() => void>();
   const listeners = new Set<() => void>();
   let failingSince: number | undefined;
+  let told = false;
   let probing = false;
 
   const answered = () => {
-    for (const wake of [...waiters]) wake();
     if (failingSince === undefined) return;
-    const seconds = Math.round((clock.mono() - failingSince) / 1000);
+    const lastedMs = clock.mono() - failingSince;
     failingSince = undefined;
-    log.info('The API server answers again', { server, seconds });
-    for (const listener of listeners) listener();
+    if (lastedMs < OUTAGE_MS) return;
+    if (told) log.info('The API server answers again', { server, afterSeconds: Math.round(lastedMs / 1000) });
+    told = false;
+    for (const wake of [...waiters]) wake();
+    for (const listener of [...listeners]) listener();
   };
+  const isWanted = () => waiters.size > 0 && failingSince !== undefined && !closing.signal.aborted;
   const probeWhileWanted = async () => {
     if (probing) return;
     probing = true;
-    for (let wait = FIRST_PROBE_MS; waiters.size > 0 && !closing.signal.aborted; ) {
+    for (let wait = FIRST_PROBE_MS; isWanted(); wait = Math.min(wait * 2, LONGEST_PROBE_MS)) {
       await clock.sleep(wait * (0.75 + deps.random() / 4), closing.signal).catch(() => undefined);
-      if (waiters.size === 0 || closing.signal.aborted) break;
-      await deps.probe(closing.signal).then(answered, () => undefined); // it is known that it does not answer
-      wait = Math.min(wait * 2, LONGEST_PROBE_MS);
+      if (isWanted()) await deps.probe(closing.signal).then(answered, () => undefined); // that it fails is known
     }
     probing = false;
   };
   return {
     answered,
     failed: (error) => {
-      if (failingSince !== undefined) return;
-      failingSince = clock.mono();
-      log.warn('The API server does not answer', { server, err: describeError(error) });
+      failingSince ??= clock.mono();
+      if (!told && clock.mono() - failingSince >= OUTAGE_MS) {
+        told = true;
+        log.warn('The API server does not answer', { server, err: describeError(error) });
+      }
+      void probeWhileWanted();
     },
     back: (signal) =>
       new Promise((resolve, reject) => {

@@ -196,15 +196,17 @@ class Watch<T extends KubeObject> {
     }
     // The first time at once: most ends are a restart of the server or a connection that was renewed.
     this.#failures += 1;
-    if (this.#failures === 1 && codeOf(error) !== 'denied') {
+    const code = codeOf(error);
+    if (this.#failures === 1 && (code === 'unavailable' || code === 'gone')) {
       log.v(4)?.info('Watch ended, going on', { path, err: error });
       return;
     }
-    const back = Math.min(FIRST_BACK_OFF_MS * 2 ** (this.#failures - 2), LONGEST_BACK_OFF_MS) * (1 + random());
+    const back =
+      Math.min(FIRST_BACK_OFF_MS * 2 ** Math.max(this.#failures - 2, 0), LONGEST_BACK_OFF_MS) * (1 + random());
     log.warn('Watch failed, trying again', { path, afterMs: Math.round(back), err: error });
     using waiting = linkSignal(this.#signal);
     const waits = [clock.sleep(back, waiting.signal)];
-    if (codeOf(error) === 'unavailable') waits.push(reachability.back(waiting.signal));
+    if (code === 'unavailable') waits.push(reachability.back(waiting.signal));
     await Promise.race(waits).catch(() => undefined);
     waiting.abort('waited');
     for (const wait of waits) await wait.catch(() => undefined);
