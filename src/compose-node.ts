@@ -1,5 +1,6 @@
 /** The part of the composition root that knows this machine as a node: its name, its addresses, its object at the API server. */
 import { hostname } from 'node:os';
+import { formatDuration } from './api/duration.ts';
 import type { StringMap } from './api/meta.ts';
 import type { KubeNode, Taint } from './api/node.ts';
 import type { KubeletDeps } from './compose.ts';
@@ -59,17 +60,19 @@ export interface NodeTools {
   readonly record: RecordEvent;
   readonly resources: Pick<Resources, 'capacity' | 'allocatable'>;
   readonly addresses: AddressBook;
-  /** Of parts of the kubelet that keep the node from being Ready; and what later parts know. */
-  readonly facts?: Partial<Pick<NodeFacts, 'pressure' | 'problems' | 'volumesInUse'>>;
+  /** When the runtime's containers were last listed, monotonic. */
+  readonly lastRelist: () => number | undefined;
+  /** What later parts know. */
+  readonly facts?: Partial<Pick<NodeFacts, 'pressure' | 'volumesInUse'>>;
 }
 
 const NO_PRESSURE = { memory: false, disk: false, pid: false };
-const NO_PROBLEMS = { parts: [], storage: undefined, shutdown: undefined };
 
 export function composeNode(config: Config, { clock, log }: KubeletDeps, tools: NodeTools): Node {
   const { kubelet, settings, features } = config;
-  const { kube, cri, record, resources, addresses, facts = {} } = tools;
+  const { kube, cri, record, resources, addresses, lastRelist, facts = {} } = tools;
   const machine = readMachine(config);
+  const createdAt = clock.mono();
   return createNode(
     {
       clock,
@@ -85,7 +88,11 @@ export function composeNode(config: Config, { clock, log }: KubeletDeps, tools: 
         allocatable: resources.allocatable,
         // Nobody looks for pressure before eviction is built.
         pressure: facts.pressure ?? (() => NO_PRESSURE),
-        problems: facts.problems ?? (() => NO_PROBLEMS),
+        problems: () => ({
+          parts: relistProblems(clock.mono() - (lastRelist() ?? createdAt)),
+          storage: undefined,
+          shutdown: undefined,
+        }),
         volumesInUse: facts.volumesInUse ?? (() => undefined),
       },
     },
@@ -104,6 +111,15 @@ export function composeNode(config: Config, { clock, log }: KubeletDeps, tools: 
       cgroupVersion: cgroupVersion(),
     },
   );
+}
+
+/** A runtime that answers, but lists nothing: pods are not looked after. */
+const RELIST_THRESHOLD_MS = 3 * 60_000;
+
+function relistProblems(ago: number): readonly string[] {
+  if (ago <= RELIST_THRESHOLD_MS) return [];
+  const words = `pleg was last seen active ${formatDuration(ago)} ago; threshold is ${formatDuration(RELIST_THRESHOLD_MS)}`;
+  return [`PLEG is not healthy: ${words}`];
 }
 
 function identityOf(config: Config): NodeIdentity {

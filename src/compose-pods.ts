@@ -36,6 +36,8 @@ export interface PodTools {
   readonly cri: CriClient;
   /** Undefined: standalone. */
   readonly kube: Kube | undefined;
+  /** Where probes are counted. */
+  readonly probeCounts?: ProbeMetrics;
 }
 
 export interface PodParts {
@@ -48,7 +50,7 @@ export interface PodParts {
   readonly cluster: Cluster | undefined;
 }
 
-export function composePods(config: Config, deps: KubeletDeps, { cri, kube }: PodTools): PodParts {
+export function composePods(config: Config, deps: KubeletDeps, { cri, kube, probeCounts }: PodTools): PodParts {
   const { clock, log } = deps;
   const { root } = config.settings.directories;
   const nodeName = nodeNameOf(config);
@@ -76,7 +78,14 @@ export function composePods(config: Config, deps: KubeletDeps, { cri, kube }: Po
   const cluster =
     kube === undefined
       ? undefined
-      : composeCluster(config, deps, kube, { cri, record, resources, addresses, pods: () => pods });
+      : composeCluster(config, deps, kube, {
+          cri,
+          record,
+          resources,
+          addresses,
+          lastRelist: observe.lastRelist,
+          pods: () => pods,
+        });
   const node = () => cluster?.node.object();
   const nodeIps = nodeIpsOf(addresses, node);
   const objectParts = composeObjects(config, deps, kube === undefined ? undefined : { kube, nodeName, record, node });
@@ -90,7 +99,7 @@ export function composePods(config: Config, deps: KubeletDeps, { cri, kube }: Po
     pods: () => pods.views().map(({ pod }) => pod),
   });
   const wake = (uid: PodUid) => pods.wake(uid);
-  const { hooks, probes } = composeProbes(deps, { cri, record, wake, podDirectory: directories.of, nodeIps });
+  const { hooks, probes } = composeProbes(deps, { cri, record, wake, podDirectory: directories.of, nodeIps, metrics: probeCounts });
   const nodeLogs = composeLogs(config, deps, { cri, views: () => pods.views() });
   const act = createAct({
     clock,
