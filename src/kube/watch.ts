@@ -39,6 +39,8 @@ interface WatchEvent<T> {
 }
 
 const FIRST_BACK_OFF_MS = 800;
+const FIRST_REFUSED_MS = 20;
+const EARLY_TRIES = 5;
 const LONGEST_BACK_OFF_MS = 15_000; // jitter makes it up to twice as long
 /** A watch that lasted so long was a good one, also where nothing happened. */
 const GOOD_WATCH_MS = 5_000;
@@ -184,6 +186,16 @@ class Watch<T extends KubeObject> {
     }
   }
 
+  /**
+   * The server learns of a new pod, and so of what its node may read, a moment after the node may have: a refusal of the very first
+   * list is soon asked about again.
+   */
+  #backOff(code: string): number {
+    const early = code === 'denied' && this.#atLeast === '0' ? EARLY_TRIES : 0;
+    if (this.#failures <= early) return FIRST_REFUSED_MS * 2 ** (this.#failures - 1);
+    return Math.min(FIRST_BACK_OFF_MS * 2 ** Math.max(this.#failures - 2 - early, 0), LONGEST_BACK_OFF_MS);
+  }
+
   async #recover(error: unknown): Promise<void> {
     const { log, clock, random, reachability } = this.#deps;
     const { path } = this.#wish;
@@ -201,8 +213,7 @@ class Watch<T extends KubeObject> {
       log.v(4)?.info('Watch ended, going on', { path, err: error });
       return;
     }
-    const back =
-      Math.min(FIRST_BACK_OFF_MS * 2 ** Math.max(this.#failures - 2, 0), LONGEST_BACK_OFF_MS) * (1 + random());
+    const back = this.#backOff(code) * (1 + random());
     log.warn('Watch failed, trying again', { path, afterMs: Math.round(back), err: error });
     using waiting = linkSignal(this.#signal);
     const waits = [clock.sleep(back, waiting.signal)];
