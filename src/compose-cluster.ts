@@ -30,6 +30,8 @@ export interface Cluster {
   readonly after: readonly Part[];
   readonly apiServer: NonNullable<SourcesDeps['apiServer']>;
   readonly identify: NonNullable<PodsDeps['identify']>;
+  /** How many pods of the API server stand for static ones here. */
+  mirrorPods(): number;
   /** To be told of each status. */
   publish(change: PodStatusChange): void;
   /** To be told of what becomes of pods, after their statuses. */
@@ -69,6 +71,7 @@ export function composeCluster(config: Config, deps: KubeletDeps, kube: Kube, to
     before: [adoption, publisher],
     after: [mirrors, node],
     identify: adoption.identify,
+    mirrorPods: () => mirrors.known()?.length ?? 0,
     publish: publisher.publish,
     follow: (news) => {
       if (news.kind === 'gone') publisher.finish(news.uid);

@@ -12,7 +12,7 @@ import { composeImages } from './compose-images.ts';
 import { composeLogs } from './compose-logs.ts';
 import { composeAddresses, nodeIpsOf, nodeNameOf } from './compose-node.ts';
 import { composeObjects, eventSink } from './compose-objects.ts';
-import { composeProbes } from './compose-probes.ts';
+import { composeProbes, type ProbeTools } from './compose-probes.ts';
 import { composeRequests } from './compose-requests.ts';
 import { composeResources } from './compose-resources.ts';
 import { sourcesConfig } from './compose-sources.ts';
@@ -37,7 +37,7 @@ export interface PodTools {
   /** Undefined: standalone. */
   readonly kube: Kube | undefined;
   /** Where probes are counted. */
-  readonly probeCounts?: ProbeMetrics;
+  readonly probeCounts?: ProbeTools['metrics'];
 }
 
 export interface PodParts {
@@ -99,7 +99,14 @@ export function composePods(config: Config, deps: KubeletDeps, { cri, kube, prob
     pods: () => pods.views().map(({ pod }) => pod),
   });
   const wake = (uid: PodUid) => pods.wake(uid);
-  const { hooks, probes } = composeProbes(deps, { cri, record, wake, podDirectory: directories.of, nodeIps, metrics: probeCounts });
+  const { hooks, probes } = composeProbes(deps, {
+    cri,
+    record,
+    wake,
+    podDirectory: directories.of,
+    nodeIps,
+    metrics: probeCounts,
+  });
   const nodeLogs = composeLogs(config, deps, { cri, views: () => pods.views() });
   const act = createAct({
     clock,

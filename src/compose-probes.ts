@@ -5,7 +5,7 @@ import type { KubeletDeps } from './compose.ts';
 import { KUBERNETES_VERSION } from './config/version.ts';
 import type { RecordEvent } from './events/events.ts';
 import { createProcesses } from './host/processes.ts';
-import { createHooks, createProbes } from './probes/probes.ts';
+import { createHooks, createProbes, type ProbesDeps } from './probes/probes.ts';
 import type { CriClient } from './runtime/cri/client.ts';
 import { expandAll } from './runtime/spec/environment.ts';
 
@@ -15,10 +15,11 @@ export interface ProbeTools {
   readonly wake: (uid: PodUid) => void;
   readonly podDirectory: (uid: PodUid) => string;
   readonly nodeIps: () => readonly string[];
+  readonly metrics?: ProbesDeps['metrics'];
 }
 
 export function composeProbes({ clock, log }: KubeletDeps, tools: ProbeTools) {
-  const { cri, record, wake, podDirectory, nodeIps } = tools;
+  const { cri, record, wake, podDirectory, nodeIps, metrics } = tools;
   const { execSync } = cri.streams;
   const versions = { kubernetesVersion: KUBERNETES_VERSION };
   const literals = ({ env = [] }: Container) => env.map(({ name, value = '' }) => ({ name, value }));
@@ -33,6 +34,7 @@ export function composeProbes({ clock, log }: KubeletDeps, tools: ProbeTools) {
       nodeIps,
       podDirectory,
       processes: createProcesses(),
+      metrics,
     },
     versions,
   );

@@ -7,7 +7,9 @@ import { CodedError } from './base/errors.ts';
 import { createLifecycle, type Part, type StopReport } from './base/lifecycle.ts';
 import type { Logger } from './base/logger.ts';
 import { composeKube } from './compose-kube.ts';
+import { composeMetrics, type Meters } from './compose-metrics.ts';
 import { composePods } from './compose-pods.ts';
+import { composeServer, type ProcessDoor } from './compose-server.ts';
 import { type Config, renderConfigz } from './config/config.ts';
 import type { OwnProgram } from './host/file-jobs.ts';
 import type { Host } from './host/host.ts';
@@ -34,6 +36,8 @@ export interface KubeletDeps {
   readonly places?: { readonly devicePlugins: string; readonly containerLogs: string };
   /** Where Docker's credential files are looked for, and what credential plugins inherit; nothing unless told. */
   readonly surroundings?: Surroundings;
+  /** What pages and metrics show of the process; nothing unless told. */
+  readonly process?: ProcessDoor;
   /** How this program is started once more, for work on files that may hang; without it such work is done here. */
   readonly program?: OwnProgram;
 }
@@ -68,9 +72,24 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
   health.add({ name: 'ping', check: () => undefined });
   health.add({ name: 'log', check: () => deps.logProblem?.() });
 
-  const runtime = createRuntime(config, deps);
-  const kube = composeKube(config, deps);
-  const looksAfterPods = composePods(config, deps, { cri: runtime.cri, kube });
+  const eventLoopLag = createEventLoopLag();
+  const meters: Meters = composeMetrics(config, deps, {
+    pods: () => looksAfterPods.pods,
+    mirrorPods: () => looksAfterPods.cluster?.mirrorPods() ?? 0,
+    eventLoopLag,
+  });
+  const runtime = createRuntime(config, deps, meters);
+  const kube = composeKube(config, deps, meters.onApiRequest);
+  const looksAfterPods = composePods(config, deps, { cri: runtime.cri, kube, probeCounts: meters.probes });
+  looksAfterPods.pods.subscribe(meters.follow);
+  const server = composeServer(config, deps, {
+    kube,
+    cri: runtime.cri,
+    parts: looksAfterPods,
+    meters,
+    health,
+    shown: () => shown,
+  });
   health.add({
     name: 'syncloop',
     check: () => startingReason(lifecycle.starting()) ?? looksAfterPods.pods.problem(),
@@ -81,10 +100,11 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     createMachinePart(config, deps),
     createLockPart(config, deps, ending.resolve),
     createDirectoriesPart(config, deps),
-    createEventLoopLag(),
+    eventLoopLag,
     runtime.connection,
     runtime.health,
     ...(kube === undefined ? [] : [kube]),
+    server,
     ...looksAfterPods.parts,
     ...runOnceParts(config, clock, looksAfterPods.pods, ending.resolve),
     createHealthServer(
@@ -121,13 +141,14 @@ const startingReason = (part: string | undefined): string | undefined =>
   part === undefined ? undefined : `the kubelet is starting: ${part}`;
 
 /** The client of the container runtime, which connects when it is first used, and what tells whether it answers. */
-function createRuntime({ kubelet }: Config, { clock, log }: KubeletDeps) {
+function createRuntime({ kubelet }: Config, { clock, log }: KubeletDeps, meters: Meters) {
   const endpoint = kubelet.containerRuntimeEndpoint;
   const cri = createCriClient({
     endpoint,
     ...(kubelet.imageServiceEndpoint === '' ? {} : { imageEndpoint: kubelet.imageServiceEndpoint }),
     clock,
     timeouts: { ...DEFAULT_CRI_TIMEOUTS, request: kubelet.runtimeRequestTimeout },
+    onCall: meters.onRuntimeCall,
   });
   const connection: Part = { name: 'runtime connection', start: () => undefined, stop: cri.close };
   return {

@@ -4,6 +4,7 @@ import { createSystemClock } from './base/clock.ts';
 import { describeError } from './base/errors.ts';
 import type { Logger } from './base/logger.ts';
 import { createKubelet, type Kubelet } from './compose.ts';
+import type { ProcessDoor } from './compose-server.ts';
 import { type Config, type ConfigOutcome, readConfig } from './config/config.ts';
 import { FILE_PROCESS_ARGUMENT, runFileProcess } from './host/file-process.ts';
 import { createHost } from './host/host.ts';
@@ -75,6 +76,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     const stalled = Math.max(error.stalledMs(), info.stalledMs());
     return stalled > LOG_STALLED_MS ? `nobody has taken log lines for ${Math.round(stalled / 1000)} s` : undefined;
   };
+  const setVerbosity = (verbosity: number) => log.setLevels({ ...settings, verbosity });
   const kubelet = createKubelet(config, {
     clock,
     host,
@@ -82,6 +84,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     logProblem,
     surroundings: surroundings(),
     program: ownProgram(),
+    process: processDoor(setVerbosity),
   });
   const notify = (state: string) => {
     try {
@@ -113,6 +116,18 @@ interface Running {
   exit(code: number): never;
   /** Tells systemd a state. */
   notify(state: string): void;
+}
+
+/** What pages and metrics show of this process. */
+function processDoor(setVerbosity: (level: number) => void): ProcessDoor {
+  return {
+    argv: process.argv,
+    runtime: `node ${process.version}`,
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+    memoryUsage: process.memoryUsage,
+    activeResources: process.getActiveResourcesInfo,
+    setVerbosity,
+  };
 }
 
 /** What the images part inherits of this process. */

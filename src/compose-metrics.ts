@@ -1,0 +1,142 @@
+/** The part of the composition root that counts: the registry, and what the parts are given to tell it. */
+import { isStaticPod } from './api/pod-traits.ts';
+import type { KubeletDeps } from './compose.ts';
+import { nodeNameOf } from './compose-node.ts';
+import type { Config } from './config/config.ts';
+import { KUBERNETES_VERSION, PROGRAM_VERSION } from './config/version.ts';
+import { cgroupVersion } from './host/machine.ts';
+import { readOwnProcess } from './host/own-process.ts';
+import type { Pods } from './pods/pods.ts';
+import type { PodNews, PodView } from './pods/view.ts';
+import type { EventLoopLag } from './telemetry/event-loop-lag.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { type ContainerType, type CountedPod, createPodMetrics } from './telemetry/metrics-pods.ts';
+import { createProbeMetrics, type ProbeCounts } from './telemetry/metrics-probes.ts';
+import { addBuildMetrics, addProcessMetrics, addStartTime } from './telemetry/metrics-process.ts';
+import {
+  type ApiRequest,
+  createApiMetrics,
+  createRuntimeMetrics,
+  type RuntimeCall,
+} from './telemetry/metrics-runtime.ts';
+
+export interface Meters {
+  /** `/metrics` */
+  readonly metrics: Metrics;
+  /** `/metrics/probes` */
+  readonly probeMetrics: Metrics;
+  /** `/metrics/slis` */
+  readonly healthMetrics: Metrics;
+  readonly probes: ProbeCounts;
+  onRuntimeCall(call: RuntimeCall): void;
+  onApiRequest(request: ApiRequest): void;
+  onHealth(result: { readonly name: string; readonly reason: string | undefined }): void;
+  /** To be told of what becomes of pods. */
+  follow(news: PodNews): void;
+}
+
+export interface MeterTools {
+  readonly pods: () => Pods;
+  readonly mirrorPods: () => number;
+  readonly eventLoopLag: EventLoopLag;
+}
+
+export function composeMetrics(config: Config, { clock, log, process }: KubeletDeps, tools: MeterTools): Meters {
+  const registry = () =>
+    createMetrics({
+      version: KUBERNETES_VERSION.slice(1),
+      showHiddenFor: config.kubelet.showHiddenMetricsForVersion,
+      onError: (family, err) => log.named('telemetry/metrics').error('Failed to collect a metric', { family, err }),
+    });
+  const [metrics, probeMetrics, healthMetrics] = [registry(), registry(), registry()];
+  const heap = process?.memoryUsage ?? (() => ({ heapUsed: 0, heapTotal: 0, external: 0 }));
+  addProcessMetrics(metrics, { read: () => readOwnProcess(), eventLoopLag: tools.eventLoopLag.read, heap });
+  addStartTime(probeMetrics, () => readOwnProcess().startedAtSeconds);
+  addBuildMetrics(
+    metrics,
+    {
+      gitVersion: KUBERNETES_VERSION,
+      runtime: process?.runtime ?? '',
+      compiler: `kubelet-ts ${PROGRAM_VERSION}`,
+      platform: process?.platform ?? '',
+    },
+    config.features.list().map(({ name, stage, enabled }) => ({ name, stage: STAGES[stage] ?? '', enabled })),
+  );
+  const startedAt = clock.now();
+  const pods = createPodMetrics(metrics, {
+    nodeName: nodeNameOf(config),
+    startedAt,
+    now: clock.now,
+    pods: () => tools.pods().views().map(countedPod),
+    desired: () => desiredPods(tools.pods()),
+    mirrorPods: tools.mirrorPods,
+    cgroupVersion,
+  });
+  return {
+    metrics,
+    probeMetrics,
+    healthMetrics,
+    probes: createProbeMetrics(probeMetrics),
+    onRuntimeCall: createRuntimeMetrics(metrics),
+    onApiRequest: createApiMetrics(metrics),
+    onHealth: createHealthCounts(healthMetrics),
+    follow: (news) => (news.kind === 'gone' ? pods.forget(news.uid) : pods.follow(countedPod(news.view))),
+  };
+}
+
+const STAGES: Readonly<Record<string, string>> = { alpha: 'ALPHA', beta: 'BETA', deprecated: 'DEPRECATED' };
+
+function desiredPods(pods: Pods) {
+  const wanted = pods.desired()?.pods ?? [];
+  const fromFiles = wanted.filter(isStaticPod).length;
+  return { fromFiles, fromApi: wanted.length - fromFiles };
+}
+
+function countedPod({ uid, pod, step, observation, startedAt, ended, deleted }: PodView): CountedPod {
+  const { spec, metadata } = pod;
+  const types = new Map<string, ContainerType>([
+    ...(spec.initContainers ?? []).map(({ name }) => [name, 'init_container'] as const),
+    ...(spec.ephemeralContainers ?? []).map(({ name }) => [name, 'ephemeral_container'] as const),
+  ]);
+  const created = metadata.creationTimestamp;
+  return {
+    uid,
+    isStatic: isStaticPod(pod),
+    lifecycle: step === 'syncing' ? 'sync' : step,
+    isDesired: !deleted,
+    hasRunningSandbox: observation.sandboxes.some(({ ready }) => ready),
+    ephemeralContainers: spec.ephemeralContainers?.length ?? 0,
+    wantedContainers: spec.containers.length,
+    seenAt: startedAt,
+    createdAt: created === undefined || created === null ? undefined : Temporal.Instant.from(created).epochMilliseconds,
+    rejection: ended?.rejected ? ended.reason : undefined,
+    sandboxes: observation.sandboxes,
+    containers: observation.containers.map(({ id, name, state, createdAt, exitCode, reason }) => ({
+      id,
+      type: types.get(name) ?? 'container',
+      state,
+      createdAt,
+      exitCode,
+      reason,
+    })),
+  };
+}
+
+function createHealthCounts(metrics: Metrics): Meters['onHealth'] {
+  const last = metrics.gauge({
+    name: 'kubernetes_healthcheck',
+    help: 'Whether a health check went well when it was last made.',
+    labels: ['name', 'type'],
+    stability: 'STABLE',
+  });
+  const total = metrics.counter({
+    name: 'kubernetes_healthchecks_total',
+    help: 'Health checks that were made, by how they went.',
+    labels: ['name', 'type', 'status'],
+    stability: 'STABLE',
+  });
+  return ({ name, reason }) => {
+    last.set(reason === undefined ? 1 : 0, [name, 'healthz']);
+    total.add(1, [name, 'healthz', reason === undefined ? 'success' : 'error']);
+  };
+}

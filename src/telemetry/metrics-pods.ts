@@ -1,0 +1,223 @@
+/** Pods and containers of this node, counted from what is observed of them. */
+import type { Metrics, Sample } from './metrics.ts';
+
+export type ContainerType = 'container' | 'init_container' | 'ephemeral_container';
+
+/** A pod as far as the numbers need it. */
+export interface CountedPod {
+  readonly uid: string;
+  readonly isStatic: boolean;
+  readonly lifecycle: 'sync' | 'terminating' | 'terminated';
+  /** A source wants it. */
+  readonly isDesired: boolean;
+  readonly hasRunningSandbox: boolean;
+  readonly ephemeralContainers: number;
+  /** How many of its spec; 0 for a pod that only the runtime knows. */
+  readonly wantedContainers: number;
+  /** When this kubelet first had it, wall clock, ms. */
+  readonly seenAt: number;
+  /** When the API server or the file made it, wall clock, ms; undefined where nobody says. */
+  readonly createdAt: number | undefined;
+  /** Set when it was not let in. */
+  readonly rejection: string | undefined;
+  readonly sandboxes: readonly { readonly id: string; readonly createdAt: number }[];
+  readonly containers: readonly CountedContainer[];
+}
+
+export interface CountedContainer {
+  readonly id: string;
+  readonly type: ContainerType;
+  readonly state: 'created' | 'running' | 'exited' | 'unknown';
+  readonly createdAt: number;
+  readonly exitCode: number;
+  readonly reason: string;
+}
+
+export interface PodMetricsDeps {
+  readonly nodeName: string;
+  /** Of this kubelet, wall clock, ms: what is older was counted by the one before. */
+  readonly startedAt: number;
+  readonly now: () => number;
+  readonly pods: () => readonly CountedPod[];
+  /** How many pods the sources want, static ones and others. */
+  readonly desired: () => { readonly fromFiles: number; readonly fromApi: number };
+  readonly mirrorPods: () => number;
+  readonly cgroupVersion: () => number;
+}
+
+export interface PodMetrics {
+  /** Called with each new state of a pod. */
+  follow(pod: CountedPod): void;
+  forget(uid: string): void;
+}
+
+const START_BUCKETS = [
+  0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
+];
+
+export function createPodMetrics(metrics: Metrics, deps: PodMetricsDeps): PodMetrics {
+  addPodGauges(metrics, deps);
+  const counters = createPodCounters(metrics);
+  const known = new Map<string, KnownPod>();
+  return {
+    follow: (pod) => {
+      const before = known.get(pod.uid);
+      known.set(pod.uid, followPod(pod, before, { counters, deps }));
+    },
+    forget: (uid) => void known.delete(uid),
+  };
+}
+
+interface KnownPod {
+  readonly started: ReadonlySet<string>;
+  readonly ended: ReadonlySet<string>;
+  readonly isTold: boolean;
+  readonly isRejected: boolean;
+}
+
+type PodCounters = ReturnType<typeof createPodCounters>;
+
+function createPodCounters(metrics: Metrics) {
+  const start = (name: string, help: string) => metrics.histogram({ name, help, buckets: START_BUCKETS });
+  return {
+    startedPods: metrics.counter({ name: 'kubelet_started_pods_total', help: 'Pod sandboxes that were started.' }),
+    startedContainers: metrics.counter({
+      name: 'kubelet_started_containers_total',
+      help: 'Containers that were started, by type.',
+      labels: ['container_type'],
+    }),
+    endedContainers: metrics.counter({
+      name: 'kubelet_terminated_containers_total',
+      help: 'Containers that ended, by type, exit code and reason.',
+      labels: ['container_type', 'exit_code', 'reason'],
+    }),
+    rejections: metrics.counter({
+      name: 'kubelet_admission_rejections_total',
+      help: 'Pods that were not let in, by reason.',
+      labels: ['reason'],
+    }),
+    containersPerPod: metrics.histogram({
+      name: 'kubelet_containers_per_pod_count',
+      help: 'Containers that pods have.',
+      buckets: [1, 2, 4, 8, 16],
+    }),
+    startDuration: start(
+      'kubelet_pod_start_duration_seconds',
+      'Seconds from when the kubelet first had a pod until its containers ran.',
+    ),
+    totalDuration: start(
+      'kubelet_pod_start_total_duration_seconds',
+      'Seconds from when a pod was made until its containers ran, pulls and init containers included.',
+    ),
+  };
+}
+
+function followPod(
+  pod: CountedPod,
+  before: KnownPod | undefined,
+  { counters, deps }: { readonly counters: PodCounters; readonly deps: PodMetricsDeps },
+): KnownPod {
+  const isNew = ({ createdAt }: { readonly createdAt: number }) => createdAt >= deps.startedAt;
+  const started = new Set<string>();
+  const ended = new Set<string>();
+  for (const sandbox of pod.sandboxes) {
+    started.add(sandbox.id);
+    if (!before?.started.has(sandbox.id) && isNew(sandbox)) counters.startedPods.add(1);
+  }
+  for (const container of pod.containers) {
+    const { id, type, state } = container;
+    if (state === 'created') continue;
+    started.add(id);
+    if (!before?.started.has(id) && isNew(container)) counters.startedContainers.add(1, [type]);
+    if (state !== 'exited') continue;
+    ended.add(id);
+    // What had ended when this kubelet came was counted by the one before.
+    if (!before?.ended.has(id) && (before !== undefined || isNew(container)))
+      counters.endedContainers.add(1, [type, String(container.exitCode), container.reason]);
+  }
+  if (before === undefined && pod.seenAt >= deps.startedAt && pod.wantedContainers > 0)
+    counters.containersPerPod.observe(pod.wantedContainers);
+  const isRejected = pod.rejection !== undefined;
+  if (isRejected && !before?.isRejected) counters.rejections.add(1, [pod.rejection]);
+  return { started, ended, isRejected, isTold: before?.isTold === true || tellStart(pod, counters, deps) };
+}
+
+/** Once, when every container runs that should; a pod that ran before this kubelet came has no start to measure. */
+function tellStart(pod: CountedPod, counters: PodCounters, { now, startedAt }: PodMetricsDeps): boolean {
+  const running = pod.containers.filter(({ type, state }) => type === 'container' && state === 'running');
+  if (pod.lifecycle !== 'sync' || pod.wantedContainers === 0 || running.length < pod.wantedContainers) return false;
+  if (running.some(({ createdAt }) => createdAt < startedAt)) return true;
+  counters.startDuration.observe((now() - pod.seenAt) / 1000);
+  if (pod.createdAt !== undefined) counters.totalDuration.observe((now() - pod.createdAt) / 1000);
+  return true;
+}
+
+const STATIC = ['', 'true'];
+
+function addPodGauges(metrics: Metrics, deps: PodMetricsDeps): void {
+  const gauge = (name: string, help: string, labels: readonly string[], collect: () => Iterable<Sample>) =>
+    metrics.computed('gauge', { name: `kubelet_${name}`, help, labels }, collect);
+  const count = (fits: (pod: CountedPod) => boolean) => deps.pods().filter(fits).length;
+  const byStatic = (fits: (pod: CountedPod) => boolean) =>
+    STATIC.map((label) => ({
+      labels: [label],
+      value: count((pod) => pod.isStatic === (label === 'true') && fits(pod)),
+    }));
+  gauge('node_name', "Always 1; its label is this node's name.", ['node'], () => [
+    { labels: [deps.nodeName], value: 1 },
+  ]);
+  gauge('running_pods', 'Pods that have a running sandbox.', [], () => [
+    { value: count((pod) => pod.hasRunningSandbox) },
+  ]);
+  gauge('running_containers', 'Containers, by their state.', ['container_state'], () => containerStates(deps.pods()));
+  gauge('desired_pods', 'Pods that should run here; static ones are not from the API server.', ['static'], () => {
+    const { fromApi, fromFiles } = deps.desired();
+    return [
+      { labels: [''], value: fromApi },
+      { labels: ['true'], value: fromFiles },
+    ];
+  });
+  gauge('active_pods', 'Pods that count when another one wants in.', ['static'], () =>
+    byStatic(({ lifecycle, rejection }) => lifecycle === 'sync' && rejection === undefined),
+  );
+  gauge('mirror_pods', 'Pods of the API server that stand for static pods here.', [], () => [
+    { value: deps.mirrorPods() },
+  ]);
+  gauge('managed_ephemeral_containers', 'Ephemeral containers of the pods here.', [], () => [
+    { value: deps.pods().reduce((sum, { ephemeralContainers }) => sum + ephemeralContainers, 0) },
+  ]);
+  gauge(
+    'working_pods',
+    'Pods that are worked on, by what happens to them, who wants them, and whether they are static.',
+    ['lifecycle', 'config', 'static'],
+    () => workingPods(deps.pods()),
+  );
+  gauge('cgroup_version', 'The version of cgroups here.', [], () => [{ value: deps.cgroupVersion() }]);
+}
+
+function* containerStates(pods: readonly CountedPod[]): Iterable<Sample> {
+  const counts = new Map<string, number>();
+  for (const { containers } of pods)
+    for (const { state } of containers) counts.set(state, (counts.get(state) ?? 0) + 1);
+  for (const [state, value] of counts) yield { labels: [state], value };
+}
+
+function* workingPods(pods: readonly CountedPod[]): Iterable<Sample> {
+  for (const lifecycle of ['sync', 'terminating', 'terminated']) {
+    for (const [config, isDesired] of [
+      ['desired', true],
+      ['orphan', false],
+    ] as const) {
+      for (const label of STATIC) {
+        const fits = (pod: CountedPod) =>
+          pod.lifecycle === lifecycle &&
+          pod.isDesired === isDesired &&
+          pod.isStatic === (label === 'true') &&
+          pod.wantedContainers > 0;
+        yield { labels: [lifecycle, config, label], value: pods.filter(fits).length };
+      }
+    }
+    const unknown = pods.filter((pod) => pod.lifecycle === lifecycle && pod.wantedContainers === 0).length;
+    yield { labels: [lifecycle, 'runtime_only', 'unknown'], value: unknown };
+  }
+}

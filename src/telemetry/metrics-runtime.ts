@@ -1,0 +1,85 @@
+/** Calls of the container runtime and of the API server, counted. */
+import { exponentialBuckets, type Metrics } from './metrics.ts';
+
+export interface RuntimeCall {
+  /** `/runtime.v1.RuntimeService/RunPodSandbox` */
+  readonly path: string;
+  readonly ms: number;
+  /** Undefined if it went well. */
+  readonly code: string | undefined;
+}
+
+/** Names of operations that don't follow from the call's. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  UpdateContainerResources: 'update_container',
+  UpdatePodSandboxResources: 'update_podsandbox_resources',
+};
+
+export function createRuntimeMetrics(metrics: Metrics): (call: RuntimeCall) => void {
+  const labels = ['operation_type'];
+  const total = metrics.counter({
+    name: 'kubelet_runtime_operations_total',
+    help: 'Calls of the container runtime, by operation.',
+    labels,
+  });
+  const errors = metrics.counter({
+    name: 'kubelet_runtime_operations_errors_total',
+    help: 'Calls of the container runtime that failed, by operation.',
+    labels,
+  });
+  const duration = metrics.histogram({
+    name: 'kubelet_runtime_operations_duration_seconds',
+    help: 'Seconds that calls of the container runtime took, by operation.',
+    labels,
+    buckets: exponentialBuckets(0.005, 2.5, 14),
+  });
+  const names = new Map<string, string>();
+  return ({ path, ms, code }) => {
+    let operation = names.get(path);
+    if (operation === undefined) {
+      operation = operationOf(path);
+      names.set(path, operation);
+    }
+    const values = [operation];
+    total.add(1, values);
+    duration.observe(ms / 1000, values);
+    // A call that its caller took back is no failure of the runtime.
+    if (code !== undefined && code !== 'aborted') errors.add(1, values);
+  };
+}
+
+/** `RunPodSandbox` is `run_podsandbox`. */
+export function operationOf(path: string): string {
+  const call = path.slice(path.lastIndexOf('/') + 1);
+  const known = OPERATIONS[call];
+  if (known !== undefined) return known;
+  return call
+    .replace(/PodSandbox/g, 'Podsandbox')
+    .replace(/[A-Z]/g, (letter, at: number) => `${at === 0 ? '' : '_'}${letter.toLowerCase()}`);
+}
+
+export interface ApiRequest {
+  readonly verb: string;
+  readonly host: string;
+  /** Of the answer, or `<error>`. */
+  readonly code: string;
+  readonly durationMs: number;
+}
+
+export function createApiMetrics(metrics: Metrics): (request: ApiRequest) => void {
+  const total = metrics.counter({
+    name: 'rest_client_requests_total',
+    help: 'Requests to the API server, by code, method and host.',
+    labels: ['code', 'method', 'host'],
+  });
+  const duration = metrics.histogram({
+    name: 'rest_client_request_duration_seconds',
+    help: 'Seconds that requests to the API server took, by verb and host.',
+    labels: ['verb', 'host'],
+    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
+  });
+  return ({ verb, host, code, durationMs }) => {
+    total.add(1, [code, verb, host]);
+    duration.observe(durationMs / 1000, [verb, host]);
+  };
+}
