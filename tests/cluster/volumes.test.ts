@@ -1,0 +1,405 @@
+/** Volumes made from objects of a real API server, in pods that run. One cluster serves the whole file. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Cluster } from '../lab/cluster/cluster.ts';
+import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
+import { lab } from '../lab/lab.ts';
+import { loadLife } from '../recorded/lives.ts';
+import {
+  configMapReads,
+  createPod,
+  eventsOf,
+  IMAGE,
+  inside,
+  isRunning,
+  type PodWish,
+  podFolder,
+  pods,
+  podTree,
+  quantile,
+  readInside,
+  replaceData,
+  runPod,
+  volumeFolder,
+  waitForContent,
+  waitUntilRunning,
+} from './volumes-support.ts';
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const SECRETS = '/api/v1/namespaces/default/secrets';
+const BUNDLES = '/apis/certificates.k8s.io/v1beta1/clustertrustbundles';
+
+test('volumes of objects', { skip: whyClusterIsSkipped(process.env) }, async (t) => {
+  await using cluster = await lab.cluster({
+    test: t,
+    config: { featureGates: { ClusterTrustBundle: true, ClusterTrustBundleProjection: true }, maxPods: 150 },
+    controlPlaneFlags: {
+      'kube-apiserver': [
+        '--runtime-config=certificates.k8s.io/v1beta1/clustertrustbundles=true',
+        '--feature-gates=ClusterTrustBundle=true,ClusterTrustBundleProjection=true',
+      ],
+    },
+  });
+  for (const name of ['settings', 'updated', 'mixed', 'frozen']) {
+    const immutable = name === 'frozen';
+    await cluster.admin.create(CONFIG_MAPS, { metadata: { name }, data: { color: 'blue' }, immutable });
+  }
+  await cluster.admin.create(SECRETS, { metadata: { name: 'pass' }, stringData: { word: 's3cret' } });
+  await t.test('every pod has its token, the root certificate and its namespace', () => defaultToken(cluster));
+  await t.test('recorded trees', (tt) => recordedTrees(cluster, tt));
+  await t.test('files follow while the pod runs', () => followsChanges(cluster));
+  await t.test('what is missing is waited for, and told', () => missingThenCreated(cluster));
+  await t.test('what is optional may come later', () => optionalComesLater(cluster));
+  await t.test('a thousand keys, and a value of 900 KiB', () => bigConfigMaps(cluster));
+  await t.test('trust bundles', () => trustBundles(cluster));
+  await t.test('a restart of the kubelet leaves files and mounts as they are', () => restart(cluster));
+  await t.test('five small volumes cost little', (tt) => startsInTime(cluster, tt));
+  await t.test('a hundred pods share a config map', (tt) => hundredPods(cluster, tt));
+});
+
+/** The claims in a token; nobody checks its signature here. */
+function claims(token: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+}
+
+async function defaultToken(cluster: Cluster): Promise<void> {
+  const uid = await runPod(cluster, { name: 'plain' });
+  const { spec } = await cluster.admin.get(`${pods()}/plain`);
+  const [volume] = (spec?.['volumes'] ?? []) as readonly { readonly name: string }[];
+  const folder = volumeFolder(uid, 'projected', volume?.name ?? '');
+  assert.equal(await readInside(cluster, `${folder}/namespace`), 'default');
+  const root = await cluster.admin.get(`${CONFIG_MAPS}/kube-root-ca.crt`);
+  assert.equal(await readInside(cluster, `${folder}/ca.crt`), (root['data'] as { 'ca.crt': string })['ca.crt']);
+  const token = await readInside(cluster, `${folder}/token`);
+  const review = await cluster.admin.create('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } });
+  const { authenticated, user } = review.status as {
+    authenticated: boolean;
+    user: { username: string; extra: Readonly<Record<string, readonly string[]>> };
+  };
+  assert.equal(authenticated, true);
+  assert.equal(user.username, 'system:serviceaccount:default:default');
+  assert.deepEqual(user.extra['authentication.kubernetes.io/pod-uid'], [uid]);
+  const mounted = await inside(cluster, `grep ' ${folder} ' /proc/self/mountinfo`);
+  assert.match(mounted, / - tmpfs tmpfs rw,.*size=\d+k.*noswap/);
+}
+
+/** The same pods as in the recordings, beside the same objects: the same names, modes, owners, links and kinds of mounts. */
+async function recordedTrees(cluster: Cluster, t: TestContext): Promise<void> {
+  const namespace = 'golden';
+  const at = (kind: string) => `/api/v1/namespaces/${namespace}/${kind}`;
+  await cluster.admin.create('/api/v1/namespaces', { metadata: { name: namespace } });
+  const data = { color: 'blue', 'app.conf': 'a=1\nb=2\n', 'key-1': 'v1' };
+  await cluster.admin.create(at('configmaps'), {
+    metadata: { name: 'settings' },
+    data,
+    binaryData: { blob: 'AAEC/w==' },
+  });
+  await cluster.admin.create(at('secrets'), {
+    metadata: { name: 'pass' },
+    stringData: { user: 'ada', word: 's3cret' },
+  });
+  await waitForServiceAccount(cluster, namespace);
+  for (const name of ['volumes-small', 'fs-group', 'env-objects']) {
+    await t.test(name, async () => {
+      const life = loadLife(name);
+      const [container] = life.pod.spec.containers;
+      const { serviceAccountName: _, ...spec } = life.pod.spec;
+      const made = await cluster.admin.create(pods(namespace), {
+        metadata: { name, labels: life.pod.metadata.labels ?? {} },
+        spec: { ...spec, nodeName: cluster.node.nodeName, containers: [{ ...container, image: IMAGE }] },
+      });
+      await waitUntilRunning(cluster, name, namespace);
+      const uid = String(made.metadata?.['uid']);
+      const volumesOnly = (line: string) => /^(volumes|plugins)\//.test(line);
+      const recorded = (life.files ?? []).map((columns) =>
+        columns
+          .join(' ')
+          .replaceAll(/\.\.\d{4}(_\d\d){5}\.\d+/g, '..STAMP')
+          .trim(),
+      );
+      assert.deepEqual((await podTree(cluster, uid)).filter(volumesOnly), recorded.filter(volumesOnly).sort());
+      assert.deepEqual(await mountsInside(cluster, uid), recordedMounts(life.inside['c']?.mounts ?? []));
+      if (name === 'volumes-small') await checkContents(cluster, uid);
+    });
+  }
+}
+
+async function checkContents(cluster: Cluster, uid: string): Promise<void> {
+  assert.equal(await readInside(cluster, `${volumeFolder(uid, 'downward-api', 'd')}/labels`), 'a="b"\ntier="x"');
+  assert.equal(await readInside(cluster, `${volumeFolder(uid, 'downward-api', 'd')}/mem`), '32');
+  assert.equal(await readInside(cluster, `${volumeFolder(uid, 'configmap', 'cm')}/etc/app.conf`), 'a=1\nb=2\n');
+  assert.equal(await readInside(cluster, `${volumeFolder(uid, 'secret', 's')}/word`), 's3cret');
+  const projected = volumeFolder(uid, 'projected', 'p');
+  assert.equal(await readInside(cluster, `${projected}/uid`), uid);
+  assert.equal(await readInside(cluster, `${projected}/who`), 'ada');
+  const { aud, exp, iat } = claims(await readInside(cluster, `${projected}/tok`));
+  assert.deepEqual([aud, Number(exp) - Number(iat)], [['vault'], 600]);
+}
+
+/** `point options type` of the volumes, as the container sees them. */
+async function mountsInside(cluster: Cluster, uid: string): Promise<readonly string[]> {
+  const script = `for p in /proc/[0-9]*; do grep -q 'pods/${uid}/etc-hosts /etc/hosts ' $p/mountinfo 2>/dev/null && cat $p/mountinfo && break; done`;
+  const lines = (await inside(cluster, script)).split('\n').map((line) => {
+    const [before = '', after = ''] = line.split(' - ');
+    const [, , , , point = '', options = ''] = before.split(' ');
+    return `${point} ${options} ${after.split(' ')[0]}`;
+  });
+  return volumeMounts(lines);
+}
+
+const recordedMounts = (mounts: readonly string[]): readonly string[] =>
+  volumeMounts(
+    mounts.map((mount) => {
+      const [, point = '', options = '', , type = ''] = mount.split(' ');
+      return `${point} ${options} ${type}`;
+    }),
+  );
+
+/** The disk below is ext4 there and may be something else here. */
+function volumeMounts(lines: readonly string[]): readonly string[] {
+  const ours = /^(\/(e|m|cm|s|d|p)|\/var\/run\/secrets\/kubernetes\.io\/serviceaccount) /;
+  return lines
+    .filter((line) => ours.test(line))
+    .map((line) => line.replace(/(ext4|overlay|xfs|btrfs)$/, 'disk'))
+    .sort();
+}
+
+async function waitForServiceAccount(cluster: Cluster, namespace: string): Promise<void> {
+  for (const path of ['serviceaccounts/default', 'configmaps/kube-root-ca.crt']) {
+    await cluster.kubectl('wait', '--for=create', path, `--namespace=${namespace}`, '--timeout=30s');
+  }
+}
+
+async function followsChanges(cluster: Cluster): Promise<void> {
+  const field = { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } };
+  const uid = await runPod(cluster, {
+    name: 'follows',
+    labels: { step: 'one' },
+    volumes: [
+      { name: 'cm', configMap: { name: 'updated' } },
+      { name: 'fixed', configMap: { name: 'frozen' } },
+      { name: 's', secret: { secretName: 'pass' } },
+      { name: 'd', downwardAPI: { items: [field] } },
+      {
+        name: 'p',
+        projected: {
+          sources: [
+            { configMap: { name: 'updated' } },
+            { secret: { name: 'pass' } },
+            { downwardAPI: { items: [field] } },
+          ],
+        },
+      },
+    ],
+    container: {
+      volumeMounts: [
+        { name: 'cm', mountPath: '/cm' },
+        { name: 'cm', mountPath: '/one', subPath: 'color' },
+      ],
+    },
+  });
+  const at = (plugin: string, path: string) => `${podFolder(uid)}/volumes/kubernetes.io~${plugin}/${path}`;
+  await replaceData(cluster, 'configmaps', 'updated', { color: 'red', extra: 'new' });
+  await waitForContent(cluster, at('configmap', 'cm/color'), 'red', 5);
+  await waitForContent(cluster, at('configmap', 'cm/extra'), 'new', 5);
+  await waitForContent(cluster, at('projected', 'p/color'), 'red', 5);
+  await replaceData(cluster, 'secrets', 'pass', { word: 'changed' });
+  await waitForContent(cluster, at('secret', 's/word'), 'changed', 5);
+  await waitForContent(cluster, at('projected', 'p/word'), 'changed', 5);
+  await cluster.kubectl('label', 'pod', 'follows', 'step=two', '--overwrite');
+  await waitForContent(cluster, at('downward-api', 'd/labels'), 'step="two"', 5);
+  await waitForContent(cluster, at('projected', 'p/labels'), 'step="two"', 5);
+  assert.equal(await readInside(cluster, at('configmap', 'fixed/color')), 'blue');
+  // A mount of one file shows what was there when the container started, as everywhere.
+  const script = `for p in /proc/[0-9]*; do grep -q 'pods/${uid}/etc-hosts /etc/hosts ' $p/mountinfo 2>/dev/null && cat $p/root/one && break; done`;
+  assert.equal(await inside(cluster, script), 'blue');
+}
+
+async function missingThenCreated(cluster: Cluster): Promise<void> {
+  const keyed = { name: 'settings', items: [{ key: 'absent', path: 'x' }] };
+  const cases: readonly (readonly [string, PodWish['volumes'], string])[] = [
+    ['no-map', [{ name: 'v', configMap: { name: 'later' } }], 'configmap "later" not found'],
+    ['no-secret', [{ name: 'v', secret: { secretName: 'later' } }], 'secret "later" not found'],
+    ['no-key', [{ name: 'v', configMap: keyed }], 'configmap references non-existent config key: absent'],
+    ['no-source', [{ name: 'v', projected: { sources: [{ secret: { name: 'later' } }] } }], 'secret "later" not found'],
+  ];
+  for (const [name, volumes = []] of cases) await createPod(cluster, { name, volumes });
+  for (const [name, , problem] of cases) {
+    const message = `MountVolume.SetUp failed for volume "v" : ${problem}`;
+    const seen = await poll(10_000, async () => (await eventsOf(cluster, name, 'FailedMount')).includes(message));
+    assert.ok(seen, `${name}: ${await eventsOf(cluster, name, 'FailedMount')}`);
+    assert.equal(isRunning(await cluster.admin.get(`${pods()}/${name}`)), false);
+  }
+  await cluster.admin.create(CONFIG_MAPS, { metadata: { name: 'later' }, data: { a: '1' } });
+  await cluster.admin.create(SECRETS, { metadata: { name: 'later' }, stringData: { a: '1' } });
+  await replaceData(cluster, 'configmaps', 'settings', { absent: 'here' });
+  const start = performance.now();
+  await Promise.all(cases.map(([name]) => waitUntilRunning(cluster, name)));
+  assert.ok(performance.now() - start < 15_000, `${performance.now() - start} ms`);
+}
+
+async function poll(ms: number, isDone: () => Promise<boolean>): Promise<boolean> {
+  const end = performance.now() + ms;
+  while (performance.now() < end) {
+    if (await isDone()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return false;
+}
+
+async function optionalComesLater(cluster: Cluster): Promise<void> {
+  const items = [{ key: 'perhaps', path: 'p', mode: 0o400 }];
+  const uid = await runPod(cluster, {
+    name: 'optional',
+    volumes: [
+      { name: 'cm', configMap: { name: 'perhaps', optional: true } },
+      { name: 's', secret: { secretName: 'perhaps', optional: true, items } },
+    ],
+  });
+  const folder = `${podFolder(uid)}/volumes`;
+  const names = `find ${folder}/kubernetes.io~configmap ${folder}/kubernetes.io~secret -type l -printf '%f\\n' | sort`;
+  assert.equal(await inside(cluster, names), '..data\n..data\n');
+  await cluster.admin.create(CONFIG_MAPS, { metadata: { name: 'perhaps' }, data: { a: '1' } });
+  await cluster.admin.create(SECRETS, { metadata: { name: 'perhaps' }, stringData: { perhaps: '2', other: '3' } });
+  await waitForContent(cluster, `${folder}/kubernetes.io~configmap/cm/a`, '1', 5);
+  await waitForContent(cluster, `${folder}/kubernetes.io~secret/s/p`, '2', 5);
+  assert.equal(await inside(cluster, `ls ${folder}/kubernetes.io~secret/s`), 'p\n');
+}
+
+async function bigConfigMaps(cluster: Cluster): Promise<void> {
+  const keys = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`key.${i}.conf`, `value ${i}`]));
+  await cluster.admin.create(CONFIG_MAPS, { metadata: { name: 'many' }, data: keys });
+  await cluster.admin.create(CONFIG_MAPS, { metadata: { name: 'large' }, data: { v: 'v'.repeat(900 * 1024) } });
+  const names = ['many', 'large'];
+  const uid = await runPod(cluster, { name: 'big', volumes: names.map((name) => ({ name, configMap: { name } })) });
+  const folder = `${podFolder(uid)}/volumes/kubernetes.io~configmap`;
+  assert.equal(
+    await inside(cluster, `ls ${folder}/many | wc -l; cat ${folder}/many/key.999.conf; wc -c < ${folder}/large/v`),
+    '1000\nvalue 999921600\n',
+  );
+}
+
+async function trustBundles(cluster: Cluster): Promise<void> {
+  const ca = (await cluster.admin.get(`${CONFIG_MAPS}/kube-root-ca.crt`))['data'] as { 'ca.crt': string };
+  const signerName = 'example.com/signer';
+  const bundle = { trustBundle: ca['ca.crt'] };
+  await cluster.admin.create(BUNDLES, { metadata: { name: 'roots' }, spec: bundle });
+  const uid = await runPod(cluster, {
+    name: 'trusting',
+    volumes: [
+      {
+        name: 'v',
+        projected: {
+          sources: [
+            { clusterTrustBundle: { name: 'roots', path: 'named.pem' } },
+            { clusterTrustBundle: { signerName, labelSelector: {}, optional: true, path: 'signed.pem' } },
+          ],
+        },
+      },
+    ],
+  });
+  const folder = volumeFolder(uid, 'projected', 'v');
+  assert.equal((await readInside(cluster, `${folder}/named.pem`)).trim(), ca['ca.crt'].trim());
+  assert.equal(await readInside(cluster, `${folder}/signed.pem`), '');
+  await cluster.admin.create(BUNDLES, {
+    metadata: { name: 'example.com:signer:one' },
+    spec: { signerName, ...bundle },
+  });
+  await waitForContent(cluster, `${folder}/signed.pem`, ca['ca.crt'].trim(), 5);
+}
+
+async function restart(cluster: Cluster): Promise<void> {
+  const uid = await runPod(cluster, {
+    name: 'survivor',
+    volumes: [
+      { name: 'cm', configMap: { name: 'mixed' } },
+      { name: 's', secret: { secretName: 'pass' } },
+    ],
+    spec: { automountServiceAccountToken: false },
+  });
+  const look = () =>
+    inside(
+      cluster,
+      `find ${podFolder(uid)}/volumes -printf '%P %i %m %Ts\\n' | sort; grep -c ${uid} /proc/self/mountinfo`,
+    );
+  const before = await look();
+  await cluster.node.kubelet.restart();
+  await cluster.waitUntilNodeReady();
+  // What changes after the restart shows that the volume is looked after again.
+  await replaceData(cluster, 'configmaps', 'updated', { color: 'green' });
+  const { metadata } = await cluster.admin.get(`${pods()}/follows`);
+  await waitForContent(cluster, `${volumeFolder(String(metadata?.['uid']), 'configmap', 'cm')}/color`, 'green');
+  assert.equal(await look(), before);
+  await replaceData(cluster, 'configmaps', 'mixed', { color: 'green' });
+  await waitForContent(cluster, `${volumeFolder(uid, 'configmap', 'cm')}/color`, 'green', 5);
+  await cluster.kubectl('delete', 'pod', 'survivor', '--wait=true', '--timeout=30s');
+  assert.ok(await poll(10_000, async () => !(await podIsLeft(cluster, uid))), 'the folder of the pod is gone');
+}
+
+async function podIsLeft(cluster: Cluster, uid: string): Promise<boolean> {
+  return (await inside(cluster, `ls -d ${podFolder(uid)} 2>/dev/null; grep ${uid} /proc/self/mountinfo; true`)) !== '';
+}
+
+/** From the request to the first line of the container's log. */
+async function startOf(cluster: Cluster, wish: PodWish): Promise<number> {
+  const start = Date.now();
+  const uid = await runPod(cluster, { ...wish, container: { command: ['sh', '-c', 'echo up; exec sleep 1000'] } });
+  const folder = join(cluster.node.podLogsFolder, `default_${wish.name}_${uid}`, 'main');
+  const [log = ''] = await readdir(folder);
+  const line = await readFile(join(folder, log), 'utf8');
+  await cluster.admin.request(`${pods()}/${wish.name}`, { method: 'DELETE' });
+  return Date.parse(line.split(' ')[0] ?? '') - start;
+}
+
+async function startsInTime(cluster: Cluster, t: TestContext): Promise<void> {
+  const field = { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } };
+  const volumes = [
+    { name: 'e', emptyDir: {} },
+    { name: 'cm', configMap: { name: 'settings' } },
+    { name: 's', secret: { secretName: 'pass' } },
+    { name: 'd', downwardAPI: { items: [field] } },
+    {
+      name: 'p',
+      projected: { sources: [{ serviceAccountToken: { path: 'token' } }, { configMap: { name: 'settings' } }] },
+    },
+  ];
+  const spec = { automountServiceAccountToken: false };
+  const times: { readonly none: number[]; readonly five: number[] } = { none: [], five: [] };
+  for (let round = 0; round < 8; round += 1) {
+    times.none.push(await startOf(cluster, { name: `none-${round}`, spec }));
+    times.five.push(await startOf(cluster, { name: `five-${round}`, spec, volumes }));
+  }
+  const [none, five] = [quantile(times.none, 0.5), quantile(times.five, 0.5)];
+  t.diagnostic(`start without volumes ${none} ms, with five ${five} ms: ${five - none} ms more (medians of 8)`);
+  assert.ok(five - none < 150, `${five - none} ms more`);
+}
+
+/** Each swap of a link is dated by the file system to a few ms. */
+async function hundredPods(cluster: Cluster, t: TestContext): Promise<void> {
+  const count = 100;
+  await cluster.admin.create(CONFIG_MAPS, { metadata: { name: 'shared' }, data: { color: 'blue', 'app.conf': 'a=1' } });
+  const volumes = [{ name: 'v', configMap: { name: 'shared' } }];
+  const spec = { automountServiceAccountToken: false, hostNetwork: true };
+  const uids = await Promise.all(
+    Array.from({ length: count }, (_, i) => createPod(cluster, { name: `sharing-${i}`, volumes, spec })),
+  );
+  for (let i = 0; i < count; i += 1) await waitUntilRunning(cluster, `sharing-${i}`);
+  const reads = await configMapReads(cluster);
+  const start = Date.now();
+  await replaceData(cluster, 'configmaps', 'shared', { color: 'red' });
+  const folders = uids.map((uid) => volumeFolder(uid, 'configmap', 'v'));
+  for (const folder of folders) await waitForContent(cluster, `${folder}/color`, 'red', 10);
+  const dated = await inside(cluster, `stat -c %.Z ${folders.map((folder) => `${folder}/..data`).join(' ')}`);
+  const delays = dated
+    .trim()
+    .split('\n')
+    .map((seconds) => Number(seconds) * 1000 - start);
+  assert.equal(delays.length, count);
+  t.diagnostic(
+    `100 pods: median ${Math.round(quantile(delays, 0.5))} ms, p99 ${Math.round(quantile(delays, 0.99))} ms after the request`,
+  );
+  assert.ok(quantile(delays, 0.99) < 1000, `p99 is ${quantile(delays, 0.99)} ms`);
+  assert.equal((await configMapReads(cluster)) - reads, 0, 'the API server was not asked again');
+}
