@@ -1,0 +1,142 @@
+/** `/containerLogs/NAMESPACE/POD/CONTAINER`: what a container has written, and writes. */
+import type { ServerResponse } from 'node:http';
+import { type ContainerId, containerId } from '../../api/ids.ts';
+import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
+import { allContainers } from '../../api/pod-traits.ts';
+import type { Clock } from '../../base/clock.ts';
+import { CodedError, describeError } from '../../base/errors.ts';
+import { quoteText } from '../../base/go-text.ts';
+import { type Exchange, notFound, PROXY, type Route, textAnswer } from '../routes.ts';
+import type { ServedPod, ServedPods } from '../streams/served-pods.ts';
+import type { CutWish } from './line-cutter.ts';
+import type { Followed } from './log-follow.ts';
+import { type LogStreamDeps, streamLog } from './log-stream.ts';
+import { chooseLog } from './rules/log-choice.ts';
+import { type LogWish, parseLogQuery } from './rules/log-query.ts';
+
+/** What the runtime knows of logs. */
+export interface LoggingRuntime {
+  /** The file that this container writes or wrote; undefined if there is no such container any more. */
+  logPath(id: ContainerId, signal: AbortSignal): Promise<string | undefined>;
+  /** Tells whether it runs, and when that may have changed. */
+  follow(pod: ServedPod, id: ContainerId): Followed;
+}
+
+export interface ContainerLogDeps extends LogStreamDeps {
+  readonly pods: Pick<ServedPods, 'find'>;
+  readonly runtime: LoggingRuntime;
+  readonly splitStreams: boolean;
+}
+
+export function createContainerLogRoute(deps: ContainerLogDeps): Route {
+  return {
+    name: 'containerLogs',
+    methods: ['GET'],
+    pattern: '/containerLogs/{namespace}/{pod}/{container}',
+    access: PROXY,
+    port: 'secure',
+    switch: 'debugging',
+    handle: (exchange) => giveLog(deps, exchange),
+  };
+}
+
+async function giveLog(deps: ContainerLogDeps, exchange: Exchange): Promise<void> {
+  const { namespace = '', pod: name = '', container = '' } = exchange.parameters;
+  const query = parseLogQuery(exchange.query, deps);
+  if ('refusal' in query) {
+    exchange.answer(textAnswer(query.refusal.status, query.refusal.text));
+    return;
+  }
+  const found = deps.pods.find(namespace, name);
+  if (found === undefined) {
+    exchange.answer(notFound(`pod ${quoteText(name)} does not exist`));
+    return;
+  }
+  if (!allContainers(found.pod).some((one) => one.name === container)) {
+    exchange.answer(notFound(`container ${quoteText(container)} not found in pod ${quoteText(name)}`));
+    return;
+  }
+  const source = await findLog(deps, found, { pod: name, container, previous: query.wish.previous }, exchange.signal);
+  if (!source.ok) {
+    exchange.answer(textAnswer(400, source.problem));
+    return;
+  }
+  await send(deps, exchange, { found, ...source.value, wish: query.wish });
+}
+
+interface Source {
+  readonly id: ContainerId;
+  readonly path: string;
+}
+
+async function findLog(
+  { runtime }: ContainerLogDeps,
+  found: ServedPod,
+  question: Parameters<typeof chooseLog>[1],
+  signal: AbortSignal,
+): Promise<Parsed<Source>> {
+  const chosen = chooseLog(found.status, question);
+  if (!chosen.ok) return chosen;
+  const id = containerId(chosen.value.replace(/^[^:]*:\/\//, ''));
+  const path = await runtime.logPath(id, signal).catch(() => undefined);
+  if (path === undefined) return unparsable(`unable to retrieve container logs for ${chosen.value}`);
+  return parsed({ id, path });
+}
+
+interface Sent extends Source {
+  readonly found: ServedPod;
+  readonly wish: LogWish;
+}
+
+async function send(deps: ContainerLogDeps, exchange: Exchange, { found, id, path, wish }: Sent): Promise<void> {
+  const { response, signal, log } = exchange;
+  response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' });
+  // Who follows a container that is silent must see that the request was accepted.
+  response.flushHeaders();
+  try {
+    await streamLog(
+      { ...deps, log },
+      {
+        path,
+        cut: cutOf(wish, deps.clock),
+        tailLines: wish.tailLines,
+        follow: wish.follow ? deps.runtime.follow(found, id) : undefined,
+      },
+      (bytes) => write(response, bytes),
+      signal,
+    );
+    response.end();
+  } catch (error) {
+    if (!signal.aborted) log.error('Could not read the log of a container', { err: describeError(error), path });
+    // The client must see that this is not all.
+    response.destroy();
+  }
+}
+
+function cutOf(wish: LogWish, clock: Clock): CutWish {
+  const now = clock.now() / 1000;
+  const since =
+    wish.sinceSeconds === undefined
+      ? wish.sinceTime
+      : { seconds: Math.floor(now - wish.sinceSeconds), nanos: Math.floor((now % 1) * 1e9) };
+  const { timestamps, stdout, stderr, limitBytes = Number.POSITIVE_INFINITY } = wish;
+  return { timestamps, since, stdout, stderr, limitBytes };
+}
+
+/** Waits while the client takes less than there is. */
+function write(response: ServerResponse, bytes: Buffer): Promise<void> | void {
+  if (response.write(bytes)) return;
+  return new Promise((resolve, reject) => {
+    const onClose = () => {
+      response.removeListener('drain', onDrain);
+      reject(new CodedError('unavailable', 'the client has gone'));
+    };
+    const onDrain = () => {
+      response.removeListener('close', onClose);
+      resolve();
+    };
+    response.once('drain', onDrain);
+    response.once('close', onClose);
+    if (response.destroyed) onClose();
+  });
+}

@@ -1,0 +1,91 @@
+/** The same for the form in which Docker writes logs: a JSON object for each record. Rare by now, so it need not be fast. */
+import type { CutWish, LineCutter } from './line-cutter.ts';
+import { isBefore, LONGEST_STAMP, parseInstant, writeStamp } from './rules/instant.ts';
+
+const NEWLINE = 10;
+const SPACE = ' ';
+const EMPTY = Buffer.alloc(0);
+
+interface JsonRecord {
+  readonly log: string;
+  readonly stream: string;
+  readonly time: string;
+}
+
+export function createJsonCutter(wish: CutWish): LineCutter {
+  let carry = EMPTY;
+  let skip = 0;
+  let lines = 0;
+  let atLineStart = true;
+  let remaining = wish.limitBytes;
+
+  const take = (line: Buffer): Buffer => {
+    const record = parseRecord(line.toString());
+    if (record === undefined) return EMPTY;
+    const wanted = skip === 0 && isWanted(record, wish);
+    const isEnd = record.log.endsWith('\n');
+    if (isEnd) {
+      lines += 1;
+      skip = Math.max(0, skip - 1);
+    }
+    if (!wanted) return EMPTY;
+    const stamp = wish.timestamps && atLineStart ? fullStamp(record.time) : '';
+    atLineStart = isEnd;
+    return Buffer.from(`${stamp}${record.log}`);
+  };
+
+  return {
+    cut: (more) => {
+      const bytes = Buffer.concat([carry, more]);
+      const parts: Buffer[] = [];
+      let at = 0;
+      for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, at)) {
+        parts.push(take(bytes.subarray(at, end)));
+        at = end + 1;
+      }
+      carry = Buffer.from(bytes.subarray(at));
+      const out = Buffer.concat(parts);
+      const given = out.length > remaining ? out.subarray(0, remaining) : out;
+      remaining -= given.length;
+      return given;
+    },
+    begin: (skipLines) => {
+      carry = EMPTY;
+      skip = skipLines;
+    },
+    lines: () => lines,
+    isFull: () => remaining <= 0,
+  };
+}
+
+function isWanted({ stream, time }: JsonRecord, { stdout, stderr, since }: CutWish): boolean {
+  if (!(stream === 'stdout' ? stdout : stderr)) return false;
+  if (since === undefined) return true;
+  const stamp = parseInstant(Buffer.from(time), 0, time.length);
+  return stamp !== undefined && !isBefore(stamp, since);
+}
+
+function fullStamp(time: string): string {
+  const from = Buffer.from(time);
+  const to = Buffer.alloc(LONGEST_STAMP);
+  return `${to.toString('utf8', 0, writeStamp(from, 0, from.length, to, 0))}${SPACE}`;
+}
+
+/** Undefined for what is no such record. */
+function parseRecord(line: string): JsonRecord | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+  const { log, stream, time } = (value ?? {}) as Partial<Record<keyof JsonRecord, unknown>>;
+  const isOutput = stream === 'stdout' || stream === 'stderr';
+  if (typeof log !== 'string' || typeof time !== 'string' || !isOutput) return undefined;
+  return { log, stream, time };
+}
+
+export function endsJsonLine(line: Buffer): boolean {
+  return parseRecord(line.toString())?.log.endsWith('\n') ?? false;
+}

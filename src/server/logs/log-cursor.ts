@@ -1,0 +1,106 @@
+/** Where a reader is in a log, and what it gives on of the bytes there. */
+import { readSync } from 'node:fs';
+import type { Logger } from '../../base/logger.ts';
+import { createJsonCutter } from './json-cutter.ts';
+import { type CutWish, createLineCutter, type LineCutter } from './line-cutter.ts';
+import type { OpenLog } from './log-files.ts';
+import type { ReadBuffers } from './read-buffers.ts';
+import { unpack } from './unpack.ts';
+
+/** Takes bytes, and resolves when it can take more. */
+export type LogSink = (bytes: Buffer) => Promise<void> | void;
+
+export interface LogCursor {
+  /** The next file, from `offset` (in bytes of the log, not of what it is compressed to), without the first so many lines. */
+  begin(offset: number, skipLines: number): void;
+  /** Up to `end`, or to where the file ends now. */
+  readToEnd(file: OpenLog, end?: number): Promise<void>;
+  /** The same for the few bytes that were just written. */
+  readNews(file: OpenLog): Promise<void>;
+  /** There was as much as is wanted. */
+  isFull(): boolean;
+}
+
+export interface LogCursorDeps {
+  readonly log: Logger;
+  readonly buffers: ReadBuffers;
+}
+
+const BRACE = 0x7b;
+
+export function createLogCursor(
+  { log, buffers }: LogCursorDeps,
+  wish: { readonly cut: CutWish; readonly sink: LogSink },
+  signal: AbortSignal,
+): LogCursor {
+  let cutter: LineCutter | undefined;
+  let skip = 0;
+  let position = 0;
+
+  const isFull = () => cutter?.isFull() ?? false;
+
+  /** What goes to the sink is a copy: the bytes are free again before the client has taken it. */
+  const give = async (bytes: Buffer): Promise<void> => {
+    if (cutter === undefined) {
+      cutter = bytes[0] === BRACE ? createJsonCutter(wish.cut) : createLineCutter(wish.cut);
+      cutter.begin(skip);
+    }
+    const out = cutter.cut(bytes);
+    if (out.length > 0) await wish.sink(out);
+  };
+
+  const readPiece = async (file: OpenLog, end: number): Promise<{ readonly given: Promise<void> } | undefined> => {
+    using lent = await buffers.lend(signal);
+    const length = Math.min(lent.buffer.length, end - position);
+    const { bytesRead } = await file.handle.read(lent.buffer, 0, length, position);
+    if (bytesRead === 0) return undefined;
+    position += bytesRead;
+    return { given: give(lent.buffer.subarray(0, bytesRead)) };
+  };
+
+  const readPlain = async (file: OpenLog, end: number): Promise<void> => {
+    while (position < end && !isFull()) {
+      signal.throwIfAborted();
+      const piece = await readPiece(file, end);
+      if (piece === undefined) return;
+      await piece.given;
+    }
+  };
+
+  const readPacked = async (file: OpenLog): Promise<void> => {
+    let before = position;
+    try {
+      for await (const part of unpack(file, signal)) {
+        const bytes = part.subarray(Math.min(before, part.length));
+        before -= part.length - bytes.length;
+        position += bytes.length;
+        if (bytes.length > 0) await give(bytes);
+        if (isFull()) return;
+      }
+    } catch (error) {
+      if (signal.aborted) throw error;
+      log.warn('A compressed log is damaged: what can not be read of it is left out', { err: error });
+    }
+  };
+
+  const readToEnd: LogCursor['readToEnd'] = (file, end = Number.POSITIVE_INFINITY) =>
+    file.isCompressed ? readPacked(file) : readPlain(file, end);
+
+  return {
+    begin: (offset, skipLines) => {
+      position = offset;
+      skip = skipLines;
+      cutter?.begin(skipLines);
+    },
+    readToEnd,
+    readNews: async (file) => {
+      // They are in memory: to wait for a thread would take longer than to read them.
+      const { scratch } = buffers;
+      const length = readSync(file.handle.fd, scratch, 0, scratch.length, position);
+      position += length;
+      if (length > 0) await give(scratch.subarray(0, length));
+      if (length === scratch.length) await readToEnd(file);
+    },
+    isFull,
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * One log as one stream: the rotated files from the oldest that is wanted, the one that is written, and, for those who follow, what
+ * comes after it; each line once and in order, as far as it is on disk.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { CutWish } from './line-cutter.ts';
+import { createLogCursor, type LogCursor, type LogSink } from './log-cursor.ts';
+import { createLogFiles, type LogFiles, type OpenLog } from './log-files.ts';
+import { type Followed, followLog, listenTo, type Place, settle } from './log-follow.ts';
+import { findTailStart, type LogStart } from './log-tail.ts';
+import type { LogWatches } from './log-watch.ts';
+import type { ReadBuffers } from './read-buffers.ts';
+
+export interface LogStreamDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly buffers: ReadBuffers;
+  readonly watches: LogWatches;
+}
+
+export interface LogStreamWish {
+  /** The file that the container writes, or wrote. */
+  readonly path: string;
+  readonly cut: CutWish;
+  readonly tailLines: number | undefined;
+  /** For those who want what comes too. */
+  readonly follow: Followed | undefined;
+}
+
+export async function streamLog(
+  deps: LogStreamDeps,
+  wish: LogStreamWish,
+  sink: LogSink,
+  signal: AbortSignal,
+): Promise<void> {
+  const { follow, path } = wish;
+  const files = createLogFiles(path);
+  const cursor = createLogCursor(deps, { cut: wish.cut, sink }, signal);
+  using wake = follow && listenTo(deps.watches, path, follow);
+  const place = await readWhatIsThere({ ...deps, files, cursor }, wish, signal);
+  if (follow === undefined || wake === undefined) {
+    if (place.kind !== 'between') await place.file.close();
+    return;
+  }
+  await followLog({ clock: deps.clock, files, cursor, watch: wake.watch, followed: follow }, wake, place, signal);
+}
+
+interface Reading {
+  readonly clock: Clock;
+  readonly files: LogFiles;
+  readonly cursor: LogCursor;
+}
+
+/** Everything from where the wish begins; answers where that ended. */
+async function readWhatIsThere(reading: Reading, wish: LogStreamWish, signal: AbortSignal): Promise<Place> {
+  const { files, cursor } = reading;
+  const { current, older } = await files.openAll();
+  const after = older.at(-1) ?? '';
+  try {
+    const size = current === undefined ? 0 : (await current.handle.stat()).size;
+    const start = await findStart(files, { current, size, older }, wish.tailLines, signal);
+    await readOlder(reading, older, start, signal);
+    if (current === undefined) return { kind: 'between', after, done: undefined };
+    cursor.begin(start.name === undefined ? start.offset : 0, 0);
+    // Who does not follow gets what was there when asked for, even from a log that grows faster than it is taken.
+    await cursor.readToEnd(current, wish.follow === undefined ? size : undefined);
+    return { kind: 'written', file: current, after };
+  } catch (error) {
+    await current?.close();
+    throw error;
+  }
+}
+
+async function readOlder(
+  { clock, files, cursor }: Reading,
+  older: readonly string[],
+  start: LogStart,
+  signal: AbortSignal,
+): Promise<void> {
+  if (start.name === undefined) return;
+  for (const name of older.slice(older.indexOf(start.name))) {
+    const file = cursor.isFull() ? undefined : await files.openRotated(name);
+    if (file === undefined) continue;
+    try {
+      if (name === older.at(-1) && !file.isCompressed) await settle(clock, file, signal);
+      const isFirst = name === start.name;
+      cursor.begin(isFirst ? start.offset : 0, isFirst ? start.skipLines : 0);
+      await cursor.readToEnd(file);
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+function findStart(
+  files: LogFiles,
+  found: { readonly current: OpenLog | undefined; readonly size: number; readonly older: readonly string[] },
+  lines: number | undefined,
+  signal: AbortSignal,
+): Promise<LogStart> | LogStart {
+  if (lines === undefined) return { name: found.older[0], offset: 0, skipLines: 0 };
+  return findTailStart({ files, ...found, lines }, signal);
+}

@@ -1,0 +1,120 @@
+/** Tells readers of a log when there is more of it, and what became of its files: one watch for all readers of the same log. */
+import { statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { IN, type Inotify, type InotifyEvent } from '../../host/inotify.ts';
+import { rotatedName } from './rules/rotated-names.ts';
+
+export interface LogWatches {
+  /** From now on, until it is closed. Throws where the folder can't be watched. */
+  watch(path: string, listener: () => void): LogWatch;
+}
+
+export interface LogWatch {
+  /** Changes whenever a file of the log came, went or got another name. */
+  moves(): number;
+  /** The name that the file got when it was rotated, as far as that was seen. */
+  nameOf(inode: number): string | undefined;
+  /** Nobody writes to the rotated file of that name any more. */
+  isClosed(name: string): boolean;
+  close(): void;
+}
+
+interface Watched {
+  readonly listeners: Set<() => void>;
+  readonly names: Map<number, string>;
+  readonly closed: Set<string>;
+  moves: number;
+  close(): void;
+}
+
+const MASK = IN.modify | IN.closeWrite | IN.movedFrom | IN.movedTo | IN.create | IN.delete;
+const MOVED = IN.movedFrom | IN.movedTo | IN.create | IN.delete | IN.overflow | IN.ignored;
+/** Readers look at most so often: many lines at once cost little more than one. */
+const GAP_MS = 20;
+/** Rotations that a reader may be behind before names are found by looking. */
+const REMEMBERED = 256;
+
+export function createLogWatches({ inotify, clock }: { readonly inotify: Inotify; readonly clock: Clock }): LogWatches {
+  const watched = new Map<string, Watched>();
+
+  const open = (path: string): Watched => {
+    const ended = new AbortController();
+    const [folder, log] = [dirname(path), basename(path)];
+    const wake = createPacer(clock, ended.signal, () => {
+      for (const listener of entry.listeners) listener();
+    });
+    const watch = inotify.watch(folder, MASK, (event) => {
+      if (event.name !== log && event.name !== '' && rotatedName(event.name, log) === undefined) return;
+      note(entry, event, { folder, log });
+      wake();
+    });
+    const close = () => {
+      ended.abort('nobody reads the log any more');
+      watch.close();
+    };
+    const entry: Watched = { listeners: new Set(), names: new Map(), closed: new Set(), moves: 0, close };
+    return entry;
+  };
+
+  return {
+    watch: (path, listener) => {
+      const entry = watched.get(path) ?? open(path);
+      watched.set(path, entry);
+      entry.listeners.add(listener);
+      return {
+        moves: () => entry.moves,
+        nameOf: (inode) => entry.names.get(inode),
+        isClosed: (name) => entry.closed.has(name),
+        close: () => {
+          if (!entry.listeners.delete(listener) || entry.listeners.size > 0) return;
+          watched.delete(path);
+          entry.close();
+        },
+      };
+    },
+  };
+}
+
+function note(
+  entry: Watched,
+  { mask, name }: InotifyEvent,
+  place: { readonly folder: string; readonly log: string },
+): void {
+  if (mask & MOVED) entry.moves += 1;
+  if (name === place.log || rotatedName(name, place.log) !== name) return;
+  if (mask & IN.closeWrite) remember(entry.closed, (set) => set.add(name));
+  if (mask & IN.movedTo) {
+    // Its number can be used again once it is gone, but not while a reader has it open.
+    const inode = statSync(join(place.folder, name), { throwIfNoEntry: false })?.ino;
+    if (inode !== undefined) remember(entry.names, (map) => map.set(inode, name));
+  }
+}
+
+function remember<T extends Map<number, string> | Set<string>>(kept: T, add: (kept: T) => void): void {
+  add(kept);
+  if (kept.size > REMEMBERED) kept.delete(kept.keys().next().value as never);
+}
+
+/** Calls at once after a rest, and else when the gap since the last call is over. */
+function createPacer(clock: Clock, signal: AbortSignal, call: () => void): () => void {
+  let last = Number.NEGATIVE_INFINITY;
+  let isWaiting = false;
+  const fire = () => {
+    isWaiting = false;
+    last = clock.mono();
+    call();
+  };
+  return () => {
+    if (isWaiting) return;
+    const wait = last + GAP_MS - clock.mono();
+    if (wait <= 0) {
+      fire();
+      return;
+    }
+    isWaiting = true;
+    clock.sleep(wait, signal).then(fire, () => {
+      isWaiting = false;
+    });
+  };
+}

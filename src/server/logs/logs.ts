@@ -1,0 +1,27 @@
+/** The endpoints that give logs: of containers (`/containerLogs`) and of the node (`/logs/`), and checkpoints of containers. */
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Inotify } from '../../host/inotify.ts';
+import type { Route } from '../routes.ts';
+import type { ServedPods } from '../streams/served-pods.ts';
+import { createContainerLogRoute, type LoggingRuntime } from './container-logs.ts';
+import { createLogWatches } from './log-watch.ts';
+import { createReadBuffers } from './read-buffers.ts';
+
+export interface LogDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly inotify: Inotify;
+  readonly pods: ServedPods;
+  readonly runtime: LoggingRuntime;
+}
+
+export interface LogConfig {
+  /** The gate PodLogsQuerySplitStreams. */
+  readonly splitStreams: boolean;
+}
+
+export function createLogRoutes(deps: LogDeps, config: LogConfig): readonly Route[] {
+  const shared = { ...deps, buffers: createReadBuffers(), watches: createLogWatches(deps) };
+  return [createContainerLogRoute({ ...shared, ...config })];
+}
