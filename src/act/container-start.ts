@@ -92,7 +92,11 @@ interface ReadyImages {
 /** Images that are there are found in a moment; nobody else has to wait while one is pulled. */
 async function ensureImages(deps: ContainerStartDeps, start: ContainerStart): Promise<ReadyImages | ImageWait> {
   using soon = linkSignal(start.wanted);
-  deps.clock.sleep(PRESENT_WITHIN_MS, soon.signal).then(start.turn.release, () => undefined);
+  const wait = () => {
+    start.turn.release();
+    start.turn.lull?.();
+  };
+  deps.clock.sleep(PRESENT_WITHIN_MS, soon.signal).then(wait, () => undefined);
   try {
     return await findImages(deps, start);
   } finally {

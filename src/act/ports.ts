@@ -160,4 +160,6 @@ export interface Turn {
   hold(): Promise<void>;
   /** Gives it to others; fine if it isn't held. */
   release(): void;
+  /** Nothing happens for a while, as an image is pulled: the moment to tell how far the pod is. */
+  lull?(): void;
 }

@@ -71,7 +71,7 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
     }
   };
 
-  const createTurn = (pod: Pod, wanted: AbortSignal) => {
+  const createTurn = ({ pod, wanted, show }: Pass, plan: Plan) => {
     let held: Disposable | undefined;
     return {
       hold: async () => {
@@ -83,18 +83,25 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
         held?.[Symbol.dispose]();
         held = undefined;
       },
+      lull: () => show(plan),
     };
   };
 
-  const act = async (pass: Pass, observation: Observation, actions: readonly Action[]): Promise<boolean> => {
+  const act = async (
+    pass: Pass,
+    observation: Observation,
+    plan: Plan,
+    garbage: readonly Action[],
+  ): Promise<boolean> => {
     const { pod, wanted, signal } = pass;
+    const actions = [...plan.actions, ...garbage];
     const held = (action: Action) => action.kind === 'container-start' && memory.isHeldBack(action.name);
     if (actions.every(held)) return false;
     const outcomes = await deps.act.carryOut(actions, {
       pod,
       observation,
       stops,
-      turn: createTurn(pod, wanted),
+      turn: createTurn(pass, plan),
       isHeldBack: memory.isHeldBack,
       wanted,
       signal,
@@ -120,7 +127,7 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
       }
       const garbage = deps.decisions.garbage(observation, clock.now());
       const mayAct = blocked === undefined || clock.now() >= blocked.until;
-      const acted = mayAct && (await act(pass, observation, [...plan.actions, ...garbage.actions]));
+      const acted = mayAct && (await act(pass, observation, plan, garbage.actions));
       if (acted) pass.wake();
       else ticket = undefined;
       for (const time of [plan.retryAt, garbage.retryAt, blocked?.until, memory.nextTry()]) {

@@ -47,6 +47,8 @@ export interface Pass {
   lookAgainAt(time: number): void;
   send(input: WorkerInput): void;
   publish(observation: Observation, plan: Plan | undefined): void;
+  /** Reads and publishes what is, in the middle of the pass. */
+  show(plan: Plan): void;
   readonly startedAt: number;
 }
 
@@ -116,6 +118,15 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
     return observation;
   };
 
+  const show = async (plan: Plan, wanted: AbortSignal): Promise<void> => {
+    try {
+      const observation = await read(wanted);
+      if (state.step === 'syncing' && work?.signal === wanted) publish(observation, plan);
+    } catch (error) {
+      if (!wanted.aborted) log.v(2)?.info('Could not look at a pod while it starts', { err: error });
+    }
+  };
+
   const passOf = (wanted: AbortSignal): Pass => ({
     pod: state.pod,
     wanted,
@@ -124,6 +135,7 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
     lookAgainAt: alarm.ringAt,
     send,
     publish,
+    show: (plan) => void show(plan, wanted),
     startedAt: startedAt ?? clock.now(),
   });
 
