@@ -5,6 +5,7 @@ import type { KubeletDeps } from './compose.ts';
 import type { Meters } from './compose-metrics.ts';
 import { nodeNameOf } from './compose-node.ts';
 import type { PodParts } from './compose-pods.ts';
+import { composeStreams } from './compose-streams.ts';
 import { type Config, renderConfigz } from './config/config.ts';
 import { KUBERNETES_VERSION } from './config/version.ts';
 import type { Kube } from './kube/kube.ts';
@@ -110,6 +111,7 @@ function composeRoutes(config: Config, deps: KubeletDeps, tools: ServerTools): r
   const asking = { clock, log: log.named('server/health'), checks: health, onResult: meters.onHealth };
   const startedAt = clock.now();
   return [
+    ...composeStreams(config, deps, tools),
     ...podRoutes({ pods: () => servedPods(tools.parts), runningPods: (signal) => runningPods(tools.cri, signal) }),
     ...plainRoutes({
       health: (path, query, signal) => askHealth(asking, { path, query }, signal),

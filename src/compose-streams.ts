@@ -1,0 +1,89 @@
+/** What the endpoints of streams and logs need to know of pods and their containers. */
+import { type ContainerId, containerId, type PodUid, type SandboxId, sandboxId } from './api/ids.ts';
+import type { KubeletDeps } from './compose.ts';
+import type { PodParts } from './compose-pods.ts';
+import type { Config } from './config/config.ts';
+import type { CriClient } from './runtime/cri/client.ts';
+import { CONTAINER_NAME, POD_UID } from './runtime/spec/labels.ts';
+import { createLogRoutes } from './server/logs/logs.ts';
+import type { Route } from './server/routes.ts';
+import type { ServedPod, ServedPods } from './server/streams/served-pods.ts';
+import { createStreamRoutes } from './server/streams/streams.ts';
+import { ContainerState, PodSandboxState } from './wire/gen/cri-runtime-v1.ts';
+
+type Parts = Pick<PodParts, 'pods' | 'statuses'>;
+
+export function composeStreams(
+  { features }: Config,
+  { clock, log, host }: KubeletDeps,
+  { parts, cri }: { readonly parts: Parts; readonly cri: CriClient },
+): readonly Route[] {
+  const pods = createServedPods(parts, cri);
+  return [
+    ...createStreamRoutes({ pods, runtime: cri.streams }),
+    ...createLogRoutes(
+      {
+        clock,
+        log: log.named('server/logs'),
+        inotify: host.inotify,
+        pods,
+        runtime: {
+          logPath: async (id, signal) => (await cri.containers.status(id, {}, signal))?.status?.logPath,
+          follow: (pod, id) => followContainer(parts, pod.uid, id),
+        },
+      },
+      { splitStreams: features.enabled('PodLogsQuerySplitStreams') },
+    ),
+  ];
+}
+
+function createServedPods({ pods, statuses }: Parts, cri: CriClient): ServedPods {
+  return {
+    find: (namespace, name): ServedPod | undefined => {
+      const called = pods
+        .views()
+        .filter(({ pod }) => pod.metadata.name === name && pod.metadata.namespace === namespace);
+      // One that ends may have a successor of the same name.
+      const view = called.find(({ step }) => step === 'syncing') ?? called[0];
+      return view && { uid: view.uid, pod: view.pod, status: statuses.get(view.uid) ?? view.pod.status };
+    },
+    runningContainer: (uid, name, signal) => runningContainer(cri, uid, name, signal),
+    readySandbox: (uid, signal) => readySandbox(cri, uid, signal),
+  };
+}
+
+const newestFirst = (one: { createdAt: bigint }, other: { createdAt: bigint }): number =>
+  Number(other.createdAt - one.createdAt);
+
+async function runningContainer(
+  cri: CriClient,
+  uid: PodUid,
+  name: string,
+  signal: AbortSignal,
+): Promise<ContainerId | undefined> {
+  const state = { state: ContainerState.CONTAINER_RUNNING };
+  const found = await cri.containers.list({ state, labelSelector: { [POD_UID]: uid, [CONTAINER_NAME]: name } }, signal);
+  const [newest] = found.toSorted(newestFirst);
+  return newest && containerId(newest.id);
+}
+
+async function readySandbox(cri: CriClient, uid: PodUid, signal: AbortSignal): Promise<SandboxId | undefined> {
+  const state = { state: PodSandboxState.SANDBOX_READY };
+  const found = await cri.sandboxes.list({ state, labelSelector: { [POD_UID]: uid } }, signal);
+  const [newest] = found.toSorted(newestFirst);
+  return newest && sandboxId(newest.id);
+}
+
+/** By what the worker of the pod has seen last: a container that the runtime does not tell of has ended. */
+function followContainer({ pods }: Parts, uid: PodUid, id: ContainerId) {
+  return {
+    isRunning: () => {
+      const state = pods.view(uid)?.observation.containers.find((container) => container.id === id)?.state;
+      return state === 'running' || state === 'created' || state === 'unknown';
+    },
+    onChange: (listener: () => void) =>
+      pods.subscribe((news) => {
+        if ((news.kind === 'gone' ? news.uid : news.view.uid) === uid) listener();
+      }),
+  };
+}
