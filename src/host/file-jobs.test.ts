@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createSystemClock } from '../base/clock.ts';
+import { codeOf } from '../base/errors.ts';
+import { createFileCalls } from './file-calls.ts';
+import { createFileJobs } from './file-jobs.ts';
+import { FILE_PROCESS_ARGUMENT } from './file-process.ts';
+import { leadsToForeign } from './foreign-path.ts';
+import { isForeign, mountAt, mountOf, mountsBelow, parseMountTable } from './mount-table.ts';
+
+const never = new AbortController().signal;
+
+function scene(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'jobs-'));
+  const main = resolve(import.meta.dirname, '../main.ts');
+  const args = ['--disable-warning=ExperimentalWarning', main, FILE_PROCESS_ARGUMENT];
+  const jobs = createFileJobs({
+    clock: createSystemClock(),
+    calls: createFileCalls(),
+    program: { path: process.execPath, args },
+  });
+  t.after(() => {
+    jobs.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { folder, jobs };
+}
+
+const children = () =>
+  readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean).length;
+
+test('small jobs are done here, large ones in a process that goes when it is idle', { timeout: 60_000 }, async (t) => {
+  const { folder, jobs } = scene(t);
+  const limits = { foreign: false, signal: never };
+  writeFileSync(join(folder, 'f'), 'x'.repeat(10_000));
+  const small = await jobs.run({ kind: 'measure', path: folder }, limits);
+  assert.equal(small.inodesUsed, 2);
+  assert.ok(small.usedBytes >= 10_000 && small.capacityBytes > small.usedBytes && small.inodes >= 0);
+  assert.equal(children(), 0);
+  const tree = join(folder, 'tree');
+  mkdirSync(tree);
+  for (let index = 0; index < 3500; index += 1) symlinkSync('x', join(tree, `l${index}`));
+  assert.equal((await jobs.run({ kind: 'measure', path: tree }, limits)).inodesUsed, 3501);
+  assert.equal(children(), 1);
+  await jobs.run({ kind: 'remove', path: tree }, limits);
+  assert.ok(!existsSync(tree));
+  assert.equal(children(), 1, 'the same process');
+  const began = performance.now();
+  while (children() > 0 && performance.now() - began < 20_000) await new Promise((wait) => setTimeout(wait, 50));
+  assert.equal(children(), 0);
+});
+
+test('errors come back with their code; a job in a process that is cut off ends it', { timeout: 60_000 }, async (t) => {
+  const { folder, jobs } = scene(t);
+  const away = { foreign: true, signal: never };
+  assert.equal(await jobs.run({ kind: 'look', path: folder, make: undefined }, away), 'directory');
+  assert.equal(await jobs.run({ kind: 'look', path: join(folder, 'n/e/w'), make: 'folder' }, away), 'directory');
+  assert.equal(await jobs.run({ kind: 'look', path: join(folder, 'file'), make: 'file' }, away), 'file');
+  await assert.rejects(jobs.run({ kind: 'look', path: join(folder, 'no/file'), make: 'file' }, away), /ENOENT/);
+  const target = join(folder, 'target');
+  symlinkSync('/etc', join(folder, 'link'));
+  const bind = { kind: 'bind-sub-path', volumePath: folder, subPath: 'link/passwd', target } as const;
+  await assert.rejects(jobs.run(bind, away), (error) => codeOf(error) !== 'unavailable' && /EXDEV/.test(String(error)));
+  const wish = { kind: 'look', path: join(folder, 'missing'), make: 'file' } as const;
+  const stop = new AbortController();
+  const cut = jobs.run(wish, { foreign: true, signal: stop.signal });
+  stop.abort(new Error('no longer wanted'));
+  await assert.rejects(cut, /no longer wanted/);
+  await assert.rejects(
+    jobs.run(wish, { foreign: true, signal: never, deadlineMs: 0 }),
+    (e) => codeOf(e) === 'deadline',
+  );
+  assert.equal(
+    await jobs.run({ kind: 'look', path: folder, make: undefined }, away),
+    'directory',
+    'the next one is fine',
+  );
+});
+
+test('without a program of its own everything is done here', async (t) => {
+  const { folder } = scene(t);
+  const jobs = createFileJobs({ clock: createSystemClock(), calls: createFileCalls(), program: undefined });
+  for (let index = 0; index < 3200; index += 1) symlinkSync('x', join(folder, `l${index}`));
+  await jobs.run({ kind: 'remove', path: folder }, { foreign: true, signal: never });
+  assert.ok(!existsSync(folder));
+  assert.equal(children(), 0);
+});
+
+const TABLE = parseMountTable(
+  [
+    '22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw',
+    '30 22 0:25 / /mnt/with\\040space rw - nfs4 server:/x rw,vers=4.2',
+    '31 22 0:26 / /a rw - tmpfs tmpfs rw,size=8192k',
+    '32 31 8:1 /x /a/b rw master:1 - ext4 /dev/sda1 rw',
+    '33 22 0:27 / /a rw - fuse.sshfs s rw',
+  ].join('\n'),
+);
+
+test('the mount table says what is mounted where, hidden mounts too', () => {
+  assert.equal(mountAt(TABLE, '/a')?.type, 'fuse.sshfs');
+  assert.deepEqual(
+    mountsBelow(TABLE, '/a').map(({ point }) => point),
+    ['/a/b'],
+  );
+  assert.equal(mountOf(TABLE, '/mnt/with space/x')?.id, 30);
+  assert.equal(mountOf(TABLE, '/mnt/with')?.id, 22);
+  assert.deepEqual(
+    TABLE.map((entry) => isForeign(entry)),
+    [false, true, false, false, true],
+  );
+  assert.equal(parseMountTable('').length, 0);
+});
+
+test('a path that leads over a foreign mount is known without touching it', (t) => {
+  const { folder } = scene(t);
+  mkdirSync(join(folder, 'real'));
+  symlinkSync('real/hung/deeper', join(folder, 'link'));
+  symlinkSync('link', join(folder, 'link2'));
+  symlinkSync('loop', join(folder, 'loop'));
+  const table = [
+    ...parseMountTable('22 1 8:1 / / rw - ext4 /dev/sda1 rw'),
+    ...parseMountTable(`40 22 0:30 / ${folder}/real/hung rw - fuse x rw`),
+  ];
+  // The mount is not really there: whoever touched the path would find nothing at all.
+  for (const [path, foreign] of [
+    ['real', false],
+    ['real/hung', true],
+    ['real/hung/x', true],
+    ['link', true],
+    ['link2/y', true],
+    ['missing/z', false],
+    ['loop', false],
+  ] as const) {
+    assert.equal(leadsToForeign(table, join(folder, path)), foreign, path);
+  }
+  assert.deepEqual(readdirSync(join(folder, 'real')), []);
+});

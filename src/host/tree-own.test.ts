@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { modeForGroup, needsNewOwner } from '../api/fs-group.ts';
+import { createFileCalls } from './file-calls.ts';
+import { measureTree } from './tree-measure.ts';
+import { changeGroup, type GroupWish } from './tree-own.ts';
+
+const calls = createFileCalls();
+
+function drive<T>(steps: Generator<unknown, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+function scene(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'own-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const volume = join(folder, 'volume');
+  mkdirSync(join(volume, 'sub'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(volume, 'private'), 'x', { mode: 0o600 });
+  writeFileSync(join(volume, 'sub/open'), 'x', { mode: 0o644 });
+  writeFileSync(join(folder, 'outside'), 'x', { mode: 0o600 });
+  symlinkSync('../outside', join(volume, 'link'));
+  const look = (name: string) => {
+    const { mode, gid } = lstatSync(join(volume, name));
+    return `${(mode & 0o7777).toString(8)} ${gid}`;
+  };
+  const change = (more: Partial<GroupWish> = {}) =>
+    drive(changeGroup(calls, { path: volume, gid: 3000, readOnly: false, policy: undefined, ...more }));
+  return { folder, volume, look, change };
+}
+
+test('all files get the group and what it needs; links are not followed', (t) => {
+  const { folder, look, change } = scene(t);
+  assert.deepEqual(change(), { files: 5, failed: 0, firstFailure: undefined });
+  assert.deepEqual(['', 'sub', 'private', 'sub/open', 'link'].map(look), [
+    '2770 3000',
+    '2770 3000',
+    '660 3000',
+    '664 3000',
+    '777 3000',
+  ]);
+  const outside = lstatSync(join(folder, 'outside'));
+  assert.deepEqual([outside.mode & 0o777, outside.gid], [0o600, 0]);
+});
+
+test('a read-only volume gets no right to write', (t) => {
+  const { look, change } = scene(t);
+  change({ readOnly: true });
+  assert.deepEqual(['', 'private', 'sub/open'].map(look), ['2750 3000', '640 3000', '644 3000']);
+});
+
+test('OnRootMismatch believes a root that is right; Always does not', (t) => {
+  const { volume, look, change } = scene(t);
+  chownSync(volume, 0, 3000);
+  chmodSync(volume, 0o2775);
+  assert.equal(change({ policy: 'OnRootMismatch' }).files, 0);
+  assert.equal(look('private'), '600 0');
+  assert.equal(change({ policy: 'Always' }).files, 5);
+  assert.equal(look('private'), '660 3000');
+  for (const [mode, needs] of [
+    [0o2770, false],
+    [0o2777, false],
+    [0o770, true],
+    [0o2750, true],
+    [0o2760, true],
+  ] as const) {
+    const wish = { gid: 3000, readOnly: false, policy: 'OnRootMismatch' };
+    assert.equal(needsNewOwner({ mode, gid: 3000, isDirectory: true }, wish), needs, mode.toString(8));
+    assert.equal(needsNewOwner({ mode, gid: 3001, isDirectory: true }, wish), true);
+  }
+  assert.equal(modeForGroup({ mode: 0o100600, isDirectory: false }, false), 0o660);
+});
+
+test('a tree is measured in blocks and names; a file with two names counts once, what is behind links not', (t) => {
+  const { volume } = scene(t);
+  const before = drive(measureTree(calls, volume));
+  assert.equal(before.inodes, 5);
+  writeFileSync(join(volume, 'big'), Buffer.alloc(1024 * 1024, 1));
+  linkSync(join(volume, 'big'), join(volume, 'sub/again'));
+  const after = drive(measureTree(calls, volume));
+  assert.equal(after.inodes, 6);
+  assert.ok(after.bytes - before.bytes >= 1024 * 1024 && after.bytes - before.bytes < 1.2 * 1024 * 1024);
+  assert.throws(() => drive(measureTree(calls, join(volume, 'missing'))), /ENOENT/);
+});
