@@ -10,7 +10,7 @@ import { composeKube } from './compose-kube.ts';
 import { composeMetrics, type Meters } from './compose-metrics.ts';
 import { composePods } from './compose-pods.ts';
 import { composeServer, type ProcessDoor } from './compose-server.ts';
-import { type Config, renderConfigz } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import type { OwnProgram } from './host/file-jobs.ts';
 import type { Host } from './host/host.ts';
 import type { FileLock } from './host/lock-file.ts';
@@ -109,12 +109,7 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     ...runOnceParts(config, clock, looksAfterPods.pods, ending.resolve),
     createHealthServer(
       { address: config.kubelet.healthzBindAddress, port: config.kubelet.healthzPort },
-      {
-        clock,
-        log: log.named('server/health'),
-        checks: health,
-        pages: new Map([['/configz', () => renderConfigz(shown)]]),
-      },
+      { clock, log: log.named('server/health'), checks: health },
     ),
   ];
   const lifecycle = createLifecycle(parts, { clock, stopWithinMs: STOP_WITHIN_MS });

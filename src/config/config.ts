@@ -94,6 +94,7 @@ function layer(commandLine: CommandLine, asked: Configurable, environment: Confi
     kubelet,
     cadvisor: settings.cadvisor,
     isAddressFlagGiven: commandLine.given.has('address'),
+    isClosedByItself: settings.api.kubeconfig === '' && origins.of('authentication.anonymous.enabled') === 'default',
   });
   const warnings = [
     ...commandLine.warnings,

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { Kind } from '../../src/config/schema/kinds.ts';
 import { kubeletConfiguration } from '../../src/config/schema/kubelet-configuration.ts';
-import { CGROUP_V2, startKubelet } from './kubelet.ts';
+import { createSelfSigned } from '../../src/server/tls/self-signed.ts';
+import { CGROUP_V2, startKubelet, temporaryDirectory } from './kubelet.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,8 +14,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * Configurations that no default has, written as /configz shows them. Several, since some fields exclude each other; what the test
  * machine itself needs (health port, pod logs, runtime endpoint) is added by the harness and differs from the defaults too.
  */
-const everything: Fields = {
-  enableServer: false,
+const everythingWith = (pair: string): Fields => ({
   staticPodPath: '/etc/manifests',
   syncFrequency: '1m1s',
   fileCheckFrequency: '21s',
@@ -22,13 +24,13 @@ const everything: Fields = {
   address: '127.0.0.3',
   port: 11250,
   readOnlyPort: 11255,
-  tlsCertFile: '/etc/tls.crt',
-  tlsPrivateKeyFile: '/etc/tls.key',
+  tlsCertFile: join(pair, 'tls.crt'),
+  tlsPrivateKeyFile: join(pair, 'tls.key'),
   tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'],
   tlsCurvePreferences: [29],
   tlsMinVersion: 'VersionTLS12',
   authentication: {
-    x509: { clientCAFile: '/etc/ca.crt' },
+    x509: { clientCAFile: join(pair, 'tls.crt') },
     webhook: { enabled: false, cacheTTL: '2m1s' },
     anonymous: { enabled: true },
   },
@@ -138,7 +140,7 @@ const everything: Fields = {
   localStorageCapacityIsolation: false,
   imageServiceEndpoint: 'unix:///run/other.sock',
   userNamespaces: { idsPerPod: 131072 },
-};
+});
 
 /** What goes with the rest only when that is otherwise. */
 const exclusive: Fields = {
@@ -148,7 +150,6 @@ const exclusive: Fields = {
   cpuCFSQuota: false,
   enableControllerAttachDetach: false,
   makeIPTablesUtilChains: false,
-  enableDebuggingHandlers: false,
   enableSystemLogHandler: false,
   mergeDefaultEvictionSettings: true,
   rotateCertificates: true,
@@ -159,8 +160,11 @@ const exclusive: Fields = {
 
 /** Set by the harness for every kubelet, to something that no default has. */
 const fromHarness = new Set(['podLogsDir', 'healthzPort', 'failSwapOn', 'failCgroupV1', 'containerRuntimeEndpoint']);
-/** Seen elsewhere: health.test.ts asks at another address; a kubelet that runs once does not stay to be asked (config/every-field.test.ts). */
-const elsewhere = new Set(['healthzBindAddress', 'runOnce']);
+/**
+ * Seen elsewhere: health.test.ts asks at another address; a kubelet that runs once does not stay to be asked
+ * (config/every-field.test.ts); one without its server or without debugging shows no configuration (server.test.ts).
+ */
+const elsewhere = new Set(['healthzBindAddress', 'runOnce', 'enableServer', 'enableDebuggingHandlers', 'port']);
 
 function leavesOf(type: Kind, path: readonly string[]): string[] {
   if (type.kind !== 'struct') return [path.join('.')];
@@ -171,8 +175,8 @@ const valueAt = (tree: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((at, name) => (at === undefined ? undefined : Object(at)[name]), tree);
 
 /** On a machine with cgroup v2, which some of the fields need. */
-async function shown(config: Fields): Promise<Fields> {
-  await using kubelet = await startKubelet({ config, prepare: CGROUP_V2 });
+async function shown(config: Fields, server?: { address: string; port: number }): Promise<Fields> {
+  await using kubelet = await startKubelet({ config, prepare: CGROUP_V2, ...(server && { server }) });
   await kubelet.up();
   return await kubelet.configz();
 }
@@ -181,7 +185,17 @@ describe('/configz of a running kubelet', () => {
   const leaves = leavesOf(kubeletConfiguration, []);
 
   it('shows every field as it was written', async () => {
-    const [defaults, first, second] = await Promise.all([shown({}), shown(everything), shown(exclusive)]);
+    const pair = temporaryDirectory();
+    const made = await createSelfSigned('node', Date.now());
+    writeFileSync(join(pair, 'tls.crt'), made.certificate);
+    writeFileSync(join(pair, 'tls.key'), made.key);
+    const everything = everythingWith(pair);
+    const [defaults, first, second] = await Promise.all([
+      shown({}),
+      shown(everything, { address: '127.0.0.3', port: 11250 }),
+      shown(exclusive),
+    ]);
+    rmSync(pair, { recursive: true });
     const unproven = new Set(leaves.filter((path) => !fromHarness.has(path) && !elsewhere.has(path)));
     for (const [config, answer] of [
       [everything, first],

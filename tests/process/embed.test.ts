@@ -7,25 +7,37 @@ import { createSilentLogger, type Logger } from '../../src/base/logger.ts';
 import { createKubelet, type Kubelet } from '../../src/compose.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import { createHost } from '../../src/host/host.ts';
-import { freePort, temporaryDirectory, workingConfig } from './kubelet.ts';
+import { askServer, freePort, temporaryDirectory, workingConfig } from './kubelet.ts';
 
 const clock = createSystemClock();
 
 function configFor(
   directory: string,
-  healthzPort: number,
+  [healthzPort, serverPort]: readonly [number, number],
   fields: Readonly<Record<string, unknown>>,
   flags: readonly string[],
 ): Config {
-  const text = JSON.stringify({ ...workingConfig(directory, healthzPort), maxOpenFiles: 10_000, ...fields });
-  const outcome = readConfig(['--config=/kubelet.json', `--root-dir=${join(directory, 'root')}`, ...flags], {
-    readTextFile: () => text,
-    listDir: () => [],
-    workingDirectory: '/',
-    terminalWidth: 80,
-    build: { nodeVersion: 'v0', platform: 'linux/test' },
-    machine: () => ({ onlineCpus: [0, 1], numaNodes: [0], memoryBytes: 2n ** 32n, cgroupVersion: 2 }),
+  const text = JSON.stringify({
+    ...workingConfig(directory, healthzPort, serverPort),
+    maxOpenFiles: 10_000,
+    ...fields,
   });
+  const outcome = readConfig(
+    [
+      '--config=/kubelet.json',
+      `--root-dir=${join(directory, 'root')}`,
+      `--cert-dir=${join(directory, 'pki')}`,
+      ...flags,
+    ],
+    {
+      readTextFile: () => text,
+      listDir: () => [],
+      workingDirectory: '/',
+      terminalWidth: 80,
+      build: { nodeVersion: 'v0', platform: 'linux/test' },
+      machine: () => ({ onlineCpus: [0, 1], numaNodes: [0], memoryBytes: 2n ** 32n, cgroupVersion: 2 }),
+    },
+  );
   assert.equal(outcome.kind, 'ready', JSON.stringify(outcome));
   return (outcome as Extract<typeof outcome, { kind: 'ready' }>).config;
 }
@@ -35,12 +47,14 @@ interface Embedded extends AsyncDisposable {
   readonly directory: string;
   readonly lines: readonly string[];
   get(path: string): Promise<string>;
+  ask(path: string): Promise<string>;
 }
 
 /** A kubelet inside this process, with its own folder in place of the fixed ones of a node. */
 async function embed(fields: Readonly<Record<string, unknown>> = {}, flags: readonly string[] = []): Promise<Embedded> {
   const directory = temporaryDirectory();
   const port = await freePort();
+  const serverPort = await freePort();
   const lines: string[] = [];
   const note = (message: string) => void lines.push(message);
   const log: Logger = {
@@ -53,12 +67,14 @@ async function embed(fields: Readonly<Record<string, unknown>> = {}, flags: read
   };
   const host = createHost();
   const places = { devicePlugins: join(directory, 'device-plugins'), containerLogs: join(directory, 'container-logs') };
-  const kubelet = createKubelet(configFor(directory, port, fields, flags), { clock, log, host, places });
+  const kubelet = createKubelet(configFor(directory, [port, serverPort], fields, flags), { clock, log, host, places });
   return {
     kubelet,
     directory,
     lines,
     get: async (path) => (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })).text(),
+    ask: async (path) =>
+      (await askServer({ address: '127.0.0.1', port: serverPort }, join(directory, 'root/server-token'), path)).body,
     [Symbol.asyncDispose]: async () => {
       await kubelet.stop();
       host.inotify.close();
@@ -72,7 +88,7 @@ describe('kubelets inside another program', () => {
     await using one = await embed({ maxPods: 11 });
     await using two = await embed({ maxPods: 22 });
     await Promise.all([one.kubelet.start(), two.kubelet.start()]);
-    const maxPods = async ({ get }: Embedded) => JSON.parse(await get('/configz')).kubeletconfig.maxPods;
+    const maxPods = async ({ ask }: Embedded) => JSON.parse(await ask('/configz')).kubeletconfig.maxPods;
     assert.deepEqual(await Promise.all([maxPods(one), maxPods(two)]), [11, 22]);
     one.kubelet.health.add({ name: 'mine', check: () => 'unwell' });
     assert.match(await one.get('/healthz?verbose'), /\[-\]mine failed/);

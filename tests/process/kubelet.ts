@@ -4,7 +4,8 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get as httpsGet } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -26,6 +27,8 @@ export interface KubeletOptions {
   /** The folder, where a test has prepared one. */
   readonly directory?: string;
   readonly healthzPort?: number;
+  /** Where its server listens, where the configuration of the test says so. */
+  readonly server?: { readonly address: string; readonly port: number };
   /** False leaves stderr unread, for a test that reads it in its own way. */
   readonly readLog?: boolean;
 }
@@ -41,6 +44,8 @@ export interface KubeletProcess extends AsyncDisposable {
   readonly directory: string;
   readonly configFile: string;
   readonly healthzPort: number;
+  /** Of the server with TLS. */
+  readonly serverPort: number;
   readonly exited: Promise<Exit>;
   /** Everything on stderr until now. */
   log(): string;
@@ -50,6 +55,8 @@ export interface KubeletProcess extends AsyncDisposable {
   /** Resolves when the health port answers. */
   up(): Promise<void>;
   get(path: string): Promise<{ readonly status: number; readonly body: string }>;
+  /** From the server with TLS, with the node's token. */
+  ask(path: string): Promise<{ readonly status: number; readonly body: string }>;
   configz(): Promise<Readonly<Record<string, unknown>>>;
   signal(name: NodeJS.Signals): void;
 }
@@ -60,13 +67,14 @@ const HEAD = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfig
 export const CGROUP_V2 = 'umount --recursive --lazy /sys/fs/cgroup\nmount -t cgroup2 none /sys/fs/cgroup';
 
 /** What a kubelet without an API server needs, on a machine of either cgroup version. */
-export function workingConfig(directory: string, healthzPort: number): Readonly<Record<string, unknown>> {
+export function workingConfig(directory: string, healthzPort: number, port: number): Readonly<Record<string, unknown>> {
   return {
     ...HEAD,
     failCgroupV1: false,
     failSwapOn: false,
     oomScoreAdj: 0,
     healthzPort,
+    port,
     podLogsDir: join(directory, 'pod-logs'),
     containerRuntimeEndpoint: `unix://${directory}/cri.sock`,
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
@@ -103,8 +111,10 @@ export async function startKubelet(options: KubeletOptions = {}): Promise<Kubele
   if (!existsSync(program)) throw new Error(`${program} is missing: run make build`);
   const directory = options.directory ?? temporaryDirectory();
   const healthzPort = options.healthzPort ?? (await freePort());
+  const server = options.server ?? { address: '127.0.0.1', port: await freePort() };
   const configFile = join(directory, 'kubelet.yaml');
-  const flags = [...writeConfig(options, { directory, configFile, healthzPort }), ...(options.flags ?? [])];
+  const written = writeConfig(options, { directory, configFile, healthzPort, port: server.port });
+  const flags = [...written, ...(options.flags ?? [])];
   const script = `${NAMESPACE}\n${options.prepare ?? ':'}\nexec "$@"`;
   const args = ['--mount', 'sh', '-c', script, 'sh', program, '--root-dir', join(directory, 'root'), ...flags];
   const child = spawn('unshare', args, {
@@ -116,6 +126,7 @@ export async function startKubelet(options: KubeletOptions = {}): Promise<Kubele
     directory,
     configFile,
     healthzPort,
+    server,
     readLog: options.readLog ?? true,
     owned: options.directory === undefined,
   });
@@ -123,14 +134,19 @@ export async function startKubelet(options: KubeletOptions = {}): Promise<Kubele
 
 function writeConfig(
   options: KubeletOptions,
-  { directory, configFile, healthzPort }: { directory: string; configFile: string; healthzPort: number },
+  {
+    directory,
+    configFile,
+    healthzPort,
+    port,
+  }: { directory: string; configFile: string; healthzPort: number; port: number },
 ): string[] {
   const flags: string[] = [];
   if (options.config !== null) {
-    const fields = { ...workingConfig(directory, healthzPort), ...options.config };
+    const fields = { ...workingConfig(directory, healthzPort, port), ...options.config };
     writeFileSync(configFile, options.configText ?? JSON.stringify(fields));
     flags.push('--config', configFile);
-  } else flags.push(`--healthz-port=${healthzPort}`);
+  } else flags.push(`--healthz-port=${healthzPort}`, `--port=${port}`);
   if (options.dropins !== undefined) {
     const folder = join(directory, 'kubelet.conf.d');
     mkdirSync(folder, { recursive: true });
@@ -146,6 +162,7 @@ interface WatchOptions {
   readonly directory: string;
   readonly configFile: string;
   readonly healthzPort: number;
+  readonly server: { readonly address: string; readonly port: number };
   readonly readLog: boolean;
   /** Whether the folder goes with the kubelet. */
   readonly owned: boolean;
@@ -153,7 +170,7 @@ interface WatchOptions {
 
 function watch(
   child: ChildProcess,
-  { directory, configFile, healthzPort, readLog, owned }: WatchOptions,
+  { directory, configFile, healthzPort, server, readLog, owned }: WatchOptions,
 ): KubeletProcess {
   let log = '';
   let stdout = '';
@@ -179,6 +196,7 @@ function watch(
     const answer = await fetch(`http://127.0.0.1:${healthzPort}${path}`, { headers: { connection: 'close' } });
     return { status: answer.status, body: await answer.text() };
   };
+  const ask = (path: string) => askServer(server, join(directory, 'root/server-token'), path);
   const up = async () => {
     for (;;) {
       if (ended !== undefined) throw new Error(`the kubelet ended with code ${ended.code}:\n${log}`);
@@ -205,13 +223,15 @@ function watch(
     directory,
     configFile,
     healthzPort,
+    serverPort: server.port,
     exited,
     log: () => log,
     stdout: () => stdout,
     waitForLog,
     up,
     get,
-    configz: async () => JSON.parse((await get('/configz')).body).kubeletconfig,
+    ask,
+    configz: async () => JSON.parse((await ask('/configz')).body).kubeletconfig,
     signal: (name) => void child.kill(name),
     [Symbol.asyncDispose]: async () => {
       if (ended === undefined) child.kill('SIGKILL');
@@ -220,6 +240,26 @@ function watch(
       if (owned) rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Asks the server of a node without a cluster, whose certificate nobody knows, with the token that it has made. */
+export function askServer(
+  { address, port }: { readonly address: string; readonly port: number },
+  tokenFile: string,
+  path: string,
+): Promise<{ readonly status: number; readonly body: string }> {
+  const headers = { authorization: `Bearer ${readFileSync(tokenFile, 'utf8').trim()}` };
+  return new Promise((resolve, reject) => {
+    const options = { host: address, port, path, headers, rejectUnauthorized: false, agent: false };
+    const request = httpsGet(options, (response) => {
+      let body = '';
+      response.on('data', (chunk) => {
+        body += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    request.on('error', reject);
+  });
 }
 
 /** Runs the kubelet to its end. */

@@ -100,7 +100,7 @@ describe('the log', () => {
 
   it('loses no problem of a refused configuration', async () => {
     const healthzPort = await freePort();
-    const fields = { ...workingConfig('/tmp', healthzPort), ...unknownFields(3000) };
+    const fields = { ...workingConfig('/tmp', healthzPort, await freePort()), ...unknownFields(3000) };
     await using kubelet = await startKubelet({
       configText: JSON.stringify(fields),
       flags: ['--strict-config'],

@@ -28,7 +28,7 @@ describe('where a value comes from', () => {
     assert.deepEqual(evictionHard, { 'memory.available': '1Mi', 'nodefs.available': '2%' });
   });
 
-  it('has the older open defaults without --config, on loopback, and says so', async () => {
+  it('has the older open defaults without --config, on loopback, and says so; strangers stay out of a node without a cluster', async () => {
     // There is no flag for failCgroupV1, so the kubelet sees a machine with cgroup v2.
     await using kubelet = await startKubelet({
       config: null,
@@ -40,7 +40,8 @@ describe('where a value comes from', () => {
     const { anonymous, webhook } = authentication as Record<string, { enabled: boolean }>;
     assert.deepEqual([anonymous?.enabled, webhook?.enabled, readOnlyPort], [true, false, 10255]);
     assert.equal((authorization as { mode: string }).mode, 'AlwaysAllow');
-    assert.match(kubelet.log(), /W.*listening on 127\.0\.0\.1 only.*10250.*10255/);
+    assert.match(kubelet.log(), /W.*listening on 127\.0\.0\.1 only: port 10255/);
+    assert.match(kubelet.log(), new RegExp(`"Starting to listen" address="127.0.0.1" port=${kubelet.serverPort}`));
   });
 
   it('warns of unknown fields and of old names, and goes on', async () => {

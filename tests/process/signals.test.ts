@@ -17,7 +17,7 @@ function rewrite(kubelet: KubeletProcess, fields: Readonly<Record<string, unknow
   const text =
     typeof fields === 'string'
       ? fields
-      : JSON.stringify({ ...workingConfig(kubelet.directory, kubelet.healthzPort), ...fields });
+      : JSON.stringify({ ...workingConfig(kubelet.directory, kubelet.healthzPort, kubelet.serverPort), ...fields });
   writeFileSync(kubelet.configFile, text);
 }
 

@@ -10,9 +10,10 @@ const open: PartialKubeletConfiguration = {
   authorization: { mode: 'AlwaysAllow' },
 };
 
-function decide(partial: PartialKubeletConfiguration, isAddressFlagGiven = false) {
+function decide(partial: PartialKubeletConfiguration, isAddressFlagGiven = false, isClosedByItself = false) {
   const { cadvisor } = defaultSettings;
-  const { decision, warnings } = decideListening({ kubelet: applyDefaults(partial), cadvisor, isAddressFlagGiven });
+  const kubelet = applyDefaults(partial);
+  const { decision, warnings } = decideListening({ kubelet, cadvisor, isAddressFlagGiven, isClosedByItself });
   return { server: decision.server?.address, readOnly: decision.readOnly?.address, warnings, decision };
 }
 
@@ -47,6 +48,12 @@ for (const [name, partial, given, server, readOnly, warning] of rows) {
     if (warning !== undefined) assert.match(answer.warnings[0] ?? '', warning);
   });
 }
+
+test('a server that lets no stranger in is not held back for them', () => {
+  const answer = decide({ ...open, readOnlyPort: 10255 }, false, true);
+  assert.deepEqual([answer.server, answer.readOnly], ['0.0.0.0', '127.0.0.1']);
+  assert.match(answer.warnings[0] ?? '', /only: port 10255 \(anybody may read\);/);
+});
 
 test('health and cAdvisor listen where they were told, and port 0 is none', () => {
   assert.deepEqual(decide({}).decision.healthz, { address: '127.0.0.1', port: 10248 });

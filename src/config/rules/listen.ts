@@ -17,6 +17,8 @@ export type ListenInput = {
   readonly cadvisor: CadvisorSettings;
   /** Whether `--address` was on the command line; `address:` in a file does not count. */
   readonly isAddressFlagGiven: boolean;
+  /** No API server, and nobody said that strangers may: then the server lets none in (server/rules/serving.ts). */
+  readonly isClosedByItself: boolean;
 };
 
 /**
@@ -24,9 +26,10 @@ export type ListenInput = {
  * `--address` has said who may reach it, while the address of a file is often just a default that was written out.
  */
 export function decideListening(input: ListenInput): { decision: ListenDecision; warnings: string[] } {
-  const { kubelet, cadvisor, isAddressFlagGiven } = input;
+  const { kubelet, cadvisor, isAddressFlagGiven, isClosedByItself } = input;
   const isReachable = !isAddressFlagGiven && !isLoopback(kubelet.address);
-  const isServerOpen = kubelet.authentication.anonymous.enabled && kubelet.authorization.mode === 'AlwaysAllow';
+  const isOpenForAll = kubelet.authentication.anonymous.enabled && kubelet.authorization.mode === 'AlwaysAllow';
+  const isServerOpen = isOpenForAll && !isClosedByItself;
   const server = kubelet.enableServer ? { address: kubelet.address, port: kubelet.port } : undefined;
   const readOnly = endpoint(kubelet.address, kubelet.readOnlyPort);
   const held: string[] = [];

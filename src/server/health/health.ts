@@ -1,4 +1,4 @@
-/** The health port (10248): `/healthz`, a page for each check, and pages that other parts lend it. */
+/** The health port (10248): `/healthz` and a page for each check. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
@@ -19,8 +19,6 @@ export interface HealthDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly checks: HealthChecks;
-  /** Further pages by path, each giving the value to show as JSON. */
-  readonly pages: ReadonlyMap<string, () => unknown>;
 }
 
 const FIRST_RETRY_MS = 100;
@@ -100,24 +98,20 @@ async function answer(
   }
 }
 
-async function route(request: IncomingMessage, deps: HealthDeps, signal: AbortSignal): Promise<TypedAnswer> {
+async function route(request: IncomingMessage, deps: HealthDeps, signal: AbortSignal): Promise<PageAnswer> {
   // Not resolved like a link: two slashes at the start are a path that nobody serves, not another host.
   const [pathname = '', query = ''] = (request.url ?? '').split(/\?(.*)/s);
-  const page = deps.pages.get(pathname);
-  if (page === undefined && !isHealthPath(pathname, deps.checks)) return NOT_FOUND;
+  if (!isHealthPath(pathname, deps.checks)) return NOT_FOUND;
   if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'Method Not Allowed\n' };
-  if (page !== undefined) return { status: 200, body: JSON.stringify(page()), type: 'application/json' };
   return (await askHealth(deps, { path: pathname, query: new URLSearchParams(query) }, signal)) ?? NOT_FOUND;
 }
 
 const NOT_FOUND: PageAnswer = { status: 404, body: '404 page not found\n' };
 
-type TypedAnswer = PageAnswer & { readonly type?: string };
-
-function send(request: IncomingMessage, response: ServerResponse, answered: TypedAnswer): void {
+function send(request: IncomingMessage, response: ServerResponse, answered: PageAnswer): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(answered.status, {
-    'Content-Type': answered.type ?? 'text/plain; charset=utf-8',
+    'Content-Type': 'text/plain; charset=utf-8',
     'X-Content-Type-Options': 'nosniff',
     'Content-Length': Buffer.byteLength(answered.body),
     ...(answered.status === 405 ? { Allow: 'GET, HEAD' } : {}),

@@ -104,9 +104,9 @@ suite('a guest', () => {
       await guest.startKubelet();
       const health = await guest.runOk('curl --silent --fail http://127.0.0.1:10248/healthz?verbose');
       assert.match(health, /\[\+\]container-runtime ok\n.*healthz check passed/s);
-      const configz = JSON.parse(await guest.runOk('curl --silent --fail http://127.0.0.1:10248/configz')) as {
-        kubeletconfig: Record<string, unknown>;
-      };
+      const token = '"Authorization: Bearer $(cat /var/lib/kubelet/server-token)"';
+      const shown = await guest.runOk(`curl --silent --fail --insecure -H ${token} https://127.0.0.1:10250/configz`);
+      const configz = JSON.parse(shown) as { kubeletconfig: Record<string, unknown> };
       assert.equal(configz.kubeletconfig['failCgroupV1'], true);
       assert.equal(configz.kubeletconfig['cgroupDriver'], 'cgroupfs');
       assert.match(await guest.runOk('tr "\\0" " " < /proc/$(systemctl show -P MainPID kubelet)/cmdline'), / --v=3 /);
