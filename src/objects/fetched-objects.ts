@@ -17,6 +17,7 @@ import {
   type TellChange,
 } from './kept-objects.ts';
 import type { ObjectAnswer } from './objects.ts';
+import { serverWords } from './server-words.ts';
 import { createShared, type Shared } from './shared.ts';
 
 export interface FetchedObjectsDeps {
@@ -155,7 +156,7 @@ async function ask<T>(
     return { kind: 'found', object };
   } catch (error) {
     if (codeOf(error) !== 'notFound') throw error;
-    return { kind: 'missing', message: describeError(error) };
+    return { kind: 'missing', message: serverWords(error) };
   }
 }
 

@@ -1,11 +1,12 @@
 /** Tokens of service accounts, each bound to a pod and good only while it lives. One that has expired is never given out. */
 import { parseTimestamp } from '../api/timestamp.ts';
 import type { Clock } from '../base/clock.ts';
-import { CodedError, codeOf, describeError } from '../base/errors.ts';
+import { CodedError, codeOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { KubeClient } from '../kube/kube.ts';
 import type { BoundToken, TokenWish } from './objects.ts';
 import { tokenRefreshAt } from './rules/token-refresh.ts';
+import { serverWords } from './server-words.ts';
 import { createShared, type Shared } from './shared.ts';
 import { whileDenied } from './while-denied.ts';
 
@@ -43,7 +44,7 @@ export function createTokens({ clock, log, client, chance }: TokensDeps): Tokens
   };
 
   const insteadOf = (kept: Kept | undefined, key: string, error: unknown): BoundToken => {
-    const text = describeError(error);
+    const text = serverWords(error);
     if (kept === undefined) throw new CodedError(codeOf(error), `failed to fetch token: ${text}`);
     if (clock.now() >= kept.token.expiresAt) {
       cache.delete(key);
