@@ -140,8 +140,7 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
       return;
     }
     if (status.hasReported()) warnings.tell('NodeNameConflict', findTwinByStatus(now, twinFields(facts.machine())));
-    // The control plane has given this node up while it could not be heard: it is told otherwise at once.
-    if (nodeCondition(now, 'Ready')?.status === 'Unknown' || (before === undefined && !config.registerNode)) bit.wake();
+    if (needsAnswer(before, now)) bit.wake();
   });
 
   const pass = async (signal: AbortSignal): Promise<void> => {
@@ -193,6 +192,15 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
     subscribe: (listener) => ownNode.subscribe(({ now }) => listener(now)),
     lookAgain: bit.wake,
   };
+}
+
+/** Changes by others that are answered at once, not with the next look. */
+function needsAnswer(before: KubeNode | undefined, now: KubeNode): boolean {
+  // The control plane has given this node up while it could not be heard.
+  if (before === undefined || nodeCondition(now, 'Ready')?.status === 'Unknown') return true;
+  const { spec: old = {} } = before;
+  const { spec = {} } = now;
+  return old.unschedulable !== spec.unschedulable || old.podCIDRs?.join() !== spec.podCIDRs?.join();
 }
 
 const twinFields = ({ machineId, systemUuid, bootId }: MachineIdentity) => ({

@@ -1,0 +1,324 @@
+/** Our kubelet as a node of a real cluster. One cluster serves the whole file; each step leaves the node Ready. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KubeNode } from '../../src/api/node.ts';
+import type { Lease } from '../../src/node/rules/lease.ts';
+import type { Cluster } from '../lab/cluster/cluster.ts';
+import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
+import { waitForObject } from '../lab/cluster/wait.ts';
+import { lab } from '../lab/lab.ts';
+
+const NODES = '/api/v1/nodes';
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+const NAME = 'node-1';
+const RECORDED = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../src/node/testdata/node.json'), 'utf8'),
+) as KubeNode;
+
+test('a node of a cluster', { skip: whyClusterIsSkipped(process.env) }, async (t) => {
+  await using cluster = await lab.cluster({
+    kubelet: 'ours',
+    nodeName: NAME,
+    test: t,
+    config: {
+      nodeLeaseDurationSeconds: 4,
+      registerWithTaints: [{ key: 'lab.local/taint', value: 'v', effect: 'PreferNoSchedule' }],
+    },
+    // The later flag wins: the address is found out.
+    flags: ['--node-labels=lab.local/mark=a,node.kubernetes.io/instance-type=small', '--node-ip='],
+  });
+  await t.test('is registered as the recorded one was', () => equalsRecording(cluster));
+  await t.test('has the labels and taints that it was told', () => labelsAndTaints(cluster));
+  await t.test('tells the usual events', () => usualEvents(cluster));
+  await t.test('renews its lease', () => renewsLease(cluster));
+  await t.test('restarts without a word to others', () => restarts(cluster));
+  await t.test('comes back when it is deleted', () => comesBack(cluster));
+  await t.test('shows that its network is not ready, in the usual words', () => networkNotReady(cluster));
+  await t.test('outlives its API server', () => serverRestart(cluster));
+  await t.test('notices another kubelet under its name', () => noticesTwin(cluster));
+  await t.test('has two addresses, and waits for its cloud', () => cloudNode(cluster));
+  await t.test('says whose credentials it was given', () => wrongCredentials(cluster));
+  await t.test('shows that its runtime is down after half a minute, and its return at once', () =>
+    runtimeDown(cluster),
+  );
+});
+
+const getNode = async (cluster: Cluster): Promise<KubeNode> =>
+  (await cluster.admin.get(`${NODES}/${NAME}`)) as unknown as KubeNode;
+
+const ready = (node: KubeNode) => node.status?.conditions?.find(({ type }) => type === 'Ready');
+
+const untilNode = async (cluster: Cluster, what: string, isDone: (node: KubeNode) => boolean, timeoutMs = 20_000) =>
+  (await waitForObject(cluster.admin, { collection: NODES, name: NAME, what, timeoutMs }, (object) =>
+    isDone(object as unknown as KubeNode),
+  )) as unknown as KubeNode;
+
+/** Why something differs from the recording: the machine, the flags of this test, or that it isn't built. */
+const DIFFERENT: Readonly<Record<string, string>> = {
+  'status.declaredFeatures': 'only what is built is declared: resizing and WebSockets v5 are not',
+  'status.capacity.memory': 'another machine',
+  'status.capacity.ephemeral-storage': 'another machine',
+  'status.capacity.cpu': 'another machine',
+  'status.allocatable.memory': 'another machine',
+  'status.allocatable.ephemeral-storage': 'another machine',
+  'status.allocatable.cpu': 'another machine',
+  'status.images': 'other images; their form is compared below',
+  'status.nodeInfo.bootID': 'another boot',
+  'status.nodeInfo.machineID': 'another machine',
+  'status.nodeInfo.systemUUID': 'another machine',
+  'status.nodeInfo.kernelVersion': 'another machine',
+  'spec.taints': 'of this test',
+};
+const VARIES =
+  /Timestamp$|Time$|^metadata\.(uid|resourceVersion|name|labels|managedFields)|Hostname|^metadata\.annotations/;
+
+async function equalsRecording(cluster: Cluster): Promise<void> {
+  const node = await getNode(cluster);
+  const differences: string[] = [];
+  compare(RECORDED, node, '', differences);
+  assert.deepEqual(
+    differences.filter((path) => !Object.hasOwn(DIFFERENT, path) && !VARIES.test(path)),
+    [],
+  );
+  assert.equal(node.metadata.annotations?.['volumes.kubernetes.io/controller-managed-attach-detach'], 'true');
+  assert.deepEqual(node.status?.addresses, [
+    { type: 'InternalIP', address: '192.0.2.10' },
+    { type: 'Hostname', address: NAME },
+  ]);
+  assert.deepEqual(Object.keys(node.status?.capacity ?? {}), Object.keys(RECORDED.status?.capacity ?? {}));
+  const images = node.status?.images ?? [];
+  assert.ok(images.some(({ names }) => names?.includes('lab.local/busybox:1')));
+  const sizes = images.map(({ sizeBytes }) => sizeBytes ?? 0);
+  assert.deepEqual(
+    sizes,
+    sizes.toSorted((a, b) => b - a),
+  );
+}
+
+function compare(left: unknown, right: unknown, path: string, differences: string[]): void {
+  const isDeep = (value: unknown): value is object => typeof value === 'object' && value !== null;
+  if (isDeep(left) && isDeep(right) && !Object.hasOwn(DIFFERENT, path)) {
+    if (path === 'status.addresses') return; // compared on their own
+    for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
+      const inner = path === '' ? key : `${path}.${key}`;
+      compare((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key], inner, differences);
+    }
+  } else if (JSON.stringify(left) !== JSON.stringify(right)) differences.push(path);
+}
+
+async function labelsAndTaints(cluster: Cluster): Promise<void> {
+  const { metadata, spec } = await getNode(cluster);
+  assert.deepEqual(metadata.labels, {
+    ...RECORDED.metadata.labels,
+    'kubernetes.io/hostname': NAME,
+    'lab.local/mark': 'a',
+    'node.kubernetes.io/instance-type': 'small',
+    // The API server keeps the old name of the same thing.
+    ...(metadata.labels?.['beta.kubernetes.io/instance-type'] === undefined
+      ? {}
+      : { 'beta.kubernetes.io/instance-type': 'small' }),
+  });
+  const own = (spec?.taints ?? []).filter(({ key }) => key.startsWith('lab.local/'));
+  assert.deepEqual(own, [{ key: 'lab.local/taint', value: 'v', effect: 'PreferNoSchedule' }]);
+}
+
+interface ApiEvent {
+  readonly reason: string;
+  readonly message: string;
+  readonly type: string;
+  readonly source?: { readonly component?: string; readonly host?: string };
+  readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid: string };
+}
+
+async function nodeEvents(cluster: Cluster): Promise<readonly ApiEvent[]> {
+  const { items } = (await cluster.admin.get('/api/v1/namespaces/default/events')) as { items?: readonly unknown[] };
+  return ((items ?? []) as readonly ApiEvent[]).filter(({ involvedObject }) => involvedObject.kind === 'Node');
+}
+
+async function untilEvent(cluster: Cluster, reason: string): Promise<ApiEvent> {
+  for (let look = 0; look < 100; look += 1) {
+    const found = (await nodeEvents(cluster)).find((event) => event.reason === reason);
+    if (found !== undefined) return found;
+    await delay(100);
+  }
+  throw new Error(`no event ${reason}; the end of the log:\n${cluster.node.kubelet.logTail()}`);
+}
+
+async function usualEvents(cluster: Cluster): Promise<void> {
+  const text = readFileSync(join(import.meta.dirname, '../../src/node/testdata/node-events.jsonl'), 'utf8');
+  const recorded = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as ApiEvent);
+  const ours = recorded.filter(({ source }) => source?.component === 'kubelet');
+  for (const { reason, message, type } of ours) {
+    const event = await untilEvent(cluster, reason);
+    assert.equal(event.message, message.replaceAll('labnode', NAME));
+    assert.equal(event.type, type);
+    assert.deepEqual(event.source, { component: 'kubelet', host: NAME });
+    assert.equal(event.involvedObject.uid, NAME);
+  }
+}
+
+async function untilRenewed(cluster: Cluster, after: string, timeoutMs: number): Promise<Lease> {
+  const wanted = { collection: LEASES, name: NAME, what: `renewed after ${after}`, timeoutMs };
+  const isDone = (lease: Lease) => (lease.spec?.renewTime ?? '') > after;
+  return (await waitForObject(cluster.admin, wanted, (object) =>
+    isDone(object as unknown as Lease),
+  )) as unknown as Lease;
+}
+
+async function renewsLease(cluster: Cluster): Promise<void> {
+  const first = await untilRenewed(cluster, '', 5000);
+  assert.deepEqual(first.metadata.ownerReferences, [
+    { apiVersion: 'v1', kind: 'Node', name: NAME, uid: (await getNode(cluster)).metadata.uid },
+  ]);
+  assert.equal(first.spec?.holderIdentity, NAME);
+  assert.equal(first.spec.leaseDurationSeconds, 4);
+  const next = await untilRenewed(cluster, first.spec.renewTime ?? '', 3000);
+  assert.equal(next.metadata.uid, first.metadata.uid);
+  await cluster.admin.request(`${LEASES}/${NAME}`, { method: 'DELETE' });
+  const again = await untilRenewed(cluster, next.spec?.renewTime ?? '', 5000);
+  assert.notEqual(again.metadata.uid, first.metadata.uid);
+}
+
+async function restarts(cluster: Cluster): Promise<void> {
+  const before = await getNode(cluster);
+  const patch = { method: 'PATCH', contentType: 'application/merge-patch+json' } as const;
+  const body = { status: { capacity: { 'example.com/widget': '3' } } };
+  assert.equal((await cluster.admin.request(`${NODES}/${NAME}/status`, { ...patch, body })).status, 200);
+  await cluster.node.kubelet.restart();
+  const { spec } = (await cluster.admin.get(`${LEASES}/${NAME}`)) as unknown as Lease;
+  await untilRenewed(cluster, spec?.renewTime ?? '', 10_000);
+  const after = await untilNode(
+    cluster,
+    'with the widget',
+    ({ status }) => status?.allocatable?.['example.com/widget'] === '3',
+  );
+  assert.equal(after.metadata.uid, before.metadata.uid);
+  assert.equal(ready(after)?.lastTransitionTime, ready(before)?.lastTransitionTime, 'it was Ready all the time');
+}
+
+async function comesBack(cluster: Cluster): Promise<void> {
+  const before = await getNode(cluster);
+  const started = performance.now();
+  await cluster.admin.request(`${NODES}/${NAME}`, { method: 'DELETE' });
+  const after = await untilNode(
+    cluster,
+    'another node, Ready',
+    (node) => node.metadata.uid !== before.metadata.uid && ready(node)?.status === 'True',
+  );
+  assert.ok(performance.now() - started < 5000, 'it took too long');
+  assert.equal(after.metadata.labels?.['lab.local/mark'], 'a');
+  assert.ok(after.spec?.taints?.some(({ key }) => key === 'lab.local/taint'));
+  const wanted = { collection: LEASES, name: NAME, what: 'owned by the new node', timeoutMs: 10_000 };
+  await waitForObject(
+    cluster.admin,
+    wanted,
+    (object) => (object as unknown as Lease).metadata.ownerReferences?.[0]?.uid === after.metadata.uid,
+  );
+}
+
+async function networkNotReady(cluster: Cluster): Promise<void> {
+  const file = join(cluster.node.world.folder, 'containerd', 'cni', '10-pods.conflist');
+  await rename(file, `${file}.away`);
+  const down = await untilNode(cluster, 'not Ready', (node) => ready(node)?.status === 'False');
+  assert.equal(ready(down)?.reason, 'KubeletNotReady');
+  assert.equal(
+    ready(down)?.message,
+    'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady ' +
+      'message:Network plugin returns error: cni plugin not initialized',
+  );
+  await rename(`${file}.away`, file);
+  const up = await untilNode(cluster, 'Ready again', (node) => ready(node)?.status === 'True', 5000);
+  assert.equal(ready(up)?.message, 'kubelet is posting ready status');
+  await untilEvent(cluster, 'NodeNotReady');
+}
+
+/** It also starts while there is no API server, and joins when there is one. */
+async function serverRestart(cluster: Cluster): Promise<void> {
+  const { 'kube-apiserver': server } = cluster.components;
+  const { kubelet } = cluster.node;
+  await server.kill();
+  await kubelet.restart();
+  assert.equal((await kubelet.healthz()).status, 200);
+  await server.start();
+  const { spec } = (await cluster.admin.get(`${LEASES}/${NAME}`)) as unknown as Lease;
+  await untilRenewed(cluster, spec?.renewTime ?? '', 10_000);
+  await untilNode(cluster, 'Ready', (node) => ready(node)?.status === 'True');
+  // What changes afterwards is seen: the watch is back.
+  await cluster.kubectl('cordon', NAME);
+  const events = await untilEvent(cluster, 'NodeNotSchedulable');
+  assert.equal(events.message, `Node ${NAME} status is now: NodeNotSchedulable`);
+  await cluster.kubectl('uncordon', NAME);
+  await untilEvent(cluster, 'NodeSchedulable');
+}
+
+/** Two addresses, and a cloud that has the last word about them. */
+async function cloudNode(cluster: Cluster): Promise<void> {
+  const { kubelet } = cluster.node;
+  const { flags = [] } = cluster.kubeletSettings;
+  await cluster.node.exec(['ip', 'address', 'add', '2001:db8::10/64', 'dev', 'node0', 'nodad']);
+  await kubelet.stop();
+  await cluster.admin.request(`${NODES}/${NAME}`, { method: 'DELETE' });
+  await kubelet.start({ flags: [...flags, '--cloud-provider=external', '--node-ip=2001:db8::10,192.0.2.10'] });
+  const node = await untilNode(cluster, 'Ready', (each) => ready(each)?.status === 'True');
+  assert.deepEqual(node.status?.addresses, [
+    { type: 'InternalIP', address: '2001:db8::10' },
+    { type: 'InternalIP', address: '192.0.2.10' },
+    { type: 'Hostname', address: NAME },
+  ]);
+  assert.equal(node.metadata.annotations?.['alpha.kubernetes.io/provided-node-ip'], '2001:db8::10,192.0.2.10');
+  const taint = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
+  assert.deepEqual(
+    node.spec?.taints?.filter(({ key }) => key === taint.key),
+    [taint],
+  );
+  await kubelet.stop();
+  await kubelet.start({ flags });
+  const after = await untilNode(cluster, 'with one address', ({ status }) => status?.addresses?.length === 2);
+  assert.equal(after.metadata.annotations?.['alpha.kubernetes.io/provided-node-ip'], undefined);
+}
+
+async function noticesTwin(cluster: Cluster): Promise<void> {
+  const patch = { method: 'PATCH', contentType: 'application/merge-patch+json' } as const;
+  const body = { status: { nodeInfo: { bootID: 'of-another-machine' } } };
+  await cluster.admin.request(`${NODES}/${NAME}/status`, { ...patch, body });
+  const { message, type } = await untilEvent(cluster, 'NodeNameConflict');
+  assert.match(message, /another kubelet writes the status of node "node-1".*of-another-machine/);
+  assert.equal(type, 'Warning');
+  await untilNode(cluster, 'itself again', ({ status }) => status?.nodeInfo?.bootID !== 'of-another-machine');
+}
+
+/** The name of the machine has changed, its credentials have not. NodeRestriction lets it touch nothing. */
+async function wrongCredentials(cluster: Cluster): Promise<void> {
+  const { kubelet } = cluster.node;
+  await kubelet.stop();
+  const { flags = [] } = cluster.kubeletSettings;
+  await kubelet.start({ flags: [...flags, '--hostname-override=renamed'] });
+  const wanted = /the credentials in the kubeconfig are those of node \\*"node-1.*this node's name is \\*"renamed/;
+  for (let look = 0; !wanted.test(await readFile(kubelet.logFile, 'utf8')); look += 1) {
+    assert.ok(look < 100, `no clear word about the credentials:\n${kubelet.logTail()}`);
+    await delay(100);
+  }
+  assert.equal((await cluster.admin.request(`${NODES}/renamed`)).status, 404);
+  assert.ok(kubelet.isRunning());
+  await kubelet.stop();
+  await kubelet.start({ flags });
+  await untilNode(cluster, 'Ready', (node) => ready(node)?.status === 'True');
+}
+
+async function runtimeDown(cluster: Cluster): Promise<void> {
+  const { containerd } = cluster.node;
+  await containerd.stop();
+  const started = performance.now();
+  const down = await untilNode(cluster, 'not Ready', (node) => ready(node)?.status === 'False', 60_000);
+  assert.equal(ready(down)?.message, 'container runtime is down');
+  assert.ok(performance.now() - started > 20_000, 'a runtime that restarts must not make the node not Ready');
+  await containerd.start();
+  await untilNode(cluster, 'Ready again', (node) => ready(node)?.status === 'True', 5000);
+}
