@@ -18,6 +18,8 @@ export interface RequestRecord {
   readonly host: string;
   readonly code: string;
   readonly durationMs: number;
+  /** The answer's Date header. */
+  readonly date?: string | undefined;
 }
 
 export interface ClientDeps {
@@ -156,11 +158,12 @@ function createAttempt({ clock, connections, reachability, onRequest }: ClientDe
   const { host, userAgent } = config;
   return async ({ what, call, headers }: Exchange, login: OutgoingHttpHeaders, signal: AbortSignal): Promise<Reply> => {
     const started = clock.mono();
-    const record = (code: string) => onRequest({ verb: call.method, host, code, durationMs: clock.mono() - started });
+    const record = (code: string, date?: string) =>
+      onRequest({ verb: call.method, host, code, durationMs: clock.mono() - started, date });
     const all = { accept: 'application/json', 'user-agent': userAgent, ...headers, ...login };
     try {
       const reply = await connections.open({ ...call, headers: all }, signal);
-      record(String(reply.httpStatus));
+      record(String(reply.httpStatus), reply.header('date'));
       return reply;
     } catch (error) {
       record('<error>');

@@ -10,6 +10,7 @@ import type { RunProgram } from '../host/program.ts';
 import type { RequestRecord } from './client.ts';
 import type { Dial } from './dial.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
+import { parseHttpDate } from './rules/http-date.ts';
 import { openServer, type Server } from './server.ts';
 import { createWatch } from './watch.ts';
 
@@ -104,6 +105,8 @@ export interface Kube extends Part {
   reconnect(reason: string): void;
   /** Called whenever the server answers again after it did not: the moment to try what was put off. Gives the way to unsubscribe. */
   onBack(listener: () => void): () => void;
+  /** The server's clock and ours, when its last dated answer came; by wall clock, ms. The server's is cut to a second. */
+  readonly serverDate?: () => { readonly serverAt: number; readonly ownAt: number } | undefined;
   /** `https://192.0.2.1:6443`; empty before `start` has read the kubeconfig. */
   readonly server: string;
 }
@@ -135,6 +138,12 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
   const listeners = new Set<() => void>();
   const life = linkSignal();
   let server: Server | undefined;
+  let date: ReturnType<NonNullable<Kube['serverDate']>>;
+  const onRequest = (record: RequestRecord) => {
+    const serverAt = record.date === undefined ? undefined : parseHttpDate(record.date);
+    if (serverAt !== undefined) date = { serverAt, ownAt: deps.clock.now() };
+    deps.onRequest?.(record);
+  };
   const use = (): Server => {
     if (server === undefined) throw new CodedError('unavailable', 'access to the API server has not been started');
     return server;
@@ -147,7 +156,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
     start: async () => {
       const { access, warnings } = await loadKubeconfig(config.kubeconfig, config.bootstrapKubeconfig);
       for (const warning of warnings) deps.log.warn('Something in the kubeconfig is not used', { what: warning });
-      const opened = openServer(deps, access, config);
+      const opened = openServer({ ...deps, onRequest }, access, config);
       await opened.credentials.check();
       opened.reachability.subscribe(() => {
         for (const listener of listeners) listener();
@@ -182,6 +191,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    serverDate: () => date,
     get server() {
       return server?.text ?? '';
     },

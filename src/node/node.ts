@@ -23,7 +23,7 @@ import type { NodeEvent, NodeSnapshot } from './rules/compute-node.ts';
 import type { Pressure } from './rules/conditions.ts';
 import type { NodeIdentity } from './rules/initial-node.ts';
 import type { MachineIdentity } from './rules/node-info.ts';
-import { findClockSkew, findTwinByStatus, type ServerDate } from './rules/suspicions.ts';
+import { findClockSkew, findTwinByStatus } from './rules/suspicions.ts';
 import { createRuntimeState, type RuntimePort, type RuntimeState } from './runtime-state.ts';
 import { createNodeStatus } from './status.ts';
 import { createWarnings } from './warnings.ts';
@@ -40,10 +40,7 @@ export interface NodeDeps {
   readonly facts: NodeFacts;
 }
 
-export type NodeKube = Pick<Kube, 'general' | 'heartbeats' | 'watch' | 'reconnect' | 'onBack'> & {
-  /** By the newest answer. */
-  readonly serverDate?: () => ServerDate | undefined;
-};
+export type NodeKube = Pick<Kube, 'general' | 'heartbeats' | 'watch' | 'reconnect' | 'onBack' | 'serverDate'>;
 
 export interface NodeRuntime extends RuntimePort {
   setPodCidr(podCidr: string, signal: AbortSignal): Promise<void>;
