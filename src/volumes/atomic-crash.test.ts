@@ -16,6 +16,7 @@ import { planAtomicWrite } from './rules/atomic-plan.ts';
 
 const signal = new AbortController().signal;
 const fsGroup = undefined;
+const medium = 'disk';
 let chance = 0;
 const system = createSystemClock();
 const atOnce = { ...system, sleep: () => Promise.resolve() };
@@ -42,7 +43,7 @@ describe('killed after any step', () => {
         const directory = join(folder.path, label);
         await mkdir(directory);
         if (before !== undefined) {
-          await newWriter(atOnce).write({ directory, payload: payloadOf(before), fsGroup }, signal);
+          await newWriter(atOnce).write({ directory, payload: payloadOf(before), fsGroup, medium }, signal);
         }
         const payload = payloadOf(after);
         const state = await readAtomicState(directory, { payload, fsGroup });
@@ -60,7 +61,7 @@ describe('killed after any step', () => {
             [before, after].some((files) => isDeepStrictEqual(files, shown)),
             `torn after ${done} steps`,
           );
-          await newWriter(atOnce).write({ directory, payload: payloadOf(wanted), fsGroup }, signal);
+          await newWriter(atOnce).write({ directory, payload: payloadOf(wanted), fsGroup, medium }, signal);
           assert.deepEqual(await visibleFiles(directory), wanted);
           const tree = await treeOf(directory);
           assert.equal(tree.filter((line) => /^\.\.\S* /.test(line) && !line.includes('/')).length, 2, tree.join('\n'));
@@ -73,7 +74,7 @@ describe('killed after any step', () => {
 const NAMES = ['a', 'b', 'c.conf', 'd/e'];
 /** Every file of one set says the same, and is long enough to be read in pieces. */
 const version = (number: number): Files =>
-  Object.fromEntries(NAMES.map((name) => [name, `${number};`.padEnd(40_000, '.')]));
+  Object.fromEntries(NAMES.map((name) => [name, `${number};`.padEnd(12_000, '.')]));
 
 test('kill -9 in the middle, again and again', async () => {
   await using folder = await testFolder();
@@ -85,8 +86,9 @@ test('kill -9 in the middle, again and again', async () => {
     const writer = createAtomicWriter({ clock, chance: () => Math.floor(Math.random() * 2 ** 32) });
     const signal = new AbortController().signal;
     for (let i = 1; ; i += 1) {
-      const files = Object.fromEntries(${JSON.stringify(NAMES)}.map((name) => [name, (i + ';').padEnd(40_000, '.')]));
-      await writer.write({ directory: ${JSON.stringify(directory)}, payload: payloadOf(files), fsGroup: undefined }, signal);
+      const medium = i % 2 === 0 ? 'disk' : 'memory';
+      const files = Object.fromEntries(${JSON.stringify(NAMES)}.map((name) => [name, (i + ';').padEnd(12_000, '.')]));
+      await writer.write({ directory: ${JSON.stringify(directory)}, payload: payloadOf(files), fsGroup: undefined, medium }, signal);
       if (i === 1) console.log('the first set is shown');
     }`;
   for (let round = 0; round < 6; round += 1) {
@@ -100,9 +102,9 @@ test('kill -9 in the middle, again and again', async () => {
     const shown = Object.values(await visibleFiles(join(directory, '..data')));
     assert.equal(shown.length, NAMES.length);
     assert.equal(new Set(shown).size, 1, 'all files are of one set');
-    assert.equal(shown[0]?.length, 40_000);
+    assert.equal(shown[0]?.length, 12_000);
   }
-  await newWriter(atOnce).write({ directory, payload: payloadOf({ last: 'x' }), fsGroup }, signal);
+  await newWriter(atOnce).write({ directory, payload: payloadOf({ last: 'x' }), fsGroup, medium }, signal);
   assert.deepEqual(await treeOf(directory), [
     '..STAMP d 755 0:0',
     '..STAMP/last f 644 0:0',
@@ -120,7 +122,7 @@ const READER = `
   parentPort.on('message', () => { stopped = true; });
   const faults = [];
   let reads = 0, sets = 0, seen = new Set();
-  const whole = (text) => text.length === 40000 && /^\\d+;\\.*$/.test(text);
+  const whole = (text) => text.length === 12000 && /^\\d+;\\.*$/.test(text);
   const look = () => {
     for (let i = 0; i < 50 && faults.length < 5; i += 1) {
       for (const name of names) {
@@ -144,22 +146,23 @@ const READER = `
   look();
 `;
 
-test('a reader never sees half of a change', async () => {
-  await using folder = await testFolder();
-  const directory = folder.path;
-  const writer = newWriter();
-  await writer.write({ directory, payload: payloadOf(version(0)), fsGroup }, signal);
-  const reader = new Worker(READER, { eval: true, workerData: { directory, names: NAMES } });
-  const result = once(reader, 'message');
-  for (let number = 1; number <= 15; number += 1) {
-    await writer.write({ directory, payload: payloadOf(version(number)), fsGroup }, signal);
-  }
-  reader.postMessage('stop');
-  const [{ faults, reads, sets, seen }] = await result;
-  await reader.terminate();
-  assert.deepEqual(faults, []);
-  assert.ok(reads > 100 && sets > 20 && seen > 5, `read ${reads} files, ${sets} sets, ${seen} different`);
-});
+for (const medium of ['disk', 'memory'] as const)
+  test(`a reader never sees half of a change, on ${medium}`, async () => {
+    await using folder = await testFolder();
+    const directory = folder.path;
+    const writer = newWriter();
+    await writer.write({ directory, payload: payloadOf(version(0)), fsGroup, medium }, signal);
+    const reader = new Worker(READER, { eval: true, workerData: { directory, names: NAMES } });
+    const result = once(reader, 'message');
+    for (let number = 1; number <= 15; number += 1) {
+      await writer.write({ directory, payload: payloadOf(version(number)), fsGroup, medium }, signal);
+    }
+    reader.postMessage('stop');
+    const [{ faults, reads, sets, seen }] = await result;
+    await reader.terminate();
+    assert.deepEqual(faults, []);
+    assert.ok(reads > 100 && sets > 20 && seen > 5, `read ${reads} files, ${sets} sets, ${seen} different`);
+  });
 
 test('whoever has just read where the files are still finds them there', async () => {
   await using folder = await testFolder();
@@ -172,9 +175,9 @@ test('whoever has just read where the files are still finds them there', async (
   };
   const clock = { ...system, sleep };
   const writer = newWriter(clock);
-  await writer.write({ directory, payload: payloadOf({ a: 'old' }), fsGroup }, signal);
+  await writer.write({ directory, payload: payloadOf({ a: 'old' }), fsGroup, medium }, signal);
   const set = await realpath(join(directory, '..data'));
-  const update = writer.write({ directory, payload: payloadOf({ a: 'new' }), fsGroup }, signal);
+  const update = writer.write({ directory, payload: payloadOf({ a: 'new' }), fsGroup, medium }, signal);
   await resting.promise;
   assert.equal(await readFile(join(directory, 'a'), 'utf8'), 'new');
   assert.equal(await readFile(join(set, 'a'), 'utf8'), 'old');

@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError, type ErrorCode } from '../base/errors.ts';
 import { createTurns } from '../base/turns.ts';
 import { readAtomicState, readDataLink } from './atomic-state.ts';
-import { applySteps } from './atomic-steps.ts';
+import { applySteps, IN_PLACE, isSmall, ON_THREADS } from './atomic-steps.ts';
 import { type AtomicPlan, folderName, planAtomicWrite } from './rules/atomic-plan.ts';
 import type { Payload } from './rules/payload.ts';
 import { cleanPayload } from './rules/payload-paths.ts';
@@ -17,6 +17,8 @@ export interface AtomicWrite {
   readonly directory: string;
   readonly payload: Payload;
   readonly fsGroup: number | undefined;
+  /** What the directory is on. */
+  readonly medium: 'disk' | 'memory';
 }
 
 export interface AtomicWriter {
@@ -48,7 +50,8 @@ export function createAtomicWriter({ clock, chance }: AtomicWriterDeps): AtomicW
     const state = await readAtomicState(directory, { payload, fsGroup });
     const plan = planAtomicWrite(state, { payload, fsGroup, folder });
     try {
-      for (const stage of plan.publish) await applySteps(directory, stage);
+      const files = wish.medium === 'memory' && isSmall(payload) ? IN_PLACE : ON_THREADS;
+      for (const stage of plan.publish) await applySteps(directory, stage, files);
     } catch (error) {
       await removeUnpublished(directory, folder);
       throw error;

@@ -42,8 +42,9 @@ export function createObjectVolumeKind<Source>(deps: ObjectVolumeDeps, kind: Obj
       if (source === undefined) throw new TypeError(`volume ${wish.volume.name} is none of ${plugin}`);
       const { payload, refreshAt } = await kind.content(wish, source, signal);
       await ensureFolder(deps, medium, wish, signal);
-      await deps.writer.write({ directory: wish.directory, payload, fsGroup: wish.fsGroup }, signal);
-      const ready = { path: wish.directory, readOnly: true, selinuxRelabel: true };
+      const { directory, fsGroup } = wish;
+      await deps.writer.write({ directory, payload, fsGroup, medium }, signal);
+      const ready = { path: directory, readOnly: true, selinuxRelabel: true };
       return refreshAt === undefined ? ready : { ...ready, refreshAt };
     },
     tearDown: async ({ directory }, signal) => {
