@@ -8,6 +8,7 @@ import { lab } from '../lab/lab.ts';
 import { ACCOUNTS } from '../lab/registry.ts';
 import { imageOf } from '../node/images-support.ts';
 import { never, runs, stays } from '../node/pod-support.ts';
+import { eventForms, eventsWhileAway, eventWrites, podCertificates, trustBundles } from './objects-checks.ts';
 import {
   CONFIG_MAPS,
   CORE,
@@ -22,7 +23,15 @@ import {
 import { eventually, isReady, phaseIs } from './pods-support.ts';
 
 test('objects that pods refer to', { skip: whyClusterIsSkipped(process.env) }, async (t) => {
-  const world = await objectWorld(t);
+  const gates = { ClusterTrustBundleProjection: true, ClusterTrustBundle: true, PodCertificateRequest: true };
+  const names = Object.keys(gates).map((gate) => `${gate}=true`);
+  const served = ['clustertrustbundles', 'podcertificaterequests'].map(
+    (kind) => `certificates.k8s.io/v1beta1/${kind}=true`,
+  );
+  const world = await objectWorld(t, {
+    config: { featureGates: gates },
+    controlPlaneFlags: { 'kube-apiserver': [`--feature-gates=${names}`, `--runtime-config=${served}`] },
+  });
   await t.test('variables from config maps and secrets', () => variables(world));
   await t.test('what is missing is said, and the pod starts when it is there', () => missing(world));
   await t.test('a pull secret opens a registry, one that is not there is told', () => pullSecrets(world));
@@ -35,6 +44,11 @@ test('objects that pods refer to', { skip: whyClusterIsSkipped(process.env) }, a
     await t.test(`strategy ${strategy} in this process`, (t) => fetched(world, t, strategy));
   }
   await t.test('tokens are bound to the pod and renewed in time', (t) => tokens(world, t));
+  await t.test('anchors of cluster trust bundles, also of one that comes later', (t) => trustBundles(world, t));
+  await t.test('pod certificates with keys of every type', (t) => podCertificates(world, t));
+  await t.test('events in their usual form, counted', () => eventForms(world));
+  await t.test('a simple life makes four events in four writes', () => eventWrites(world));
+  await t.test('events of a time without the API server come after it', () => eventsWhileAway(world));
 });
 
 /** What the container wrote as its last words. */
