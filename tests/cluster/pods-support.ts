@@ -31,6 +31,8 @@ export interface PodCluster {
   record(): Recording;
   /** What the kubelet has asked for about this pod, as `verb subresource`, in order. */
   requestsOf(name: string): Promise<readonly string[]>;
+  /** When the API server received the kubelet's requests about this pod, wall clock, ms. */
+  requestTimes(name: string): Promise<readonly number[]>;
 }
 
 export interface Recording {
@@ -76,7 +78,12 @@ export async function podCluster(t: TestContext, options: ClusterOptions = {}): 
       return (items ?? []).map(podIn);
     },
     record: () => record(cluster),
-    requestsOf: audit.requestsOf,
+    requestsOf: async (name) =>
+      (await audit.entriesOf(name)).map(({ verb, objectRef }) =>
+        [verb, objectRef?.subresource].filter(Boolean).join(' '),
+      ),
+    requestTimes: async (name) =>
+      (await audit.entriesOf(name)).map(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp)),
   };
 }
 
@@ -93,18 +100,17 @@ async function createAudit(t: TestContext) {
   await writeFile(policy, JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules }));
   return {
     flags: [`--audit-policy-file=${policy}`, `--audit-log-path=${log}`],
-    requestsOf: async (name: string): Promise<readonly string[]> => {
-      const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line !== '');
+    entriesOf: async (name: string): Promise<readonly AuditEntry[]> => {
+      const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line.endsWith('}'));
       const entries = lines.map((line) => JSON.parse(line) as AuditEntry);
-      return entries
-        .filter(({ objectRef }) => objectRef?.resource === 'pods' && objectRef.name === name)
-        .map(({ verb, objectRef }) => [verb, objectRef?.subresource].filter(Boolean).join(' '));
+      return entries.filter(({ objectRef }) => objectRef?.resource === 'pods' && objectRef.name === name);
     },
   };
 }
 
 interface AuditEntry {
   readonly verb: string;
+  readonly requestReceivedTimestamp: string;
   readonly objectRef?: { readonly resource?: string; readonly name?: string; readonly subresource?: string };
 }
 

@@ -1,11 +1,12 @@
 /** Which of the desired pods may begin now. */
 import type { Pod } from '../../api/pod.ts';
+import { isBeingDeleted } from '../../api/pod-traits.ts';
 
 export interface ArrivalsInput {
   /** In the order in which the sources have them. */
   readonly desired: readonly Pod[];
   /** Pods that have a worker, also those that end. */
-  readonly present: readonly { readonly namespace: string; readonly name: string }[];
+  readonly present: readonly { readonly namespace: string; readonly name: string; readonly uid: string }[];
   /** Its containers run already: they were started by the kubelet before this one. */
   readonly isAlive: (uid: string) => boolean;
 }
@@ -16,9 +17,12 @@ export interface ArrivalsInput {
  */
 export function planArrivals({ desired, present, isAlive }: ArrivalsInput): readonly Pod[] {
   const taken = new Set(present.map(fullName));
+  const begun = new Set(present.map(({ uid }) => uid));
   const arrivals: Pod[] = [];
   for (const pod of desired) {
-    if (taken.has(fullName(pod.metadata))) continue;
+    if (begun.has(pod.metadata.uid)) continue;
+    // Who is being deleted will not start anything, so nobody of its name has to go first.
+    if (taken.has(fullName(pod.metadata)) && !isBeingDeleted(pod)) continue;
     taken.add(fullName(pod.metadata));
     arrivals.push(pod);
   }

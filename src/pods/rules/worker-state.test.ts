@@ -85,3 +85,26 @@ test('no way leads back, and a step hears only what concerns it', () => {
   assert.equal(nextState(syncing, { kind: 'stopped' }, 0), syncing);
   assert.equal(nextState(syncing, { kind: 'cleaned' }, 0), syncing);
 });
+
+test('a pod of the API server that has ended counts as removed once it is being deleted; a static pod never does', () => {
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  const going = pod(30, { deletionTimestamp });
+  const stopped = walk(syncing, [0, { kind: 'pod', pod: going }], [1, { kind: 'stopped' }]);
+  assert.deepEqual(stopped, { step: 'terminated', pod: going, end: undefined, deleted: true });
+  assert.equal(walk(stopped, [2, { kind: 'cleaned' }]).step, 'gone');
+  const finished = walk(syncing, [0, { kind: 'end', end: undefined, graceSeconds: 1 }], [1, { kind: 'stopped' }]);
+  assert.deepEqual(walk(finished, [2, { kind: 'pod', pod: going }]), { ...stopped, pod: going });
+  const own = pod(30, { deletionTimestamp, annotations: { 'kubernetes.io/config.source': 'file' } });
+  const still = walk(syncing, [0, { kind: 'pod', pod: own }], [1, { kind: 'stopped' }]);
+  assert.equal(still.step === 'terminated' && still.deleted, false);
+});
+
+test('a pod that somebody else has declared ended is ended', () => {
+  const ended: Pod = { ...pod(7), status: { phase: 'Failed' } };
+  assert.equal(stop(walk(syncing, [0, { kind: 'pod', pod: ended }]))?.until, 7000);
+  const own: Pod = {
+    ...pod(7, { annotations: { 'kubernetes.io/config.source': 'file' } }),
+    status: { phase: 'Failed' },
+  };
+  assert.equal(walk(syncing, [0, { kind: 'pod', pod: own }]).step, 'syncing');
+});

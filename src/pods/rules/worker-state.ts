@@ -8,7 +8,7 @@
  * What happens inside a step is observed, never stored. Kills accumulate, grace only shrinks, and no way leads back.
  */
 import type { Pod } from '../../api/pod.ts';
-import { isBeingDeleted } from '../../api/pod-traits.ts';
+import { hasEnded, isBeingDeleted, isStaticPod } from '../../api/pod-traits.ts';
 import { assertNever } from '../../base/assert-never.ts';
 import { initialGrace, shrinkGrace } from '../../plan/grace.ts';
 import type { PodEnding } from '../view.ts';
@@ -65,9 +65,14 @@ export function nextState(state: WorkerState, input: WorkerInput, now: number): 
 function withPod(state: WorkerState, pod: Pod, now: number): WorkerState {
   if (state.step === 'gone') return state;
   const updated = { ...state, pod };
-  if (pod.metadata.deletionTimestamp === undefined) return updated;
+  if (pod.metadata.deletionTimestamp === undefined && !wasEnded(pod)) return updated;
   if (updated.step === 'terminated') return { ...updated, deleted: updated.deleted || isBeingDeleted(pod) };
   return ending(updated, undefined, undefined, now);
+}
+
+/** We tell the end of a pod when it has ended: one that is told of before was decided by somebody else, and holds. */
+function wasEnded(pod: Pod): boolean {
+  return hasEnded(pod) && !isStaticPod(pod);
 }
 
 function removed(state: WorkerState, now: number): WorkerState {

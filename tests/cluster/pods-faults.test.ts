@@ -1,0 +1,189 @@
+/** Pods of a cluster whose kubelet or control plane goes away and comes back, and many pods at once. One cluster serves the whole file. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pod } from '../../src/api/pod.ts';
+import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
+import { writeStaticPod } from '../lab/static-pods.ts';
+import { runs, stays } from '../node/pod-support.ts';
+import {
+  conditionOf,
+  containerIds,
+  eventually,
+  isReady,
+  NODE,
+  PODS,
+  type PodCluster,
+  phaseIs,
+  podCluster,
+  restarts,
+} from './pods-support.ts';
+
+test('pods of a cluster in trouble', { skip: whyClusterIsSkipped(process.env) }, async (t) => {
+  const world = await podCluster(t);
+  await t.test('nobody notices that the kubelet was killed', () => killed(world));
+  await t.test('what happened while the kubelet was away is made good', () => away(world));
+  await t.test('that a pod is Ready reaches the API server at once', (one) => readyAtOnce(world, one));
+  await t.test('a control plane that was away for a minute gets every status, in order', (one) =>
+    planeAway(world, one),
+  );
+  await t.test('a hundred pods come and go', (one) => hundred(world, one));
+});
+
+async function killed(world: PodCluster): Promise<void> {
+  const { kubelet } = world.cluster.node;
+  const probed = stays('main', { readinessProbe: { exec: { command: ['true'] }, periodSeconds: 1 } });
+  await world.create('probed', { containers: [probed] });
+  await world.create('plain', { containers: [stays('main'), stays('other')] });
+  await world.create('done', { restartPolicy: 'Never', containers: [runs('main', 'exit 0')] });
+  const names = ['probed', 'plain', 'done'];
+  await world.become('done', 'finished', phaseIs('Succeeded'));
+  const before = await Promise.all([world.ready('probed'), world.ready('plain'), world.get('done')]);
+  const recording = world.record();
+  await eventually('all are listed', () => names.every((name) => recording.of(name).length > 0));
+  const listed = recording.versions.length;
+  await kubelet.kill();
+  await kubelet.start();
+  await world.create('later');
+  await world.ready('later');
+  recording.stop();
+  const changes = recording.versions.slice(listed).filter(({ pod }) => names.includes(pod.metadata.name));
+  assert.deepEqual(
+    changes.map(({ pod }) => pod.status),
+    [],
+    'no status may change',
+  );
+  for (const [index, name] of names.entries()) {
+    const pod = await world.get(name);
+    assert.deepEqual(containerIds(pod), containerIds(before[index] as Pod));
+    assert.equal(restarts(pod), 0);
+  }
+  for (const name of [...names, 'later']) await world.delete(name);
+  for (const name of [...names, 'later']) await world.gone(name);
+}
+
+async function away(world: PodCluster): Promise<void> {
+  const { cluster } = world;
+  const { kubelet } = cluster.node;
+  await world.create('deleted');
+  await world.create('forced-away');
+  await world.create('finishing', { restartPolicy: 'Never', containers: [runs('main', 'sleep 4; exit 7')] });
+  for (const name of ['deleted', 'forced-away', 'finishing']) await world.ready(name);
+  await kubelet.kill();
+  await world.delete('deleted');
+  await world.delete('forced-away', { gracePeriodSeconds: 0 });
+  await world.create('bound', { nodeName: NODE });
+  await world.create('never', { nodeName: NODE });
+  await world.delete('never');
+  await delay(4000); // until one has ended unseen
+  await kubelet.start();
+  await world.gone('deleted', 20_000);
+  await world.gone('never', 20_000);
+  await world.ready('bound', 20_000);
+  const finished = await world.become('finishing', 'failed', phaseIs('Failed'), 20_000);
+  assert.equal(finished.status?.containerStatuses?.[0]?.state.terminated?.exitCode, 7);
+  const sandboxes = async () => (await cluster.node.exec(['sh', '-c', 'ls /var/lib/kubelet/pods'])).stdout;
+  await eventually('nothing is left of the others', async () => (await sandboxes()).trim().split('\n').length === 2);
+  for (const name of ['bound', 'finishing']) await world.delete(name);
+  for (const name of ['bound', 'finishing']) await world.gone(name);
+}
+
+/** From the runtime's word that the container runs to the API server's receipt of the status that says so. */
+async function readyAtOnce(world: PodCluster, t: TestContext): Promise<void> {
+  const names = Array.from({ length: 20 }, (_, index) => `quick-${index}`);
+  for (const name of names) {
+    await world.create(name, { terminationGracePeriodSeconds: 1 });
+    await world.ready(name);
+  }
+  const log = (await readFile(world.cluster.node.kubelet.logFile, 'utf8')).split('\n');
+  const waits: number[] = [];
+  for (const name of names) {
+    const started = timeOf(log.find((line) => line.includes(`object="default/${name}"`) && line.includes('"Started"')));
+    const told = (await world.requestTimes(name)).find((time) => time >= started);
+    assert.ok(told !== undefined, `${name} was never told of`);
+    waits.push(told - started);
+  }
+  waits.sort((a, b) => a - b);
+  t.diagnostic(`started to told, ms: median ${waits[10]}, longest ${waits.at(-1)}`);
+  assert.ok((waits.at(-1) ?? 0) < 100, `${waits.at(-1)} ms from the start of a container to the API server`);
+  for (const name of names) await world.delete(name);
+  for (const name of names) await world.gone(name);
+}
+
+/** The wall clock of a line of the kubelet's log, ms. */
+function timeOf(line: string | undefined): number {
+  const [, month, day, clock] = /^[IWE](\d\d)(\d\d) ([\d:.]+) /.exec(line ?? '') ?? [];
+  assert.ok(clock !== undefined, `no time in ${line}`);
+  return Date.parse(`${new Date().getUTCFullYear()}-${month}-${day}T${clock}Z`);
+}
+
+async function planeAway(world: PodCluster, t: TestContext): Promise<void> {
+  const { cluster } = world;
+  const { 'kube-apiserver': apiServer } = cluster.components;
+  const never = { restartPolicy: 'Never' };
+  await world.create('finishes', { ...never, containers: [runs('main', 'sleep 12; exit 0')] });
+  await world.create('fails', { ...never, containers: [runs('main', 'sleep 14; exit 9')] });
+  await world.create('crashes', { containers: [runs('main', 'sleep 10; exit 1')] });
+  await world.create('stays');
+  const probe = { exec: { command: ['sh', '-c', '[ -f /tmp/ok ]'] }, periodSeconds: 1 };
+  await world.create('wakes', {
+    containers: [runs('main', 'sleep 15; touch /tmp/ok; sleep 600', { readinessProbe: probe })],
+  });
+  const names = ['finishes', 'fails', 'crashes', 'stays', 'wakes'];
+  for (const name of names) await world.become(name, 'running', phaseIs('Running'));
+  const stayed = await world.get('stays');
+  await apiServer.kill();
+  await writeStaticPod(cluster.node, { name: 'meanwhile', spec: { containers: [stays('main')] } });
+  await delay(60_000);
+  await apiServer.start();
+  const back = performance.now();
+  const recording = world.record();
+  await Promise.all([
+    world.become('finishes', 'Succeeded', phaseIs('Succeeded'), 5000),
+    world.become('fails', 'Failed', phaseIs('Failed'), 5000),
+    world.become('crashes', 'restarted', (pod) => restarts(pod) >= 1, 5000),
+    world.become('wakes', 'Ready', isReady, 5000),
+    world.ready(`meanwhile-${NODE}`, 5000),
+  ]);
+  t.diagnostic(`every status right ${Math.round(performance.now() - back)} ms after the API server was back`);
+  recording.stop();
+  assert.equal((await world.get('fails')).status?.containerStatuses?.[0]?.state.terminated?.exitCode, 9);
+  assert.deepEqual(containerIds(await world.get('stays')), containerIds(stayed));
+  for (const name of names) assertNoWayBack(recording.of(name));
+  for (const name of names) await world.delete(name, { gracePeriodSeconds: 1 });
+  for (const name of names) await world.gone(name);
+}
+
+/** Restarts only grow, and who has ended stays so. */
+function assertNoWayBack(versions: readonly Pod[]): void {
+  const counts = versions.map(restarts);
+  assert.deepEqual(
+    counts,
+    counts.toSorted((a, b) => a - b),
+  );
+  const ended = versions.findIndex((pod) => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed');
+  if (ended >= 0) assert.ok(versions.slice(ended).every((pod) => pod.status?.phase === versions[ended]?.status?.phase));
+}
+
+async function hundred(world: PodCluster, t: TestContext): Promise<void> {
+  const names = Array.from({ length: 100 }, (_, index) => `many-${index}`);
+  const begun = performance.now();
+  await Promise.all(names.map((name) => world.create(name, { terminationGracePeriodSeconds: 2 })));
+  await eventually('all are Ready', async () => (await world.list()).filter(isReady).length >= 100, 120_000);
+  t.diagnostic(`100 pods Ready after ${Math.round(performance.now() - begun)} ms`);
+  const pods = (await world.list()).filter(({ metadata }) => metadata.name.startsWith('many-'));
+  assert.equal(new Set(pods.map(({ status }) => status?.podIP)).size, pods.length, 'each has an address of its own');
+  assert.ok(pods.every((pod) => conditionOf(pod, 'Ready')?.observedGeneration === pod.metadata.generation));
+  const deleted = performance.now();
+  await world.cluster.admin.request(`${PODS}?labelSelector=`, { method: 'DELETE' });
+  await eventually(
+    'all are gone',
+    async () => (await world.list()).every(({ metadata }) => !metadata.name.startsWith('many-')),
+    120_000,
+  );
+  t.diagnostic(`100 pods gone after ${Math.round(performance.now() - deleted)} ms`);
+  const counts = await Promise.all(names.map(async (name) => (await world.requestsOf(name)).length));
+  t.diagnostic(`requests for one pod: ${Math.min(...counts)} to ${Math.max(...counts)}`);
+  assert.ok(Math.max(...counts) <= 6, `${Math.max(...counts)} requests for one pod`);
+}
