@@ -10,4 +10,4 @@ export type Capability =
   | 'stats' // serves /metrics/cadvisor and /stats/summary
   | 'logs'; // serves /containerLogs
 
-export const BUILT: ReadonlySet<Capability> = new Set<Capability>(['health', 'pods', 'probes']);
+export const BUILT: ReadonlySet<Capability> = new Set<Capability>(['health', 'pods', 'probes', 'api']);
