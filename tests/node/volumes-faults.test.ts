@@ -1,0 +1,307 @@
+/** Volumes when things go wrong: mounts of others in the way, a file system that hangs, a kubelet that is killed at any moment. */
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { idles, quantile } from './better-support.ts';
+import { type PodNode, podNode, runs, until } from './pod-support.ts';
+import { finished, isGone, mountsIn, podFolder, readLog } from './volumes-support.ts';
+
+const FUSE_SERVER = resolve(import.meta.dirname, 'fuse-main.ts');
+const quick = { terminationGracePeriodSeconds: 1 };
+
+test('volumes and faults', { timeout: 290_000 }, async (t) => {
+  const place = await podNode(t);
+  await t.test('what others have mounted into a volume is never deleted', (st) => dataLoss(st, place));
+  await t.test('a volume that is in use is taken away when it is free', (st) => busy(st, place));
+  await t.test('an attacker who exchanges folders for links sees nothing of the node', (st) => attack(st, place));
+  await t.test('a file system that hangs holds up nobody else', (st) => hung(st, place));
+  await t.test('200 volumes on a node', (st) => many(st, place));
+  await t.test('killed at any moment, the kubelet finds its way', (st) => killed(st, place));
+  await t.test('a volume that fills the disk gives it back', (st) => full(st, place));
+  assert.deepEqual(await mountsIn(place, '/volumes/'), []);
+  assert.deepEqual(await readdir(join(place.node.kubeletFolder, 'pods')), []);
+});
+
+async function dataLoss(_: TestContext, place: PodNode): Promise<void> {
+  const { node } = place;
+  const precious = join(node.world.folder, 'precious');
+  await mkdir(join(precious, 'deep'), { recursive: true });
+  await writeFile(join(precious, 'deep/data'), 'years of work');
+  const volumeMounts = [
+    { name: 'e', mountPath: '/e' },
+    { name: 'm', mountPath: '/m' },
+  ];
+  const file = await place.write('loss', {
+    ...quick,
+    containers: [runs('c', 'mkdir -p /e/a/b /e/c /m/a; echo done; exec sleep 1000', { volumeMounts })],
+    volumes: [
+      { name: 'e', emptyDir: {} },
+      { name: 'm', emptyDir: { medium: 'Memory' } },
+    ],
+  });
+  await readLog(place, 'loss', 'c', 'done');
+  const folder = await podFolder(place, 'loss');
+  const inside = folder.replace(node.kubeletFolder, '/var/lib/kubelet');
+  const e = `${inside}/volumes/kubernetes.io~empty-dir/e`;
+  // One in plain sight, one below a mount that hides it, one on the tmpfs, one where the kubelet keeps its own notes.
+  const script = `mount --bind "$1" "$2/a/b"; mount --bind "$1" "$2/c"; mount -t tmpfs hides "$2/c"; mount --bind "$1" "$3/volumes/kubernetes.io~empty-dir/m/a"; mkdir "$3/plugins/x"; mount --bind "$1" "$3/plugins/x"`;
+  const mounted = await node.exec(['sh', '-ec', script, 'sh', precious, e, inside]);
+  assert.equal(mounted.code, 0, mounted.stderr);
+  await rm(file);
+  await place.gone('loss');
+  await delay(3000);
+  assert.equal(await readFile(join(precious, 'deep/data'), 'utf8'), 'years of work');
+  assert.match(await readFile(node.kubelet.logFile, 'utf8'), /can't be removed: .*mounted/);
+  assert.equal(await isGone(folder), undefined, 'the folder waits');
+  const unmount = `for p in "$1/a/b" "$1/c" "$2/volumes/kubernetes.io~empty-dir/m/a" "$2/plugins/x"; do while umount "$p" 2>/dev/null; do :; done; done`;
+  const freed = await node.exec(['sh', '-c', unmount, 'sh', e, inside]);
+  assert.equal(freed.code, 0, freed.stderr);
+  await until('the folder is gone', () => isGone(folder));
+  assert.equal(await readFile(join(precious, 'deep/data'), 'utf8'), 'years of work');
+}
+
+async function busy(_: TestContext, place: PodNode): Promise<void> {
+  const { node } = place;
+  const file = await place.write('busy', {
+    ...quick,
+    containers: [idles('c', { volumeMounts: [{ name: 'm', mountPath: '/m' }] })],
+    volumes: [{ name: 'm', emptyDir: { medium: 'Memory' } }],
+  });
+  await place.running('busy', 'c');
+  const folder = await podFolder(place, 'busy');
+  const inside = folder.replace(node.kubeletFolder, '/var/lib/kubelet');
+  const user = await node.start({
+    name: 'user',
+    argv: ['sh', '-c', `cd ${inside}/volumes/kubernetes.io~empty-dir/m && exec sleep 1000`],
+  });
+  await delay(300);
+  await rm(file);
+  await place.gone('busy');
+  await until('the kubelet says why', async () => {
+    const log = await readFile(node.kubelet.logFile, 'utf8');
+    return /umount2 .*\/m: resource busy or locked/.test(log) ? true : undefined;
+  });
+  assert.equal((await mountsIn(place, '/empty-dir/m')).length, (await mountsIn(place, '~empty-dir/m')).length - 1);
+  user.kill('SIGKILL');
+  await until('the folder is gone', () => isGone(folder));
+}
+
+async function attack(_: TestContext, place: PodNode): Promise<void> {
+  const { node } = place;
+  const shared = join(node.world.folder, 'shared');
+  const secret = join(node.world.folder, 'node secret');
+  await mkdir(join(shared, 'swap'), { recursive: true });
+  await mkdir(secret);
+  await writeFile(join(secret, 'word'), 'outside');
+  await writeFile(join(shared, 'swap/word'), 'inside');
+  const volumes = [{ name: 'h', hostPath: { path: shared } }];
+  // Up to the folder itself, and to the node's secret by its whole name: links that a container can make.
+  const swap = `cd /h; ln -s "${secret}" link; echo ready; while true; do mv -T swap spare; mv -T link swap; mv -T swap link; mv -T spare swap; done`;
+  const attackers = await place.write('attacker', {
+    ...quick,
+    containers: [runs('c', swap, { volumeMounts: [{ name: 'h', mountPath: '/h' }] })],
+    volumes,
+  });
+  await readLog(place, 'attacker', 'c', 'ready');
+  const victims = Array.from({ length: 12 }, (_unused, index) => `victim${index}`);
+  const look = 'cat /v/word /v/*/word 2>/dev/null; ls /v; echo " seen"; exec sleep 1000';
+  const files = await Promise.all(
+    victims.map((name, index) =>
+      place.write(name, {
+        ...quick,
+        containers: [
+          runs('c', look, {
+            volumeMounts: [{ name: 'h', mountPath: '/v', subPath: index % 2 === 0 ? 'swap' : `swap/made${index}` }],
+          }),
+        ],
+        volumes,
+      }),
+    ),
+  );
+  const outcomes = await Promise.all(
+    victims.map(async (name) => {
+      const seen = await until(`${name} runs or is refused`, async () => {
+        const [container] = await place.containers(name, 'c');
+        if (container !== undefined) return await readLog(place, name, 'c', 'seen');
+        return (await place.events(name)).find((event) => /failed to prepare subPath/.test(event));
+      });
+      return seen;
+    }),
+  );
+  for (const outcome of outcomes) assert.doesNotMatch(outcome, /outside/);
+  assert.ok(outcomes.some((outcome) => /inside|made|seen/.test(outcome)));
+  assert.deepEqual(await readdir(secret), ['word'], 'nothing was made outside');
+  await Promise.all([
+    finished(place, 'attacker', attackers),
+    ...victims.map((name, index) => finished(place, name, files[index] ?? '')),
+  ]);
+  assert.deepEqual(await readdir(secret), ['word']);
+}
+
+interface Life {
+  readonly start: number;
+  readonly stop: number;
+}
+
+/** How long a pod takes from its manifest to its container, and from its removal to the end; ms. */
+async function live(place: PodNode, name: string): Promise<Life> {
+  const began = performance.now();
+  const file = await place.write(name, {
+    ...quick,
+    containers: [idles('c', { volumeMounts: [{ name: 'm', mountPath: '/m' }] })],
+    volumes: [
+      { name: 'm', emptyDir: { medium: 'Memory' } },
+      { name: 'e', emptyDir: {} },
+    ],
+  });
+  await place.running(name, 'c');
+  const start = performance.now() - began;
+  const folder = await podFolder(place, name);
+  const ended = performance.now();
+  await rm(file);
+  await until(`${folder} is gone`, () => isGone(folder));
+  return { start, stop: performance.now() - ended };
+}
+
+async function hung(t: TestContext, place: PodNode): Promise<void> {
+  const { node } = place;
+  const far = join(node.world.folder, 'far');
+  await mkdir(far);
+  const argv = [process.execPath, '--disable-warning=ExperimentalWarning', FUSE_SERVER, far];
+  const server = await node.start({ name: 'fuse', argv });
+  await until('the file system is mounted', async () =>
+    (await node.exec(['cat', `${far}/file`])).stdout === 'from afar\n' ? true : undefined,
+  );
+  const spec = (more: object) => ({
+    ...quick,
+    containers: [idles('c', { volumeMounts: [{ name: 'h', mountPath: '/h', ...more }] })],
+    volumes: [{ name: 'h', hostPath: { path: far, type: 'Directory' } }],
+  });
+  const before = await place.write('reads', spec({ subPath: 'file' }));
+  await place.running('reads', 'c');
+  const readsFolder = await podFolder(place, 'reads');
+  // In turns, so that what else the machine does is the same for both.
+  const normal: Life[] = [];
+  const beside: Life[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    normal.push(await live(place, `normal${round}`));
+    server.kill('SIGSTOP');
+    const stuck = await place.write(`stuck${round}`, spec(round % 2 === 0 ? {} : { subPath: 'file' }));
+    await delay(SETTLE_MS);
+    beside.push(await live(place, `beside${round}`));
+    assert.equal((await place.sandboxes(`stuck${round}`)).length, 0, 'it waits for its volume');
+    // One that waits can be taken away.
+    if (round > 0) await rm(stuck);
+    if (round < ROUNDS - 1) server.kill('SIGCONT');
+  }
+  assert.equal((await node.kubelet.healthz()).status, 200);
+  // A pod whose mount hangs goes all the same.
+  await rm(before);
+  await until(`${readsFolder} is gone`, () => isGone(readsFolder));
+  server.kill('SIGCONT');
+  await place.running('stuck0', 'c');
+  await finished(place, 'stuck0', join(node.manifestsFolder, 'stuck0.yaml'));
+  server.kill('SIGKILL');
+  await node.exec(['umount', '-l', far]);
+  const figures = (lives: readonly Life[]) => ({
+    start: quantile(
+      lives.map(({ start }) => start),
+      LOWER_HALF,
+    ),
+    stop: quantile(
+      lives.map(({ stop }) => stop),
+      LOWER_HALF,
+    ),
+  });
+  const [alone, hanging] = [figures(normal), figures(beside)];
+  t.diagnostic(`start/stop, ms: alone ${text(alone)}, beside a hung file system ${text(hanging)}`);
+  assert.ok(hanging.start <= alone.start * 1.1 + NOISE_MS, `start ${text(hanging)} against ${text(alone)}`);
+  assert.ok(hanging.stop <= alone.stop * 1.1 + NOISE_MS, `stop ${text(hanging)} against ${text(alone)}`);
+}
+
+const ROUNDS = 7;
+/** The process that gets stuck is started: that costs the machine something, once. */
+const SETTLE_MS = 500;
+/** Of few numbers on a machine that does other things too, the lower ones say most. */
+const LOWER_HALF = 0.4;
+const NOISE_MS = 25;
+
+const text = ({ start, stop }: Life) => `${start.toFixed(0)}/${stop.toFixed(0)}`;
+
+async function many(t: TestContext, place: PodNode): Promise<void> {
+  const pods = Array.from({ length: 10 }, (_, index) => `many${index}`);
+  const names = Array.from({ length: 20 }, (_, index) => `v${index}`);
+  const volumes = names.map((name, index) => ({
+    name,
+    emptyDir: index < 10 ? { medium: 'Memory', sizeLimit: '1Mi' } : {},
+  }));
+  const volumeMounts = names.map((name) => ({ name, mountPath: `/${name}` }));
+  const began = performance.now();
+  const files = await Promise.all(
+    pods.map((name) => place.write(name, { ...quick, containers: [idles('c', { volumeMounts })], volumes })),
+  );
+  await Promise.all(pods.map((name) => place.running(name, 'c')));
+  t.diagnostic(`10 pods with 20 volumes each run after ${(performance.now() - began).toFixed(0)} ms`);
+  assert.equal((await mountsIn(place, '~empty-dir/v')).length, 100);
+  await Promise.all(pods.map((name, index) => finished(place, name, files[index] ?? '')));
+  assert.equal((await mountsIn(place, '~empty-dir/v')).length, 0);
+}
+
+async function killed(_: TestContext, place: PodNode): Promise<void> {
+  const { node } = place;
+  for (const pause of [5, 25, 60, 100, 160, 240]) {
+    const name = `k${pause}`;
+    const mounts = {
+      volumeMounts: [
+        { name: 'm', mountPath: '/m' },
+        { name: 'e', mountPath: '/e', subPath: 'a/b' },
+      ],
+    };
+    const file = await place.write(name, {
+      ...quick,
+      containers: [runs('c', `trap 'exit 0' TERM; echo x > /m/f; echo x > /e/f; echo done; sleep 1000 & wait`, mounts)],
+      volumes: [
+        { name: 'm', emptyDir: { medium: 'Memory' } },
+        { name: 'e', emptyDir: {} },
+      ],
+    });
+    await delay(pause);
+    await node.kubelet.kill('SIGKILL');
+    await node.kubelet.start();
+    await place.running(name, 'c');
+    await readLog(place, name, 'c', 'done');
+    const folder = await podFolder(place, name);
+    assert.equal((await mountsIn(place, '~empty-dir/m rw')).length, 1, 'mounted once');
+    await rm(file);
+    await delay(pause);
+    await node.kubelet.kill('SIGKILL');
+    await node.kubelet.start();
+    await place.gone(name);
+    await until(`${folder} is gone`, () => isGone(folder));
+  }
+  assert.deepEqual(await mountsIn(place, '/volume'), []);
+}
+
+async function full(_: TestContext, place: PodNode): Promise<void> {
+  const { node } = place;
+  const folder = join(node.world.folder, 'small disk');
+  await node.exec(['sh', '-ec', 'mkdir "$1" && mount -t tmpfs -o size=4m tmpfs "$1"', 'sh', folder]);
+  await node.kubelet.stop();
+  await node.kubelet.start({ flags: ['-v=2', `--root-dir=${folder}`] });
+  const volumes = [{ name: 'e', emptyDir: { sizeLimit: '1Mi' } }];
+  const volumeMounts = [{ name: 'e', mountPath: '/e' }];
+  const script = 'dd if=/dev/zero of=/e/f bs=64k 2>&1; echo done; exec sleep 1000';
+  const filler = await place.write('filler', { ...quick, containers: [runs('c', script, { volumeMounts })], volumes });
+  assert.match(await readLog(place, 'filler', 'c', 'done'), /No space left on device/);
+  const next = await place.write('next', { ...quick, containers: [idles('c', { volumeMounts })], volumes });
+  await place.untilEvent('next', /no space left on device/);
+  await rm(filler);
+  await place.gone('filler');
+  await place.running('next', 'c');
+  await rm(next);
+  await place.gone('next');
+  await node.kubelet.stop();
+  await node.kubelet.start({ flags: ['-v=2'] });
+}
