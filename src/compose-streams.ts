@@ -1,4 +1,5 @@
 /** What the endpoints of streams and logs need to know of pods and their containers. */
+import { join } from 'node:path';
 import { type ContainerId, containerId, type PodUid, type SandboxId, sandboxId } from './api/ids.ts';
 import type { KubeletDeps } from './compose.ts';
 import type { PodParts } from './compose-pods.ts';
@@ -7,32 +8,51 @@ import type { CriClient } from './runtime/cri/client.ts';
 import { CONTAINER_NAME, POD_UID } from './runtime/spec/labels.ts';
 import { createLogRoutes } from './server/logs/logs.ts';
 import type { Route } from './server/routes.ts';
+import { createCheckpointRoute } from './server/streams/checkpoint.ts';
 import type { ServedPod, ServedPods } from './server/streams/served-pods.ts';
 import { createStreamRoutes } from './server/streams/streams.ts';
 import { ContainerState, PodSandboxState } from './wire/gen/cri-runtime-v1.ts';
 
+/** Where services of the node write their logs. */
+const NODE_LOGS = '/var/log';
+
 type Parts = Pick<PodParts, 'pods' | 'statuses'>;
 
 export function composeStreams(
-  { features }: Config,
-  { clock, log, host }: KubeletDeps,
+  { features, kubelet, settings }: Config,
+  { clock, log, host, surroundings }: KubeletDeps,
   { parts, cri }: { readonly parts: Parts; readonly cri: CriClient },
 ): readonly Route[] {
   const pods = createServedPods(parts, cri);
   return [
     ...createStreamRoutes({ pods, runtime: cri.streams }),
+    ...(features.enabled('ContainerCheckpoint')
+      ? [
+          createCheckpointRoute(
+            { clock, pods, checkpoint: cri.containers.checkpoint },
+            join(settings.directories.root, 'checkpoints'),
+          ),
+        ]
+      : []),
     ...createLogRoutes(
       {
         clock,
         log: log.named('server/logs'),
         inotify: host.inotify,
         pods,
+        environment: surroundings?.environment ?? {},
         runtime: {
           logPath: async (id, signal) => (await cri.containers.status(id, {}, signal))?.status?.logPath,
           follow: (pod, id) => followContainer(parts, pod.uid, id),
         },
       },
-      { splitStreams: features.enabled('PodLogsQuerySplitStreams') },
+      {
+        splitStreams: features.enabled('PodLogsQuerySplitStreams'),
+        nodeLogs: {
+          folder: NODE_LOGS,
+          query: features.enabled('NodeLogQuery') && kubelet.enableSystemLogQuery,
+        },
+      },
     ),
   ];
 }

@@ -1,10 +1,9 @@
 /** `/containerLogs/NAMESPACE/POD/CONTAINER`: what a container has written, and writes. */
-import type { ServerResponse } from 'node:http';
 import { type ContainerId, containerId } from '../../api/ids.ts';
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import { allContainers } from '../../api/pod-traits.ts';
 import type { Clock } from '../../base/clock.ts';
-import { CodedError, describeError } from '../../base/errors.ts';
+import { describeError } from '../../base/errors.ts';
 import { quoteText } from '../../base/go-text.ts';
 import { type Exchange, notFound, PROXY, type Route, textAnswer } from '../routes.ts';
 import type { ServedPod, ServedPods } from '../streams/served-pods.ts';
@@ -13,6 +12,7 @@ import type { Followed } from './log-follow.ts';
 import { type LogStreamDeps, streamLog } from './log-stream.ts';
 import { chooseLog } from './rules/log-choice.ts';
 import { type LogWish, parseLogQuery } from './rules/log-query.ts';
+import { createResponseWriter } from './write-response.ts';
 
 /** What the runtime knows of logs. */
 export interface LoggingRuntime {
@@ -102,7 +102,7 @@ async function send(deps: ContainerLogDeps, exchange: Exchange, { found, id, pat
         tailLines: wish.tailLines,
         follow: wish.follow ? deps.runtime.follow(found, id) : undefined,
       },
-      (bytes) => write(response, bytes),
+      createResponseWriter(response),
       signal,
     );
     response.end();
@@ -121,22 +121,4 @@ function cutOf(wish: LogWish, clock: Clock): CutWish {
       : { seconds: Math.floor(now - wish.sinceSeconds), nanos: Math.floor((now % 1) * 1e9) };
   const { timestamps, stdout, stderr, limitBytes = Number.POSITIVE_INFINITY } = wish;
   return { timestamps, since, stdout, stderr, limitBytes };
-}
-
-/** Waits while the client takes less than there is. */
-function write(response: ServerResponse, bytes: Buffer): Promise<void> | void {
-  if (response.write(bytes)) return;
-  return new Promise((resolve, reject) => {
-    const onClose = () => {
-      response.removeListener('drain', onDrain);
-      reject(new CodedError('unavailable', 'the client has gone'));
-    };
-    const onDrain = () => {
-      response.removeListener('close', onClose);
-      resolve();
-    };
-    response.once('drain', onDrain);
-    response.once('close', onClose);
-    if (response.destroyed) onClose();
-  });
 }

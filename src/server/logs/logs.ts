@@ -1,4 +1,4 @@
-/** The endpoints that give logs: of containers (`/containerLogs`) and of the node (`/logs/`), and checkpoints of containers. */
+/** The endpoints that give logs: of containers (`/containerLogs`) and of the node (`/logs/`). */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Inotify } from '../../host/inotify.ts';
@@ -6,6 +6,7 @@ import type { Route } from '../routes.ts';
 import type { ServedPods } from '../streams/served-pods.ts';
 import { createContainerLogRoute, type LoggingRuntime } from './container-logs.ts';
 import { createLogWatches } from './log-watch.ts';
+import { createNodeLogRoute, type NodeLogConfig, type NodeLogDeps } from './node-logs.ts';
 import { createReadBuffers } from './read-buffers.ts';
 
 export interface LogDeps {
@@ -14,14 +15,18 @@ export interface LogDeps {
   readonly inotify: Inotify;
   readonly pods: ServedPods;
   readonly runtime: LoggingRuntime;
+  /** What programs that are asked for logs inherit. */
+  readonly environment: NodeLogDeps['environment'];
 }
 
 export interface LogConfig {
+  readonly nodeLogs: NodeLogConfig;
+
   /** The gate PodLogsQuerySplitStreams. */
   readonly splitStreams: boolean;
 }
 
 export function createLogRoutes(deps: LogDeps, config: LogConfig): readonly Route[] {
   const shared = { ...deps, buffers: createReadBuffers(), watches: createLogWatches(deps) };
-  return [createContainerLogRoute({ ...shared, ...config })];
+  return [createContainerLogRoute({ ...shared, ...config }), createNodeLogRoute(deps, config.nodeLogs)];
 }

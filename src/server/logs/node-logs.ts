@@ -1,0 +1,228 @@
+/** `/logs/`: files of the node's logs, and, where it is switched on, the query of services by the journal or by their files. */
+import type { ServerResponse } from 'node:http';
+import { basename } from 'node:path';
+import { createGzip } from 'node:zlib';
+import { invalid } from '../../api/field-error.ts';
+import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import { withDeadline } from '../../base/signal.ts';
+import { streamProgram } from '../../host/streamed-program.ts';
+import { type Exchange, errorPage, type Route } from '../routes.ts';
+import { type NodeFile, openNodeFile } from './node-files.ts';
+import { contentType, folderPage, httpDate, parseRange } from './rules/file-page.ts';
+import {
+  joinErrors,
+  journalArguments,
+  logFilesOf,
+  type NodeLogQuery,
+  parseNodeLogQuery,
+  validateNodeLogQuery,
+} from './rules/node-log-query.ts';
+import { createResponseWriter, type WriteResponse } from './write-response.ts';
+
+export interface NodeLogDeps {
+  readonly clock: Clock;
+  /** What programs inherit. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export interface NodeLogConfig {
+  /** Usually /var/log. */
+  readonly folder: string;
+  /** The gate NodeLogQuery and enableSystemLogQuery. */
+  readonly query: boolean;
+}
+
+const JOURNAL = 'journalctl';
+const QUERY_DEADLINE_MS = 30_000;
+const FIRST_BYTES = 512;
+
+export function createNodeLogRoute(deps: NodeLogDeps, config: NodeLogConfig): Route {
+  return {
+    name: 'logs',
+    methods: ['GET'],
+    pattern: '/logs/{path:*}',
+    access: { subresource: 'log', verb: 'method' },
+    port: 'secure',
+    switch: 'systemLogs',
+    handle: (exchange) => answerLogs(deps, config, exchange),
+  };
+}
+
+async function answerLogs(deps: NodeLogDeps, config: NodeLogConfig, exchange: Exchange): Promise<void> {
+  const path = exchange.parameters['path'] ?? '';
+  const parsed = config.query ? parseNodeLogQuery(exchange.query) : ({ kind: 'none' } as const);
+  if (parsed.kind === 'undecodable') {
+    exchange.answer(errorPage(400, parsed.text));
+    return;
+  }
+  if (parsed.kind === 'none') {
+    await giveFile(config.folder, path, exchange);
+    return;
+  }
+  if (path !== '') {
+    exchange.answer(errorPage(406, 'path not allowed in query mode'));
+    return;
+  }
+  const { query } = parsed;
+  const [file] = query.files;
+  const errors = validateNodeLogQuery(query);
+  if (errors.length > 0) exchange.answer(errorPage(406, joinErrors(errors)));
+  else if (file === undefined) await answerQuery(deps, config.folder, query, exchange);
+  else await giveQueriedFile(config.folder, file.replaceAll('\\', '/'), exchange);
+}
+
+async function giveQueriedFile(folder: string, file: string, exchange: Exchange): Promise<void> {
+  const found = await openNodeFile(folder, file);
+  if (found.kind === 'missing') {
+    const problem = invalid('query', [file], `statat ${file}: no such file or directory`);
+    exchange.answer(errorPage(406, joinErrors([problem])));
+    return;
+  }
+  await give(found, basename(file), exchange);
+}
+
+async function giveFile(folder: string, path: string, exchange: Exchange): Promise<void> {
+  if (path.split('/').includes('..')) {
+    exchange.answer(errorPage(400, 'invalid URL path'));
+    return;
+  }
+  const found = await openNodeFile(folder, path);
+  if (found.kind === 'folder' && path !== '' && !path.endsWith('/')) {
+    exchange.answer({ status: 301, headers: { Location: `${encodeURIComponent(basename(path))}/` } });
+    return;
+  }
+  await give(found, basename(path), exchange);
+}
+
+async function give(found: NodeFile, name: string, exchange: Exchange): Promise<void> {
+  if (found.kind === 'missing') exchange.answer(errorPage(404, '404 page not found'));
+  else if (found.kind === 'folder') {
+    exchange.answer({ status: 200, body: folderPage(found.names), type: 'text/html; charset=utf-8' });
+  } else {
+    try {
+      await giveContent(found, name, exchange);
+    } finally {
+      await found.handle.close();
+    }
+  }
+}
+
+async function giveContent(
+  { handle, size, changedAt }: NodeFile & { kind: 'file' },
+  name: string,
+  { request, response, answer, signal }: Exchange,
+): Promise<void> {
+  const range = parseRange(request.headers.range, size);
+  if (range === 'none') {
+    const headers = { 'Content-Range': `bytes */${size}` };
+    answer({ ...errorPage(416, 'invalid range: failed to overlap'), headers });
+    return;
+  }
+  const first = Buffer.alloc(FIRST_BYTES);
+  const { bytesRead } = await handle.read(first, 0, FIRST_BYTES, 0);
+  const { from, to } = range ?? { from: 0, to: size };
+  response.writeHead(range === undefined ? 200 : 206, {
+    'Content-Type': contentType(name, first.subarray(0, bytesRead)),
+    'Content-Length': String(to - from),
+    'Accept-Ranges': 'bytes',
+    'X-Content-Type-Options': 'nosniff',
+    'Last-Modified': httpDate(changedAt),
+    ...(range && { 'Content-Range': `bytes ${from}-${to - 1}/${size}` }),
+  });
+  if (to > from) {
+    // Not more than was promised, although the file may grow.
+    const content = handle.createReadStream({ start: from, end: to - 1, autoClose: false, signal });
+    const write = createResponseWriter(response);
+    for await (const bytes of content as AsyncIterable<Buffer>) await write(bytes);
+  }
+  response.end();
+}
+
+async function answerQuery(
+  { clock, environment }: NodeLogDeps,
+  folder: string,
+  query: NodeLogQuery,
+  { request, response, signal }: Exchange,
+): Promise<void> {
+  using limit = withDeadline(clock, QUERY_DEADLINE_MS, 'query of logs', signal);
+  const isPacked = request.headers['accept-encoding'] === 'gzip';
+  response.writeHead(200, {
+    'Content-Type': 'text/plain;charset=UTF-8',
+    ...(isPacked && { 'Content-Encoding': 'gzip' }),
+  });
+  const output = openOutput(response, isPacked);
+  const search = { environment, folder, write: output.write, signal: limit.signal };
+  await copyLogs(search, query);
+  await output.end();
+}
+
+function openOutput(response: ServerResponse, isPacked: boolean): { write: WriteResponse; end(): Promise<void> } {
+  const write = createResponseWriter(response);
+  if (!isPacked) return { write, end: async () => void response.end() };
+  const packer = createGzip({ level: 1 });
+  const sent = (async () => {
+    for await (const bytes of packer as AsyncIterable<Buffer>) await write(bytes);
+  })();
+  return {
+    write: (bytes) => {
+      if (!packer.write(bytes)) return new Promise((resolve) => packer.once('drain', resolve));
+    },
+    end: async () => {
+      packer.end();
+      await sent;
+      response.end();
+    },
+  };
+}
+
+interface Search {
+  readonly environment: NodeLogDeps['environment'];
+  readonly folder: string;
+  readonly write: WriteResponse;
+  readonly signal: AbortSignal;
+}
+
+/** What goes wrong from here on is said in the text: its beginning may be out already. */
+async function copyLogs(search: Search, { services, options }: NodeLogQuery): Promise<void> {
+  const units = await journalUnits(search);
+  const inJournal = services.filter((service) => units.includes(`${service}.service`));
+  const inFiles = services.filter((service) => !inJournal.includes(service));
+  const say = (text: string) => search.write(Buffer.from(text));
+  if (inJournal.length > 0) {
+    const program = { path: JOURNAL, args: journalArguments(inJournal, options), environment: search.environment };
+    await streamProgram(program, search.write, search.signal).catch(() =>
+      say('\nerror: journal output not available\n'),
+    );
+  }
+  if (inFiles.length > 0 && Object.keys(options).length > 0) {
+    const names = `[${inFiles.join(' ')}]`;
+    await say(`\noptions present and query resolved to log files for ${names}\ntry without specifying options\n`);
+    return;
+  }
+  for (const service of inFiles) {
+    const problem = await copyFile(search, service).catch(
+      (error) => `error getting log for ${service}: ${describeError(error)}`,
+    );
+    if (problem !== undefined) await say(`\n${problem}\n`);
+  }
+}
+
+/** Everything that the journal has ever heard of; nothing where there is no journal. */
+async function journalUnits({ environment, signal }: Search): Promise<string> {
+  const parts: Buffer[] = [];
+  const program = { path: JOURNAL, args: ['--field', '_SYSTEMD_UNIT'], environment };
+  const code = await streamProgram(program, (bytes) => void parts.push(bytes), signal).catch(() => -1);
+  return code === 0 ? Buffer.concat(parts).toString() : '';
+}
+
+async function copyFile({ folder, write, signal }: Search, service: string): Promise<string | undefined> {
+  for (const path of logFilesOf(service)) {
+    const found = await openNodeFile(folder, path);
+    if (found.kind !== 'file') continue;
+    const content = found.handle.createReadStream({ signal });
+    for await (const bytes of content as AsyncIterable<Buffer>) await write(bytes);
+    return undefined;
+  }
+  return `log not found for ${service}`;
+}

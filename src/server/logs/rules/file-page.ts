@@ -1,0 +1,49 @@
+/** What a browser or `kubectl get --raw` gets of a folder or a file of logs. */
+import { formatTimestamp } from '../../../api/timestamp.ts';
+
+const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' };
+const FIRST_BYTES = 512;
+
+export function folderPage(names: readonly string[]): string {
+  const lines = names.map((name) => {
+    // A colon in the first segment would make it another scheme.
+    const link = encodeURI(name).replaceAll('?', '%3F').replaceAll('#', '%23');
+    return `<a href="${name.includes(':') ? './' : ''}${link}">${escapeHtml(name)}</a>\n`;
+  });
+  return `<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n${lines.join('')}</pre>\n`;
+}
+
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => HTML[char] ?? char);
+
+/** By its name, and what is no text by its first bytes. */
+export function contentType(name: string, first: Uint8Array): string {
+  if (name.endsWith('.gz')) return 'application/gzip';
+  return first.subarray(0, FIRST_BYTES).includes(0) ? 'application/octet-stream' : 'text/plain; charset=utf-8';
+}
+
+export interface Range {
+  readonly from: number;
+  /** Not included. */
+  readonly to: number;
+}
+
+/** One range of bytes; undefined for the whole, which is also the answer to several ranges, and `none` where nothing is left. */
+export function parseRange(header: string | undefined, size: number): Range | 'none' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  if (first === '') return size === 0 ? 'none' : { from: Math.max(0, size - Number(last)), to: size };
+  if (Number(first) >= size) return 'none';
+  if (last !== '' && Number(last) < Number(first)) return undefined;
+  return { from: Number(first), to: last === '' ? size : Math.min(size, Number(last) + 1) };
+}
+
+const DAY_MS = 86_400_000;
+const DAYS = ['Thu', 'Fri', 'Sat', 'Sun', 'Mon', 'Tue', 'Wed'];
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, from milliseconds since 1970, which was a Thursday. */
+export function httpDate(ms: number): string {
+  const [year, month, day] = formatTimestamp(ms).slice(0, 10).split('-');
+  const weekday = DAYS[((Math.floor(ms / DAY_MS) % 7) + 7) % 7];
+  return `${weekday}, ${day} ${MONTHS[Number(month) - 1]} ${year} ${formatTimestamp(ms).slice(11, 19)} GMT`;
+}
