@@ -5,7 +5,8 @@ import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createFakeKube } from './fake-kube.ts';
 import { createFetchedObjects } from './fetched-objects.ts';
-import { CONFIG_MAPS, type KeepableObject, keyOf, type Referred } from './kept-objects.ts';
+import { CONFIG_MAPS, type KeepableObject } from './kept-objects.ts';
+import { keyOf, type Referred } from './rules/gather.ts';
 
 const never = new AbortController().signal;
 const settled = () => new Promise((resolve) => setImmediate(resolve));

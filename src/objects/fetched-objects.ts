@@ -9,14 +9,13 @@ import type { KubeClient } from '../kube/kube.ts';
 import {
   type KeepableObject,
   type KeptObjects,
-  keyOf,
   notRegistered,
   type ObjectKind,
   pathOf,
-  type Referred,
   type TellChange,
 } from './kept-objects.ts';
 import type { ObjectAnswer } from './objects.ts';
+import { keyOf, type Referred } from './rules/gather.ts';
 import { serverWords } from './server-words.ts';
 import { createShared, type Shared } from './shared.ts';
 

@@ -2,6 +2,7 @@
 import type { StoredMeta } from '../api/referenced-objects.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { ObjectAnswer } from './objects.ts';
+import type { Referred } from './rules/gather.ts';
 
 export interface KeepableObject {
   readonly metadata: StoredMeta;
@@ -19,16 +20,6 @@ export interface ObjectKind {
 export const CONFIG_MAPS: ObjectKind = { kind: 'configMap', plural: 'configmaps', singular: 'configmap' };
 export const SECRETS: ObjectKind = { kind: 'secret', plural: 'secrets', singular: 'secret' };
 
-/** An object that pods here refer to. */
-export interface Referred {
-  readonly namespace: string;
-  readonly name: string;
-  /** A volume shows it: changes are wanted while the pod runs. */
-  readonly byVolume: boolean;
-  /** The UIDs of the pods. */
-  readonly pods: ReadonlySet<string>;
-}
-
 export interface KeptObjects<T> extends Part {
   /** All that is referred to, by `keyOf`; what is not in it is let go. */
   refer(referred: ReadonlyMap<string, Referred>): void;
@@ -36,8 +27,6 @@ export interface KeptObjects<T> extends Part {
 }
 
 export type TellChange = (change: { readonly namespace: string; readonly name: string }) => void;
-
-export const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 
 export const pathOf = ({ plural }: ObjectKind, namespace: string): string =>
   `/api/v1/namespaces/${namespace}/${plural}`;

@@ -5,7 +5,6 @@
 import type { LabelSelector } from '../api/meta.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import type { Pod } from '../api/pod.ts';
-import { isStaticPod } from '../api/pod-traits.ts';
 import type { ConfigMap, RuntimeClass, Secret, Service, ServiceAccount } from '../api/referenced-objects.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
@@ -13,20 +12,12 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Kube, KubeClient } from '../kube/kube.ts';
 import { createFetchedObjects } from './fetched-objects.ts';
-import {
-  CONFIG_MAPS,
-  type KeepableObject,
-  type KeptObjects,
-  keyOf,
-  type ObjectKind,
-  type Referred,
-  SECRETS,
-} from './kept-objects.ts';
+import { CONFIG_MAPS, type KeepableObject, type KeptObjects, type ObjectKind, SECRETS } from './kept-objects.ts';
 import { createListed } from './listed.ts';
-import { createPodCertificates, type PodCertificatesDeps } from './pod-certificates.ts';
-import { type Reference, type ReferenceKind, referencesOf } from './rules/references.ts';
+import { createPodCertificates, type PodCertificates, type PodCertificatesDeps } from './pod-certificates.ts';
+import { createGatherer, isLiving } from './rules/gather.ts';
 import { createTokens } from './tokens.ts';
-import { createTrustBundles } from './trust-bundles.ts';
+import { createTrustBundles, type TrustBundles } from './trust-bundles.ts';
 import { createWatchedObjects } from './watched-objects.ts';
 import { whileDenied } from './while-denied.ts';
 
@@ -158,31 +149,11 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
     { clock, kube },
     { path: '/apis/node.k8s.io/v1/runtimeclasses', reduce: ({ handler }) => handler },
   );
-  const bundles = config.trustBundles
-    ? createTrustBundles({
-        ...{ clock, log, kube, salt: deps.salt },
-        tell: (name) => tell({ kind: 'clusterTrustBundle', namespace: '', name }),
-      })
-    : undefined;
-
   const serviceAccount: Objects['serviceAccount'] = (namespace, name, signal) =>
     readServiceAccount({ clock, client: kube.general }, { namespace, name }, signal);
-
-  const certificates = config.podCertificates
-    ? createPodCertificates(
-        {
-          ...{ clock, log, kube, record: deps.record, nodeUid: deps.nodeUid, chance: deps.chance },
-          serviceAccountUid: async (namespace, name, signal) => {
-            const account = await serviceAccount(namespace, name, signal);
-            if (account.kind === 'found') return account.object.metadata.uid;
-            throw new CodedError('notFound', `while fetching service account: ${account.message}`);
-          },
-          tell: ({ namespace, name }) => tell({ kind: 'podCertificate', namespace, name }),
-        },
-        config,
-      )
-    : undefined;
-
+  const tools: Tools = { ...deps, log, tell, serviceAccount };
+  const bundles = config.trustBundles ? createBundles(tools) : undefined;
+  const certificates = config.podCertificates ? createCertificates(tools, config) : undefined;
   const parts: readonly Part[] = [services, classes, configMaps, secrets, ...(certificates ? [certificates] : [])];
   const gather = createGatherer();
 
@@ -202,14 +173,7 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
     serviceAccount,
     services: () => listOf(services.all()),
     awaitServices: async (signal) => listOf(await services.first(FIRST_LIST_MS, signal)),
-    runtimeHandler: async (name, signal) => {
-      const handlers = await classes.first(FIRST_LIST_MS, signal);
-      if (handlers === undefined) return unparsable(`failed to lookup RuntimeClass ${name}: not listed yet`);
-      const handler = handlers.get(name);
-      return handler === undefined
-        ? unparsable(`runtimeclass.node.k8s.io ${JSON.stringify(name)} not found`)
-        : parsed(handler);
-    },
+    runtimeHandler: async (name, signal) => handlerIn(await classes.first(FIRST_LIST_MS, signal), name),
     clusterTrustBundles: (wish, signal) =>
       bundles?.get(wish, signal) ??
       Promise.reject(new CodedError('unsupported', 'the feature gate ClusterTrustBundleProjection is off')),
@@ -229,6 +193,37 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
       await Promise.all([...parts.map((part) => part.stop?.()), bundles?.stop()]);
     },
   };
+}
+
+interface Tools extends ObjectsDeps {
+  readonly tell: (change: ObjectChange) => void;
+  readonly serviceAccount: Objects['serviceAccount'];
+}
+
+function createBundles({ tell, ...deps }: Tools): TrustBundles {
+  return createTrustBundles({ ...deps, tell: (name) => tell({ kind: 'clusterTrustBundle', namespace: '', name }) });
+}
+
+function createCertificates({ tell, serviceAccount, ...deps }: Tools, config: ObjectsConfig): PodCertificates {
+  return createPodCertificates(
+    {
+      ...deps,
+      serviceAccountUid: async (namespace, name, signal) => {
+        const account = await serviceAccount(namespace, name, signal);
+        if (account.kind === 'found') return account.object.metadata.uid;
+        throw new CodedError('notFound', `while fetching service account: ${account.message}`);
+      },
+      tell: ({ namespace, name }) => tell({ kind: 'podCertificate', namespace, name }),
+    },
+    config,
+  );
+}
+
+function handlerIn(handlers: ReadonlyMap<string, string> | undefined, name: string): Parsed<string> {
+  if (handlers === undefined) return unparsable(`failed to lookup RuntimeClass ${name}: not listed yet`);
+  const handler = handlers.get(name);
+  if (handler !== undefined) return parsed(handler);
+  return unparsable(`runtimeclass.node.k8s.io ${JSON.stringify(name)} not found`);
 }
 
 const CACHE_MS = 60_000;
@@ -280,37 +275,4 @@ async function readServiceAccount(
     if (codeOf(error) !== 'notFound') throw error;
     return { kind: 'missing', message: `serviceaccount ${JSON.stringify(name)} not found` };
   }
-}
-
-/** Manifests can't refer to objects; a pod that has ended starts nothing more. */
-function isLiving(pod: Pod): boolean {
-  return !isStaticPod(pod) && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
-}
-
-type ReferredByKind = Readonly<Record<ReferenceKind, ReadonlyMap<string, Referred>>>;
-
-/** Pods stay the same object for as long as they don't change: each is looked through once. */
-function createGatherer(): (pods: readonly Pod[]) => ReferredByKind {
-  const looked = new WeakMap<Pod, readonly Reference[]>();
-  return (pods) => {
-    const found = { configMap: new Map<string, MutableReferred>(), secret: new Map<string, MutableReferred>() };
-    for (const pod of pods) {
-      const references = looked.get(pod) ?? referencesOf(pod);
-      looked.set(pod, references);
-      const { namespace, uid } = pod.metadata;
-      for (const { kind, name, byVolume } of references) {
-        const key = keyOf(namespace, name);
-        const one = found[kind].get(key) ?? { namespace, name, byVolume: false, pods: new Set<string>() };
-        one.pods.add(uid);
-        one.byVolume ||= byVolume;
-        found[kind].set(key, one);
-      }
-    }
-    return found;
-  };
-}
-
-interface MutableReferred extends Referred {
-  byVolume: boolean;
-  readonly pods: Set<string>;
 }

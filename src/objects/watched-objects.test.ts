@@ -4,7 +4,8 @@ import { codeOf, describeError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createFakeKube } from './fake-kube.ts';
-import { type KeepableObject, keyOf, type Referred, SECRETS } from './kept-objects.ts';
+import { type KeepableObject, SECRETS } from './kept-objects.ts';
+import { keyOf, type Referred } from './rules/gather.ts';
 import { createWatchedObjects } from './watched-objects.ts';
 
 const PATH = '/api/v1/namespaces/ns/secrets';

@@ -11,14 +11,13 @@ import { createGate, type Gate } from './gate.ts';
 import {
   type KeepableObject,
   type KeptObjects,
-  keyOf,
   notRegistered,
   type ObjectKind,
   pathOf,
-  type Referred,
   type TellChange,
 } from './kept-objects.ts';
 import type { ObjectAnswer } from './objects.ts';
+import { keyOf, type Referred } from './rules/gather.ts';
 
 export interface WatchedObjectsDeps {
   readonly clock: Clock;
