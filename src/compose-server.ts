@@ -105,7 +105,8 @@ function serverConfig(config: Config, { surroundings }: KubeletDeps, isStandalon
   };
 }
 
-function composeRoutes(config: Config, deps: KubeletDeps, tools: ServerTools): readonly Route[] {
+/** Every endpoint that there is: the tests of who may use them read it too. */
+export function composeRoutes(config: Config, deps: KubeletDeps, tools: ServerTools): readonly Route[] {
   const { clock, log, process } = deps;
   const { meters, health } = tools;
   const asking = { clock, log: log.named('server/health'), checks: health, onResult: meters.onHealth };

@@ -46,10 +46,9 @@ export function createRouter(routes: readonly Route[], settings: RouterSettings)
   return (method, path) => {
     const clean = cleanPath(path);
     if (clean !== path) return redirect(clean);
-    if (withSlash.has(`${path}/`)) return redirect(`${path}/`);
     const closed = closedRoots.find((root) => path.startsWith(root));
     if (closed !== undefined) return closedAnswer(accessBelow(routes, path), 405, 'Debug endpoints are disabled.');
-    return find(method, path) ?? below(path);
+    return find(method, path) ?? (withSlash.has(`${path}/`) ? redirect(`${path}/`) : below(path));
   };
 
   function find(method: string, path: string): Match | undefined {

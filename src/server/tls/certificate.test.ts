@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { createSilentLogger } from '../../base/logger.ts';
+import { createManualClock } from '../../base/manual-clock.ts';
+import { issueCertificate } from './certificate.ts';
+import { integer, objectId, time } from './der.ts';
+import { ensureSelfSigned, readTlsMaterial, watchTlsFiles } from './key-pairs.ts';
+import { createSelfSigned } from './self-signed.ts';
+
+const log = createSilentLogger();
+const NOW = Date.UTC(2026, 10, 15, 12);
+const DAY = 86_400_000;
+
+describe('certificates', () => {
+  it('are in the form that OpenSSL reads, with everything that was wished', async () => {
+    const ca = await issueCertificate({ kind: 'authority', commonName: 'ca', from: NOW, to: NOW + DAY });
+    const wish = {
+      kind: 'client',
+      commonName: 'ada',
+      organizations: ['dev', 'ops'],
+      from: NOW,
+      to: NOW + DAY,
+    } as const;
+    const leaf = new X509Certificate((await issueCertificate(wish, ca)).certificate);
+    const authority = new X509Certificate(ca.certificate);
+    assert.equal(leaf.subject, 'O=dev\nO=ops\nCN=ada');
+    assert.equal(leaf.issuer, 'CN=ca');
+    assert.deepEqual([leaf.validFromDate.getTime(), leaf.validToDate.getTime()], [NOW, NOW + DAY]);
+    assert.deepEqual(leaf.keyUsage, ['1.3.6.1.5.5.7.3.2']);
+    assert.ok(leaf.checkIssued(authority) && leaf.verify(authority.publicKey) && authority.ca && !leaf.ca);
+  });
+
+  for (const [host, names] of [
+    ['labnode', 'DNS:labnode'],
+    ['192.0.2.10', 'IP Address:192.0.2.10'],
+    ['2001:db8::1', 'IP Address:2001:DB8:0:0:0:0:0:1'],
+  ] as const) {
+    it(`of a node are for its name or address alone: ${host}`, async () => {
+      const { certificate, key } = await createSelfSigned(host, NOW);
+      const parsed = new X509Certificate(certificate);
+      assert.equal(parsed.subjectAltName, names);
+      assert.equal(parsed.subject, `CN=${host}@${NOW / 1000}`);
+      assert.equal(parsed.issuer, `CN=${host}-ca@${NOW / 1000}`);
+      assert.equal(parsed.validToDate.getTime() - parsed.validFromDate.getTime(), 365 * DAY);
+      assert.match(key, /^-----BEGIN EC PRIVATE KEY-----/);
+      assert.equal(certificate.match(/BEGIN CERTIFICATE/g)?.length, 2);
+    });
+  }
+
+  it('are written by the rules of DER', () => {
+    const hex = (bytes: Buffer) => bytes.toString('hex');
+    assert.equal(hex(integer(Uint8Array.of(0, 0, 0x80))), '02020080');
+    assert.equal(hex(integer(Uint8Array.of(0))), '020100');
+    assert.equal(hex(objectId('1.2.840.10045.4.3.2')), '06082a8648ce3d040302');
+    assert.equal(time(NOW).toString('latin1').slice(2), '261115120000Z');
+    assert.equal(
+      time(Date.UTC(2050, 0, 1))
+        .toString('latin1')
+        .slice(2),
+      '20500101000000Z',
+    );
+  });
+});
+
+describe('files of certificates', () => {
+  const folderOf = (t: { after(done: () => void): void }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'tls-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    return folder;
+  };
+
+  it('are made once, the key for root only, kept while they are good, and made anew when ours are past their time', async (t) => {
+    const folder = join(folderOf(t), 'pki');
+    const files = await ensureSelfSigned(folder, 'node', NOW, log);
+    assert.equal(statSync(files.key).mode & 0o777, 0o600);
+    const first = readFileSync(files.certificate, 'utf8');
+    await ensureSelfSigned(folder, 'node', NOW + 300 * DAY, log);
+    assert.equal(readFileSync(files.certificate, 'utf8'), first);
+    await ensureSelfSigned(folder, 'node', NOW + 366 * DAY, log);
+    assert.notEqual(readFileSync(files.certificate, 'utf8'), first);
+  });
+
+  it('of somebody else are never replaced', async (t) => {
+    const folder = folderOf(t);
+    const ca = await issueCertificate({ kind: 'authority', commonName: 'corp', from: NOW - DAY, to: NOW + DAY });
+    const theirs = await issueCertificate(
+      { kind: 'server', commonName: 'node', from: NOW - 2 * DAY, to: NOW - DAY },
+      ca,
+    );
+    writeFileSync(join(folder, 'kubelet.crt'), theirs.certificate);
+    writeFileSync(join(folder, 'kubelet.key'), theirs.key);
+    await ensureSelfSigned(folder, 'node', NOW, log);
+    assert.equal(readFileSync(join(folder, 'kubelet.crt'), 'utf8'), theirs.certificate);
+    writeFileSync(join(folder, 'kubelet.key'), 'broken');
+    await assert.rejects(ensureSelfSigned(folder, 'node', NOW, log), /can't read .*kubelet\.key/);
+  });
+
+  it('that do not belong together are refused by name', async (t) => {
+    const folder = folderOf(t);
+    const [one, two] = await Promise.all([createSelfSigned('a', NOW), createSelfSigned('b', NOW)]);
+    const files = { certificate: join(folder, 'c'), key: join(folder, 'k'), clientCa: join(folder, 'ca') };
+    writeFileSync(files.certificate, one.certificate);
+    writeFileSync(files.key, two.key);
+    writeFileSync(files.clientCa, 'nothing');
+    await assert.rejects(readTlsMaterial(files), /the key in .*\/k does not belong to the certificate in .*\/c/);
+    writeFileSync(files.key, one.key);
+    await assert.rejects(readTlsMaterial(files), /\/ca holds no certificate/);
+    writeFileSync(files.clientCa, one.certificate);
+    assert.equal((await readTlsMaterial(files)).clientCa, one.certificate);
+    await assert.rejects(readTlsMaterial({ ...files, certificate: join(folder, 'none') }), /ENOENT/);
+  });
+
+  it('are read again when they change; half a change is waited out', async (t) => {
+    const folder = folderOf(t);
+    const [one, two] = await Promise.all([createSelfSigned('a', NOW), createSelfSigned('b', NOW)]);
+    const files = { certificate: join(folder, 'c'), key: join(folder, 'k'), clientCa: '' };
+    const write = (name: 'c' | 'k', text: string) => writeFileSync(join(folder, name), text);
+    write('c', one.certificate);
+    write('k', one.key);
+    const clock = createManualClock();
+    const seen: string[] = [];
+    const errors: string[] = [];
+    const stopping = new AbortController();
+    const logging = { ...log, error: (message: string) => void errors.push(message) };
+    const deps = { clock, log: logging, onChange: ({ key }: { key: string }) => void seen.push(key) };
+    const watching = watchTlsFiles(files, await readTlsMaterial(files), deps, stopping.signal);
+    const tick = async () => {
+      await clock.advance(10_000);
+      // The files are read in real time; when it sleeps again, it has seen them.
+      while (clock.sleepers() === 0) await new Promise((turn) => setImmediate(turn));
+    };
+    await tick();
+    write('c', two.certificate);
+    await tick();
+    await tick();
+    assert.deepEqual([seen.length, errors.length], [0, 1], 'told once, and nothing taken');
+    write('k', two.key);
+    await tick();
+    assert.deepEqual(seen, [two.key]);
+    stopping.abort(new Error('over'));
+    await watching;
+  });
+});

@@ -1,0 +1,118 @@
+/**
+ * Writes X.509 certificates (RFC 5280) with EC keys. Node's crypto signs but writes none; see docs/dependencies.md why no library does.
+ */
+import { createHash, generateKeyPair, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { isIP } from 'node:net';
+import { promisify } from 'node:util';
+import { parseIpAddress } from '../../api/ip-address.ts';
+import { bits, boolean, explicit, implicit, integer, objectId, octets, sequence, set, text, time } from './der.ts';
+
+export interface CertificateWish {
+  readonly commonName: string;
+  readonly organizations?: readonly string[];
+  readonly kind: 'authority' | 'server' | 'client';
+  /** DNS names and addresses of a server. */
+  readonly names?: readonly string[];
+  /** Wall clock, ms. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Issued {
+  /** PEM. */
+  readonly certificate: string;
+  /** PEM, SEC 1. */
+  readonly key: string;
+  readonly keys: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
+  /** The subject as written, for what it signs. */
+  readonly name: Buffer;
+}
+
+const OBJECTS = {
+  commonName: '2.5.4.3',
+  organization: '2.5.4.10',
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  subjectKeyId: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  alternativeNames: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyId: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+  server: '1.3.6.1.5.5.7.3.1',
+  client: '1.3.6.1.5.5.7.3.2',
+} as const;
+
+/** Bits of key usage, the first in the highest bit. */
+const SIGNS = 0x80;
+const ENCIPHERS_KEYS = 0x20;
+const SIGNS_CERTIFICATES = 0x04;
+
+/** With a new key. Without an issuer it signs itself. */
+export async function issueCertificate(wish: CertificateWish, issuer?: Issued): Promise<Issued> {
+  const keys = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
+  const name = nameOf(wish);
+  const signer = issuer ?? { name, keys };
+  const algorithm = sequence(objectId(OBJECTS.ecdsaWithSha256));
+  const body = sequence(
+    explicit(0, integer(Uint8Array.of(2))),
+    integer(Buffer.concat([Uint8Array.of(1), randomBytes(8)])),
+    algorithm,
+    signer.name,
+    sequence(time(wish.from), time(wish.to)),
+    name,
+    keys.publicKey.export({ type: 'spki', format: 'der' }),
+    explicit(3, sequence(...extensions(wish, keys.publicKey, signer.keys.publicKey))),
+  );
+  const signature = sign('sha256', body, signer.keys.privateKey);
+  return {
+    certificate: pem('CERTIFICATE', sequence(body, algorithm, bits(signature))),
+    key: keys.privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
+    keys,
+    name,
+  };
+}
+
+function extensions({ kind, names = [] }: CertificateWish, own: KeyObject, signer: KeyObject): readonly Buffer[] {
+  if (kind === 'authority') {
+    return [
+      extension(OBJECTS.keyUsage, keyUsage(SIGNS | ENCIPHERS_KEYS | SIGNS_CERTIFICATES), true),
+      extension(OBJECTS.basicConstraints, sequence(boolean(true)), true),
+      extension(OBJECTS.subjectKeyId, octets(keyId(own))),
+    ];
+  }
+  return [
+    extension(OBJECTS.keyUsage, keyUsage(SIGNS | ENCIPHERS_KEYS), true),
+    extension(OBJECTS.extendedKeyUsage, sequence(objectId(OBJECTS[kind]))),
+    extension(OBJECTS.basicConstraints, sequence(), true),
+    extension(OBJECTS.authorityKeyId, sequence(implicit(0, keyId(signer)))),
+    ...(names.length === 0 ? [] : [extension(OBJECTS.alternativeNames, sequence(...names.map(alternativeName)))]),
+  ];
+}
+
+function nameOf({ commonName, organizations = [] }: CertificateWish): Buffer {
+  const attribute = (id: string, value: string) => set(sequence(objectId(id), text(value)));
+  return sequence(
+    ...organizations.map((organization) => attribute(OBJECTS.organization, organization)),
+    attribute(OBJECTS.commonName, commonName),
+  );
+}
+
+const extension = (id: string, value: Buffer, critical = false) =>
+  sequence(objectId(id), ...(critical ? [boolean(true)] : []), octets(value));
+
+const keyUsage = (usage: number) => bits(Uint8Array.of(usage), Math.log2(usage & -usage));
+
+function alternativeName(name: string): Buffer {
+  if (isIP(name) === 0) return implicit(2, Buffer.from(name, 'ascii'));
+  return implicit(7, Uint8Array.from(parseIpAddress(name)?.bytes ?? []));
+}
+
+const keyId = (key: KeyObject) =>
+  createHash('sha1')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest();
+
+function pem(label: string, bytes: Buffer): string {
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
+}
