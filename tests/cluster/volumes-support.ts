@@ -106,8 +106,13 @@ export async function replaceData(
 }
 
 /** Messages of the events of one reason about a pod. */
-export async function eventsOf(cluster: Cluster, name: string, reason: string): Promise<readonly string[]> {
-  const path = `/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3D${name}%2Creason%3D${reason}`;
+export async function eventsOf(
+  cluster: Cluster,
+  name: string,
+  reason: string,
+  namespace = 'default',
+): Promise<readonly string[]> {
+  const path = `/api/v1/namespaces/${namespace}/events?fieldSelector=involvedObject.name%3D${name}%2Creason%3D${reason}`;
   const { items } = (await cluster.admin.get(path)) as { items?: readonly { readonly message: string }[] };
   return (items ?? []).map(({ message }) => message);
 }

@@ -1,10 +1,9 @@
 /** Volumes made from objects of a real API server, in pods that run. One cluster serves the whole file. */
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Cluster } from '../lab/cluster/cluster.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
+import { type CriProxy, startCriProxy } from '../lab/cri-proxy.ts';
 import { lab } from '../lab/lab.ts';
 import { loadLife } from '../recorded/lives.ts';
 import {
@@ -34,6 +33,7 @@ const BUNDLES = '/apis/certificates.k8s.io/v1beta1/clustertrustbundles';
 test('volumes of objects', { skip: whyClusterIsSkipped(process.env) }, async (t) => {
   await using cluster = await lab.cluster({
     test: t,
+    kubelet: 'none',
     config: { featureGates: { ClusterTrustBundle: true, ClusterTrustBundleProjection: true }, maxPods: 150 },
     controlPlaneFlags: {
       'kube-apiserver': [
@@ -42,6 +42,11 @@ test('volumes of objects', { skip: whyClusterIsSkipped(process.env) }, async (t)
       ],
     },
   });
+  const proxy = await startCriProxy(cluster.node.runtimeSocket);
+  t.after(() => proxy.close());
+  const { flags = [], config } = cluster.kubeletSettings;
+  await cluster.node.kubelet.start({ flags, config: { ...config, containerRuntimeEndpoint: proxy.endpoint } });
+  await cluster.waitUntilNodeReady();
   for (const name of ['settings', 'updated', 'mixed', 'frozen']) {
     const immutable = name === 'frozen';
     await cluster.admin.create(CONFIG_MAPS, { metadata: { name }, data: { color: 'blue' }, immutable });
@@ -55,7 +60,7 @@ test('volumes of objects', { skip: whyClusterIsSkipped(process.env) }, async (t)
   await t.test('a thousand keys, and a value of 900 KiB', () => bigConfigMaps(cluster));
   await t.test('trust bundles', () => trustBundles(cluster));
   await t.test('a restart of the kubelet leaves files and mounts as they are', () => restart(cluster));
-  await t.test('five small volumes cost little', (tt) => startsInTime(cluster, tt));
+  await t.test('five small volumes cost little', (tt) => startsInTime(cluster, proxy, tt));
   await t.test('a hundred pods share a config map', (tt) => hundredPods(cluster, tt));
 });
 
@@ -101,7 +106,7 @@ async function recordedTrees(cluster: Cluster, t: TestContext): Promise<void> {
     stringData: { user: 'ada', word: 's3cret' },
   });
   await waitForServiceAccount(cluster, namespace);
-  for (const name of ['volumes-small', 'fs-group', 'env-objects']) {
+  for (const name of ['volumes-small', 'fs-group', 'env-objects', 'subpath', 'missing-secret-volume']) {
     await t.test(name, async () => {
       const life = loadLife(name);
       const [container] = life.pod.spec.containers;
@@ -110,9 +115,16 @@ async function recordedTrees(cluster: Cluster, t: TestContext): Promise<void> {
         metadata: { name, labels: life.pod.metadata.labels ?? {} },
         spec: { ...spec, nodeName: cluster.node.nodeName, containers: [{ ...container, image: IMAGE }] },
       });
-      await waitUntilRunning(cluster, name, namespace);
       const uid = String(made.metadata?.['uid']);
-      const volumesOnly = (line: string) => /^(volumes|plugins)\//.test(line);
+      const told = life.events.filter(({ reason }) => reason === 'FailedMount').map(({ message }) => message);
+      if (told.length === 0) await waitUntilRunning(cluster, name, namespace);
+      else
+        assert.ok(
+          await poll(10_000, async () =>
+            (await eventsOf(cluster, name, 'FailedMount', namespace)).includes(told[0] ?? ''),
+          ),
+        );
+      const volumesOnly = (line: string) => /^(volumes|plugins|volume-subpaths)\//.test(line);
       const recorded = (life.files ?? []).map((columns) =>
         columns
           .join(' ')
@@ -120,7 +132,8 @@ async function recordedTrees(cluster: Cluster, t: TestContext): Promise<void> {
           .trim(),
       );
       assert.deepEqual((await podTree(cluster, uid)).filter(volumesOnly), recorded.filter(volumesOnly).sort());
-      assert.deepEqual(await mountsInside(cluster, uid), recordedMounts(life.inside['c']?.mounts ?? []));
+      const mounts = recordedMounts(life.inside['c']?.mounts ?? []);
+      if (told.length === 0) assert.deepEqual(await mountsInside(cluster, uid), mounts);
       if (name === 'volumes-small') await checkContents(cluster, uid);
     });
   }
@@ -159,7 +172,7 @@ const recordedMounts = (mounts: readonly string[]): readonly string[] =>
 
 /** The disk below is ext4 there and may be something else here. */
 function volumeMounts(lines: readonly string[]): readonly string[] {
-  const ours = /^(\/(e|m|cm|s|d|p)|\/var\/run\/secrets\/kubernetes\.io\/serviceaccount) /;
+  const ours = /^(\/(e|m|cm|s|d|p|a|b|etc\/app\.conf)|\/var\/run\/secrets\/kubernetes\.io\/serviceaccount) /;
   return lines
     .filter((line) => ours.test(line))
     .map((line) => line.replace(/(ext4|overlay|xfs|btrfs)$/, 'disk'))
@@ -342,39 +355,43 @@ async function podIsLeft(cluster: Cluster, uid: string): Promise<boolean> {
   return (await inside(cluster, `ls -d ${podFolder(uid)} 2>/dev/null; grep ${uid} /proc/self/mountinfo; true`)) !== '';
 }
 
-/** From the request to the first line of the container's log. */
-async function startOf(cluster: Cluster, wish: PodWish): Promise<number> {
-  const start = Date.now();
-  const uid = await runPod(cluster, { ...wish, container: { command: ['sh', '-c', 'echo up; exec sleep 1000'] } });
-  const folder = join(cluster.node.podLogsFolder, `default_${wish.name}_${uid}`, 'main');
-  const [log = ''] = await readdir(folder);
-  const line = await readFile(join(folder, log), 'utf8');
+/** From the request that makes the pod to the call that makes its sandbox, in ms. */
+async function sandboxDelay(cluster: Cluster, proxy: CriProxy, wish: PodWish): Promise<number> {
+  const start = performance.now();
+  await runPod(cluster, wish);
+  const call = proxy
+    .calls()
+    .find(({ path, request }) => path.endsWith('/RunPodSandbox') && request.includes(wish.name));
+  assert.ok(call, `no sandbox was made for ${wish.name}`);
   await cluster.admin.request(`${pods()}/${wish.name}`, { method: 'DELETE' });
-  return Date.parse(line.split(' ')[0] ?? '') - start;
+  return call.at - start;
 }
 
-async function startsInTime(cluster: Cluster, t: TestContext): Promise<void> {
+/** The token of each pod is asked for when the pod comes; the config map and the secret are known from other pods. */
+async function startsInTime(cluster: Cluster, proxy: CriProxy, t: TestContext): Promise<void> {
   const field = { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } };
+  const token = { serviceAccountToken: { path: 'token' } };
   const volumes = [
     { name: 'e', emptyDir: {} },
     { name: 'cm', configMap: { name: 'settings' } },
     { name: 's', secret: { secretName: 'pass' } },
     { name: 'd', downwardAPI: { items: [field] } },
-    {
-      name: 'p',
-      projected: { sources: [{ serviceAccountToken: { path: 'token' } }, { configMap: { name: 'settings' } }] },
-    },
+    { name: 'p', projected: { sources: [token, { configMap: { name: 'settings' } }] } },
   ];
   const spec = { automountServiceAccountToken: false };
-  const times: { readonly none: number[]; readonly five: number[] } = { none: [], five: [] };
-  for (let round = 0; round < 8; round += 1) {
-    times.none.push(await startOf(cluster, { name: `none-${round}`, spec }));
-    times.five.push(await startOf(cluster, { name: `five-${round}`, spec, volumes }));
+  const [none, five]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    none.push(await sandboxDelay(cluster, proxy, { name: `none-${round}`, spec }));
+    five.push(await sandboxDelay(cluster, proxy, { name: `five-${round}`, spec, volumes }));
   }
-  const [none, five] = [quantile(times.none, 0.5), quantile(times.five, 0.5)];
-  t.diagnostic(`start without volumes ${none} ms, with five ${five} ms: ${five - none} ms more (medians of 8)`);
-  assert.ok(five - none < 150, `${five - none} ms more`);
+  const [bare, full] = [quantile(none, 0.5), quantile(five, 0.5)];
+  const shown = `pod made to sandbox asked for: ${bare.toFixed(1)} ms without volumes, ${full.toFixed(1)} ms with five`;
+  t.diagnostic(`${shown} (medians of ${ROUNDS})`);
+  // The promise is 30 ms on a quiet machine.
+  assert.ok(full - bare < 100, shown);
 }
+
+const ROUNDS = 10;
 
 /** Each swap of a link is dated by the file system to a few ms. */
 async function hundredPods(cluster: Cluster, t: TestContext): Promise<void> {
@@ -387,6 +404,7 @@ async function hundredPods(cluster: Cluster, t: TestContext): Promise<void> {
   );
   for (let i = 0; i < count; i += 1) await waitUntilRunning(cluster, `sharing-${i}`);
   const reads = await configMapReads(cluster);
+  assert.ok(reads > 0, 'reads are counted');
   const start = Date.now();
   await replaceData(cluster, 'configmaps', 'shared', { color: 'red' });
   const folders = uids.map((uid) => volumeFolder(uid, 'configmap', 'v'));
