@@ -28,6 +28,8 @@ export interface FoundCredentials {
 export interface Credentials {
   /** To try in this order. Rejects with `invalid` where a secret of the pod can't be understood. */
   find(pod: Pod, repository: string, signal: AbortSignal): Promise<FoundCredentials>;
+  /** Pull secrets of the pod that are not there, where there is somebody to ask. */
+  missing(pod: Pod, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 export interface CredentialsDeps {
@@ -54,6 +56,7 @@ export function createCredentials({ files, plugins, objects }: CredentialsDeps):
       const found = [ofSecrets, ofNode, ofPlugins].flatMap((keyring) => findCredentials(keyring, repository));
       return { credentials: found.map(withHash), missing };
     },
+    missing: async (pod, signal) => (objects === undefined ? [] : (await readSecrets(pod, objects, signal)).missing),
   };
 }
 

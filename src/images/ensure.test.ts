@@ -34,7 +34,7 @@ function createBench(more: Partial<EnsureDeps> = {}, outcome: () => PullOutcome 
       },
       underWay: () => 0,
     },
-    credentials: { find: () => Promise.resolve({ credentials: [], missing: [] }) },
+    credentials: { find: () => Promise.resolve({ credentials: [], missing: [] }), missing: () => Promise.resolve([]) },
     record: (event) => events.push(`${event.reason}: ${event.message}`),
     progress: createPullProgress({ clock, downloadsOf: () => Promise.resolve(undefined) }),
     onUse: (id) => used.push(id),
@@ -203,6 +203,7 @@ test('credentials are looked up once, and not at all where nobody needs them', a
       lookups += 1;
       return Promise.reject(new CodedError('invalid', 'bad secret'));
     },
+    missing: () => Promise.resolve([]),
   };
   const known = {
     secrets: [{ uid: '', namespace: '', name: '', credentialHash: 'h' }],
@@ -218,4 +219,19 @@ test('credentials are looked up once, and not at all where nobody needs them', a
   assert.equal(lookups, 1);
   await createBench({ credentials, runtime }).ensure(wish, never);
   assert.equal(lookups, 1);
+});
+
+test('a pull secret that is not there is told of, also where the image is', async () => {
+  const told = (image: Image | undefined, missing: readonly string[]) => {
+    const find = () => Promise.resolve({ credentials: [], missing });
+    const credentials = { find, missing: () => Promise.resolve(missing) };
+    const { ensure, events } = createBench({ credentials, runtime: { status: () => Promise.resolve({ image }) } });
+    return ensure(wish, never).then(() => events.filter((event) => event.startsWith('FailedToRetrieve')));
+  };
+  const expected = [
+    'FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (a, b); attempting to pull the image may not succeed.',
+  ];
+  assert.deepEqual(await told(image, ['a', 'b']), expected);
+  assert.deepEqual(await told(undefined, ['a', 'b']), expected);
+  assert.deepEqual(await told(image, []), []);
 });

@@ -102,6 +102,10 @@ class Attempt {
     const seen = await this.#inspect(name.value);
     if ('kind' in seen) return seen;
     if (seen.image !== undefined && (await this.#mayUse(seen.image.id))) {
+      // Told also where the secret is not needed now: on the next node it may be.
+      if (this.#found === undefined) {
+        this.#tellMissing(await this.#deps.credentials.missing(this.#wish.pod, this.#signal));
+      }
       const verified = this.#deps.access !== undefined;
       this.#tell({ type: 'Normal', reason: 'Pulled', message: texts.alreadyPresent(image, verified) });
       return ready(seen.image);
@@ -159,15 +163,15 @@ class Attempt {
     const name = parseImageName(image);
     if (!name.ok) return [];
     const found = await this.#deps.credentials.find(pod, name.value.repository, this.#signal);
-    if (found.missing.length > 0) {
-      this.#deps.record({
-        pod: pod.metadata,
-        type: 'Warning',
-        reason: 'FailedToRetrieveImagePullSecret',
-        message: texts.secretsMissing(found.missing),
-      });
-    }
+    this.#tellMissing(found.missing);
     return found.credentials;
+  }
+
+  #tellMissing(names: readonly string[]): void {
+    if (names.length === 0) return;
+    const message = texts.secretsMissing(names);
+    const { pod } = this.#wish;
+    this.#deps.record({ pod: pod.metadata, type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message });
   }
 
   async #pull(name: string): Promise<ImageAnswer> {
