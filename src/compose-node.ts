@@ -29,7 +29,14 @@ export function nodeNameOf({ settings }: Config): string {
 export function composeAddresses(config: Config, { clock }: KubeletDeps): AddressBook {
   const name = nodeNameOf(config);
   return createAddressBook(
-    { clock, network: { interfaces: listInterfaces, routes: listDefaultRoutes, resolve: resolveName } },
+    {
+      clock,
+      network: {
+        interfaces: listInterfaces,
+        routes: listDefaultRoutes,
+        resolve: (host, signal) => resolveName(host, { clock, signal }),
+      },
+    },
     { nodeName: name, hostname: name, flagIps: config.settings.node.ips, externalCloud: hasExternalCloud(config) },
   );
 }

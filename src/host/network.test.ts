@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { listDefaultRoutes, listInterfaces, parseIpv4Routes, parseIpv6Routes, resolveName } from './network.ts';
+import { createSystemClock } from '../base/clock.ts';
+import {
+  listDefaultRoutes,
+  listInterfaces,
+  parseIpv4Routes,
+  parseIpv6Routes,
+  parseResolved,
+  resolveName,
+} from './network.ts';
 
 const IPV4 = `Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
 eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
@@ -32,6 +40,29 @@ it('every machine has its loopback interface', () => {
   assert.ok(loopback?.addresses.includes('127.0.0.1'));
 });
 
-it('a name that the system knows', async () => {
-  assert.ok((await resolveName('localhost')).length > 0);
+describe('names', () => {
+  const clock = createSystemClock();
+  const { signal } = new AbortController();
+  it('that the system knows', async () => {
+    assert.ok((await resolveName('localhost', { clock, signal })).length > 0);
+  });
+  it('that nobody can know, or that look like a flag', async () => {
+    assert.deepEqual(await resolveName('--help', { clock, signal }), []);
+    assert.deepEqual(await resolveName('', { clock, signal }), []);
+  });
+  it('are given up with whoever asks', async () => {
+    const life = new AbortController();
+    const asking = resolveName('x', {
+      clock,
+      signal: life.signal,
+      run: (_, limits) =>
+        new Promise((_resolve, reject) => limits.signal.addEventListener('abort', () => reject(limits.signal.reason))),
+    });
+    life.abort('over');
+    await assert.rejects(asking, (reason) => reason === 'over');
+  });
+  it('come once, in the order of the resolver', () => {
+    const text = '2001:db8::1     STREAM web\n2001:db8::1     DGRAM\n192.0.2.1       STREAM\n192.0.2.1       RAW\n';
+    assert.deepEqual(parseResolved(text), ['2001:db8::1', '192.0.2.1']);
+  });
 });

@@ -1,7 +1,8 @@
 /** The network of this machine: its interfaces with their addresses, and where its default routes go. */
-import { lookup } from 'node:dns/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import type { Clock } from '../base/clock.ts';
+import { type RunProgram, runProgram } from './program.ts';
 
 export interface InterfaceAddresses {
   readonly name: string;
@@ -59,11 +60,39 @@ export function parseIpv6Routes(text: string): readonly DefaultRouteOf[] {
     .map((name) => ({ family: 6, interface: name }));
 }
 
-/** What the system's resolver says; nothing where it knows no such name. Can take many seconds where name servers don't answer. */
-export async function resolveName(name: string): Promise<readonly string[]> {
+export interface ResolveLimits {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly run?: RunProgram;
+}
+
+/** The resolver gives up by itself after less. */
+const RESOLVE_WITHIN_MS = 60_000;
+
+/**
+ * What the system's resolver says; nothing where it knows no such name. Asked in a process of its own: where name servers don't
+ * answer it takes many seconds, and a thread of ours could be neither called back nor left behind at the end.
+ */
+export async function resolveName(
+  name: string,
+  { clock, signal, run = runProgram }: ResolveLimits,
+): Promise<readonly string[]> {
+  const program = {
+    path: 'getent',
+    args: ['ahosts', '--', name],
+    environment: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' },
+    input: '',
+  };
   try {
-    return (await lookup(name, { all: true, order: 'verbatim' })).map(({ address }) => address);
-  } catch {
-    return []; // no such name is the usual answer
+    return parseResolved(await run(program, { clock, deadlineMs: RESOLVE_WITHIN_MS, signal }));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return []; // an unknown name is the usual answer, and a machine without the program has none to give
   }
+}
+
+/** Lines of an address, a kind of socket and perhaps a name; each address comes once for every kind. */
+export function parseResolved(text: string): readonly string[] {
+  const addresses = text.split('\n').map((line) => line.trim().split(/\s+/)[0] ?? '');
+  return [...new Set(addresses.filter((address) => address !== ''))];
 }

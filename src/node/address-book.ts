@@ -13,8 +13,8 @@ import {
 export interface NetworkPort {
   interfaces(): readonly NetworkInterface[];
   routes(): readonly DefaultRoute[];
-  /** What the system's resolver says; nothing for an unknown name. May take long, and can't be cancelled. */
-  resolve(name: string): Promise<readonly string[]>;
+  /** What the system's resolver says; nothing for an unknown name. May take long. */
+  resolve(name: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 export interface AddressBookConfig {
@@ -35,7 +35,7 @@ export interface AddressBook extends Part {
 
 const FIRST_WAIT_MS = 300;
 const AGAIN_MS = 60_000;
-/** A lookup that failed may have held a thread for many seconds. */
+/** A lookup that fails costs many seconds of waiting. */
 const AGAIN_AFTER_FAILURE_MS = 300_000;
 
 export function createAddressBook(
@@ -55,7 +55,7 @@ export function createAddressBook(
 
   const run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
-      const found = await network.resolve(config.nodeName);
+      const found = await network.resolve(config.nodeName, signal);
       // A name server that is away for a moment must not change the node's address.
       if (found.length > 0) named = found;
       first.resolve();
@@ -69,8 +69,7 @@ export function createAddressBook(
       if (hasToldAddress(config)) first.resolve();
       else running = run(signal).catch(() => first.resolve()); // only an abort ends it
     },
-    // The resolver's threads can't be called back: whoever stops doesn't wait for them.
-    stop: () => void running,
+    stop: () => running,
     input,
     internalIps: () => {
       const answer = computeAddresses(input());

@@ -1,7 +1,7 @@
 /** Our kubelet as a node of a real cluster. One cluster serves the whole file; each step leaves the node Ready. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { readFile, rename } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -41,6 +41,7 @@ test('a node of a cluster', { skip: whyClusterIsSkipped(process.env) }, async (t
   await t.test('outlives its API server', () => serverRestart(cluster));
   await t.test('notices another kubelet under its name', () => noticesTwin(cluster));
   await t.test('has two addresses, and waits for its cloud', () => cloudNode(cluster));
+  await t.test('says that its clock is wrong', () => wrongClock(cluster));
   await t.test('says whose credentials it was given', () => wrongCredentials(cluster));
   await t.test('shows that its runtime is down after half a minute, and its return at once', () =>
     runtimeDown(cluster),
@@ -292,6 +293,21 @@ async function noticesTwin(cluster: Cluster): Promise<void> {
   assert.match(message, /another kubelet writes the status of node "node-1".*of-another-machine/);
   assert.equal(type, 'Warning');
   await untilNode(cluster, 'itself again', ({ status }) => status?.nodeInfo?.bootID !== 'of-another-machine');
+}
+
+/** The machine has only one clock; this kubelet alone sees it run a minute and a half ahead. */
+async function wrongClock(cluster: Cluster): Promise<void> {
+  const { kubelet, world } = cluster.node;
+  assert.ok(!(await nodeEvents(cluster)).some(({ reason }) => reason === 'ClockSkew'));
+  const file = join(world.folder, 'clock.cjs');
+  await writeFile(file, 'const now = Date.now; Date.now = () => now() + 90_000;\n');
+  await kubelet.stop();
+  await kubelet.start({ env: { NODE_OPTIONS: `--require=${file}` } });
+  const { message, type } = await untilEvent(cluster, 'ClockSkew');
+  assert.match(message, /the clock of this machine is 1m(29|30|31)s ahead of the API server's/);
+  assert.equal(type, 'Warning');
+  await kubelet.stop();
+  await kubelet.start({ env: {} });
 }
 
 /** The name of the machine has changed, its credentials have not. NodeRestriction lets it touch nothing. */
