@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { CodedError } from '../../base/errors.ts';
+import { createManualClock } from '../../base/manual-clock.ts';
+import { bearerToken, createAuthenticate, protocolToken } from './authenticate.ts';
+import { createKeptAnswers } from './kept-answers.ts';
+import { ensureNodeToken, reviewNodeToken } from './node-token.ts';
+import { createAccessReviews, createTokenReviews, type ReviewRequest } from './reviews.ts';
+
+const signal = new AbortController().signal;
+const failing =
+  (error: Error): ReviewRequest =>
+  () =>
+    Promise.reject(error);
+const answering =
+  (status: object): ReviewRequest =>
+  <Answer>() =>
+    Promise.resolve({ status } as Answer);
+
+describe('tokens in headers', () => {
+  for (const [header, wanted] of [
+    ['Bearer abc', 'abc'],
+    ['bearer abc', 'abc'],
+    [' Bearer abc ', 'abc'],
+    ['Bearer abc def', 'abc'],
+    ['Bearer  abc', undefined],
+    ['Bearer', undefined],
+    ['Basic abc', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ] as const) {
+    it(`Authorization: ${header}`, () => assert.equal(bearerToken(header), wanted));
+  }
+
+  for (const [header, wanted] of [
+    ['base64url.bearer.authorization.k8s.io.YWJj, v4.channel.k8s.io', 'abc'],
+    ['v4.channel.k8s.io,base64url.bearer.authorization.k8s.io.YWJj', 'abc'],
+    ['base64url.bearer.authorization.k8s.io.', undefined],
+    ['base64url.bearer.authorization.k8s.io.Y W', undefined],
+    ['v4.channel.k8s.io', undefined],
+    [undefined, undefined],
+  ] as const) {
+    it(`Sec-WebSocket-Protocol: ${header}`, () => assert.equal(protocolToken(header), wanted));
+  }
+});
+
+describe('reviews', () => {
+  const reviews = (request: ReviewRequest) => {
+    const clock = createManualClock();
+    return { clock, review: createTokenReviews({ cacheTtlMs: 1000 }, { clock, request }) };
+  };
+
+  it('give the user as the API server knows it', async () => {
+    const user = { username: 'ada', uid: '7', groups: ['dev'], extra: { k: ['v'] } };
+    const { review } = reviews(answering({ authenticated: true, user }));
+    assert.deepEqual(await review('t', signal), { name: 'ada', uid: '7', groups: ['dev'], extra: { k: ['v'] } });
+  });
+
+  it('let nobody in by an answer without a name, or with an error', async () => {
+    await assert.rejects(
+      reviews(answering({ authenticated: true, user: {} })).review('t', signal),
+      /without a user name/,
+    );
+    await assert.rejects(
+      reviews(answering({ authenticated: false, error: 'expired' })).review('t', signal),
+      /refused: expired/,
+    );
+    assert.equal(await reviews(answering({})).review('t', signal), undefined);
+  });
+
+  it('try again where the API server answers that it is busy, and only there', async () => {
+    let calls = 0;
+    const busy: ReviewRequest = <Answer>() => {
+      calls += 1;
+      if (calls < 3) return Promise.reject(new CodedError('unavailable', 'busy', { data: { httpStatus: 500 } }));
+      return Promise.resolve({ status: { authenticated: true, user: { username: 'ada' } } } as Answer);
+    };
+    const { clock, review } = reviews(busy);
+    const asked = review('t', signal);
+    for (let step = 0; calls < 3 && step < 20; step += 1) await clock.advance(500);
+    assert.equal((await asked)?.name, 'ada');
+    await assert.rejects(
+      reviews(failing(new CodedError('unavailable', 'connect ECONNREFUSED'))).review('t', signal),
+      /ECONNREFUSED/,
+    );
+    await assert.rejects(
+      reviews(failing(new CodedError('denied', 'no', { data: { httpStatus: 403 } }))).review('t', signal),
+      /no/,
+    );
+  });
+
+  it('are not kept where they failed', async () => {
+    let calls = 0;
+    const request: ReviewRequest = <Answer>() => {
+      calls += 1;
+      if (calls === 1) return Promise.reject(new CodedError('unavailable', 'away'));
+      return Promise.resolve({ status: { authenticated: true, user: { username: 'ada' } } } as Answer);
+    };
+    const { review } = reviews(request);
+    await assert.rejects(review('t', signal), /away/);
+    assert.equal((await review('t', signal))?.name, 'ada');
+  });
+
+  it('of who leaves go on for the others', async () => {
+    const answer = Promise.withResolvers<unknown>();
+    const { review } = reviews(<Answer>() => answer.promise as Promise<Answer>);
+    const leaving = new AbortController();
+    const [one, two] = [review('t', leaving.signal), review('t', signal)];
+    leaving.abort(new Error('left'));
+    await assert.rejects(one, /left/);
+    answer.resolve({ status: { authenticated: true, user: { username: 'ada' } } });
+    assert.equal((await two)?.name, 'ada');
+  });
+
+  it('take a denial before a permission', async () => {
+    const clock = createManualClock();
+    const config = { nodeName: 'n', authorizedTtlMs: 0, unauthorizedTtlMs: 0 };
+    const question = { user: { name: 'ada', groups: [] }, verb: 'get', subresource: 'proxy' };
+    const ask = (status: object) =>
+      createAccessReviews(config, { clock, request: answering(status) })(question, signal);
+    assert.deepEqual(
+      await Promise.all([
+        ask({ allowed: true }),
+        ask({ allowed: true, denied: true }),
+        ask({}),
+        ask({ allowed: 'yes' }),
+      ]),
+      [true, false, false, false],
+    );
+  });
+});
+
+describe('kept answers', () => {
+  it('are few and end in time', () => {
+    let now = 0;
+    const kept = createKeptAnswers<number>(() => now, 3);
+    for (let at = 0; at < 10; at += 1) kept.set(`k${at}`, at, 100);
+    assert.deepEqual([kept.get('k6'), kept.get('k7'), kept.get('k9')], [undefined, 7, 9]);
+    now = 100;
+    assert.equal(kept.get('k9'), undefined);
+    kept.set('never', 1, 0);
+    assert.equal(kept.get('never'), undefined);
+  });
+});
+
+describe('the token of a node without a cluster', () => {
+  it('is made once, for root only, and lets in whoever has it', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'token-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'root/server-token');
+    const token = await ensureNodeToken(file);
+    assert.match(token, /^[0-9a-f]{64}$/);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.equal(await ensureNodeToken(file), token);
+    writeFileSync(file, 'short\n');
+    assert.notEqual(await ensureNodeToken(file), 'short');
+    const review = reviewNodeToken(token);
+    assert.deepEqual((await review(token, signal))?.groups, ['system:masters']);
+    for (const wrong of ['', token.slice(1), `${token}0`, 'x']) assert.equal(await review(wrong, signal), undefined);
+  });
+});
+
+describe('authentication', () => {
+  it('asks nobody about tokens where that is switched off', async () => {
+    const authenticate = createAuthenticate({ anonymous: true });
+    const found = await authenticate(
+      { certificate: { kind: 'none' }, authorization: 'Bearer x', protocols: undefined },
+      signal,
+    );
+    assert.equal(found.kind === 'user' && found.user.name, 'system:anonymous');
+  });
+
+  it('adds the group of all who are known, once', async () => {
+    const authenticate = createAuthenticate({ anonymous: false });
+    const groups = async (organizations: readonly string[]) => {
+      const certificate = { kind: 'verified', commonName: 'ada', organizations } as const;
+      const found = await authenticate({ certificate, authorization: undefined, protocols: undefined }, signal);
+      return found.kind === 'user' ? found.user.groups : [];
+    };
+    assert.deepEqual(await groups(['dev']), ['dev', 'system:authenticated']);
+    assert.deepEqual(await groups(['system:authenticated']), ['system:authenticated']);
+  });
+});
