@@ -3,7 +3,8 @@
  * just then is not the last word.
  */
 import type { Clock } from '../base/clock.ts';
-import { codeOf } from '../base/errors.ts';
+import { CodedError } from '../base/errors.ts';
+import type { KubeErrorData } from '../kube/kube.ts';
 
 const PAUSES_MS = [20, 40, 80, 160, 320];
 
@@ -12,9 +13,16 @@ export async function whileDenied<T>(clock: Clock, signal: AbortSignal, work: ()
     try {
       return await work();
     } catch (error) {
-      if (codeOf(error) !== 'denied') throw error;
+      if (!isTooEarly(error)) throw error;
     }
     await clock.sleep(pause, signal);
   }
   return work();
+}
+
+/** Refused, or the pod that a token is asked for is not known there yet. */
+function isTooEarly(error: unknown): boolean {
+  if (!(error instanceof CodedError)) return false;
+  const { status }: KubeErrorData = error.data;
+  return error.code === 'denied' || (error.code === 'notFound' && status?.details?.kind === 'pods');
 }
