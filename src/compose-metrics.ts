@@ -19,6 +19,7 @@ import {
   createRuntimeMetrics,
   type RuntimeCall,
 } from './telemetry/metrics-runtime.ts';
+import { type CountedOperation, type CountedVolumes, createVolumeMetrics } from './telemetry/metrics-volumes.ts';
 
 export interface Meters {
   /** `/metrics` */
@@ -30,6 +31,7 @@ export interface Meters {
   readonly probes: ProbeCounts;
   onRuntimeCall(call: RuntimeCall): void;
   onApiRequest(request: ApiRequest): void;
+  onVolumeOperation(operation: CountedOperation): void;
   onHealth(result: { readonly name: string; readonly reason: string | undefined }): void;
   /** To be told of what becomes of pods. */
   follow(news: PodNews): void;
@@ -39,6 +41,7 @@ export interface MeterTools {
   readonly pods: () => Pods;
   readonly mirrorPods: () => number;
   readonly eventLoopLag: EventLoopLag;
+  readonly volumes?: () => readonly CountedVolumes[];
 }
 
 export function composeMetrics(config: Config, { clock, log, process }: KubeletDeps, tools: MeterTools): Meters {
@@ -79,6 +82,7 @@ export function composeMetrics(config: Config, { clock, log, process }: KubeletD
     probes: createProbeMetrics(probeMetrics),
     onRuntimeCall: createRuntimeMetrics(metrics),
     onApiRequest: createApiMetrics(metrics),
+    onVolumeOperation: createVolumeMetrics(metrics, tools.volumes ?? (() => [])),
     onHealth: createHealthCounts(healthMetrics),
     follow: (news) => (news.kind === 'gone' ? pods.forget(news.uid) : pods.follow(countedPod(news.view))),
   };

@@ -11,13 +11,13 @@ import { composeDecisions } from './compose-decisions.ts';
 import { composeImages } from './compose-images.ts';
 import { composeLogs } from './compose-logs.ts';
 import { composeAddresses, nodeIpsOf, nodeNameOf } from './compose-node.ts';
-import { composeObjects, eventSink } from './compose-objects.ts';
+import { composeObjects, eventSink, retryOnChange } from './compose-objects.ts';
 import { composeProbes, type ProbeTools } from './compose-probes.ts';
 import { composeRequests } from './compose-requests.ts';
 import { composeResources } from './compose-resources.ts';
 import { sourcesConfig } from './compose-sources.ts';
 import { composeStatuses, publishStatus } from './compose-status.ts';
-import { composeVolumes } from './compose-volumes.ts';
+import { composeVolumes, nodeAttachments, usedVolumes, type VolumeTools } from './compose-volumes.ts';
 import type { Config } from './config/config.ts';
 import { createEvents, DEFAULT_REMEMBERED_EVENTS, type Events } from './events/events.ts';
 import { onlineCpus } from './host/machine.ts';
@@ -31,6 +31,7 @@ import { createObserve, type Observe } from './runtime/observe/observe.ts';
 import { restorePod } from './runtime/observe/rules/restore-pod.ts';
 import { createSources } from './sources/sources.ts';
 import type { Statuses } from './status/status.ts';
+import type { Volumes } from './volumes/volumes.ts';
 
 export interface PodTools {
   readonly cri: CriClient;
@@ -38,6 +39,8 @@ export interface PodTools {
   readonly kube: Kube | undefined;
   /** Where probes are counted. */
   readonly probeCounts?: ProbeTools['metrics'];
+  /** Where operations on volumes are counted. */
+  readonly onVolumeOperation?: VolumeTools['onOperation'];
 }
 
 export interface PodParts {
@@ -46,11 +49,13 @@ export interface PodParts {
   readonly pods: Pods;
   readonly events: Events;
   readonly statuses: Statuses;
+  readonly volumes: Volumes;
   /** Undefined for a kubelet without an API server. */
   readonly cluster: Cluster | undefined;
 }
 
-export function composePods(config: Config, deps: KubeletDeps, { cri, kube, probeCounts }: PodTools): PodParts {
+export function composePods(config: Config, deps: KubeletDeps, tools: PodTools): PodParts {
+  const { cri, kube, probeCounts, onVolumeOperation } = tools;
   const { clock, log } = deps;
   const { root } = config.settings.directories;
   const nodeName = nodeNameOf(config);
@@ -85,11 +90,19 @@ export function composePods(config: Config, deps: KubeletDeps, { cri, kube, prob
           addresses,
           lastRelist: observe.lastRelist,
           pods: () => pods,
+          facts: { volumesInUse: () => usedVolumes(volumes) },
         });
   const node = () => cluster?.node.object();
   const nodeIps = nodeIpsOf(addresses, node);
   const objectParts = composeObjects(config, deps, kube === undefined ? undefined : { kube, nodeName, record, node });
-  const { volumes, directories } = composeVolumes(config, deps, { resources, record, objects: objectParts.objects });
+  const { volumes, directories } = composeVolumes(config, deps, {
+    resources,
+    record,
+    objects: objectParts.objects,
+    attachments: nodeAttachments(node),
+    onOperation: onVolumeOperation,
+  });
+  cluster?.node.subscribe(volumes.attachmentsChanged);
   const requests = composeRequests(config, { handlers, resources, objects: objectParts.requests, nodeIps, volumes });
   const images = composeImages(config, deps, {
     cri,
@@ -145,6 +158,7 @@ export function composePods(config: Config, deps: KubeletDeps, { cri, kube, prob
   pods.subscribe(resources.observe);
   pods.subscribe(volumes.follow);
   if (cluster !== undefined) pods.subscribe(cluster.follow);
+  retryOnChange(objectParts.objects, () => pods);
   const sources = createSources(sourcesConfig(config, nodeName), {
     clock,
     log,
@@ -176,6 +190,7 @@ export function composePods(config: Config, deps: KubeletDeps, { cri, kube, prob
     pods,
     events,
     statuses,
+    volumes,
     cluster,
   };
 }

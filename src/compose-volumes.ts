@@ -1,6 +1,7 @@
 /** The volumes of pods: their kinds, what they are made of, and the folders of pods. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { createPodDirectories, type PodDirectories } from './act/pod-directories.ts';
+import type { KubeNode } from './api/node.ts';
 import type { Pod } from './api/pod.ts';
 import { quantityValue } from './api/quantity.ts';
 import type { KubeletDeps } from './compose.ts';
@@ -30,9 +31,9 @@ export interface VolumeTools {
   readonly record: RecordEvent;
   /** Undefined for a kubelet without an API server. */
   readonly objects: Objects | undefined;
-  readonly attachments?: NodeAttachments;
+  readonly attachments: NodeAttachments;
   /** For metrics. */
-  readonly onOperation?: (operation: VolumeOperation) => void;
+  readonly onOperation: ((operation: VolumeOperation) => void) | undefined;
 }
 
 export interface VolumeParts {
@@ -83,7 +84,7 @@ export function composeVolumes(config: Config, deps: KubeletDeps, tools: VolumeT
       podDirectory: directories.of,
       record: tools.record,
       chance: Math.random,
-      ...(tools.attachments === undefined ? {} : { attachments: tools.attachments }),
+      attachments: tools.attachments,
       ...(tools.onOperation === undefined ? {} : { onOperation: tools.onOperation }),
     },
     {
@@ -94,6 +95,21 @@ export function composeVolumes(config: Config, deps: KubeletDeps, tools: VolumeT
   );
   tools.objects?.subscribe(volumes.changed);
   return { volumes, directories };
+}
+
+/** As this node's object says. */
+export function nodeAttachments(node: () => KubeNode | undefined): NodeAttachments {
+  const status = () => node()?.status;
+  return {
+    attached: () => new Map(status()?.volumesAttached?.map(({ name, devicePath }) => [name, devicePath])),
+    reportedInUse: () => new Set(status()?.volumesInUse),
+  };
+}
+
+/** Where none is in use that could be detached, the status stays as it is. */
+export function usedVolumes(volumes: Volumes): readonly string[] | undefined {
+  const names = volumes.volumesInUse();
+  return names.length === 0 ? undefined : names;
 }
 
 /** What volumes in memory are cut to. */

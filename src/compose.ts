@@ -77,10 +77,16 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     pods: () => looksAfterPods.pods,
     mirrorPods: () => looksAfterPods.cluster?.mirrorPods() ?? 0,
     eventLoopLag,
+    volumes: () => looksAfterPods.volumes.counts(),
   });
   const runtime = createRuntime(config, deps, meters);
   const kube = composeKube(config, deps, meters.onApiRequest);
-  const looksAfterPods = composePods(config, deps, { cri: runtime.cri, kube, probeCounts: meters.probes });
+  const looksAfterPods = composePods(config, deps, {
+    cri: runtime.cri,
+    kube,
+    probeCounts: meters.probes,
+    onVolumeOperation: meters.onVolumeOperation,
+  });
   looksAfterPods.pods.subscribe(meters.follow);
   const server = composeServer(config, deps, {
     kube,
