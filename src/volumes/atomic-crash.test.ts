@@ -1,6 +1,6 @@
 /** A volume under the eyes of readers, and of kubelets that are killed on the way. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -184,4 +184,32 @@ test('whoever has just read where the files are still finds them there', async (
   goOn.resolve();
   await update;
   await assert.rejects(readFile(join(set, 'a')), /ENOENT/);
+});
+
+/** Mounts of its own, so that nothing is left whatever happens. */
+test('a full disk leaves the old files, and room again lets the new ones in', () => {
+  const code = `
+    import assert from 'node:assert/strict';
+    import { execFileSync } from 'node:child_process';
+    import { createAtomicWriter } from ${JSON.stringify(join(import.meta.dirname, 'atomic-writer.ts'))};
+    import { payloadOf, treeOf, visibleFiles } from ${JSON.stringify(join(import.meta.dirname, 'atomic-testing.ts'))};
+    const directory = '/mnt';
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory]);
+    const clock = { now: () => Date.now(), mono: () => performance.now(), sleep: () => Promise.resolve() };
+    const writer = createAtomicWriter({ clock, chance: () => Math.floor(Math.random() * 2 ** 32) });
+    const write = (files, medium) =>
+      writer.write({ directory, payload: payloadOf(files), fsGroup: undefined, medium }, new AbortController().signal);
+    await write({ a: 'old' }, 'disk');
+    const before = await treeOf(directory);
+    for (const medium of ['disk', 'memory']) {
+      await assert.rejects(write({ a: 'new', big: 'x'.repeat(62_000), more: 'x' }, medium), { code: 'exhausted' });
+      assert.deepEqual(await treeOf(directory), before);
+      assert.deepEqual(await visibleFiles(directory), { a: 'old' });
+    }
+    execFileSync('mount', ['-o', 'remount,size=1m', directory]);
+    await write({ a: 'new', big: 'x'.repeat(62_000) }, 'disk');
+    assert.equal((await visibleFiles(directory)).a, 'new');`;
+  const argv = ['--mount', process.execPath, '--input-type=module', '-e', code];
+  const { status, stderr } = spawnSync('unshare', argv, { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
 });

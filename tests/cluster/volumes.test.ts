@@ -1,6 +1,7 @@
 /** Volumes made from objects of a real API server, in pods that run. One cluster serves the whole file. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { KubeletSettings } from '../../tools/machine/kubelet.ts';
 import type { Cluster } from '../lab/cluster/cluster.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { type CriProxy, startCriProxy } from '../lab/cri-proxy.ts';
@@ -45,7 +46,8 @@ test('volumes of objects', { skip: whyClusterIsSkipped(process.env) }, async (t)
   const proxy = await startCriProxy(cluster.node.runtimeSocket);
   t.after(() => proxy.close());
   const { flags = [], config } = cluster.kubeletSettings;
-  await cluster.node.kubelet.start({ flags, config: { ...config, containerRuntimeEndpoint: proxy.endpoint } });
+  const settings = { flags, config: { ...config, containerRuntimeEndpoint: proxy.endpoint } };
+  await cluster.node.kubelet.start(settings);
   await cluster.waitUntilNodeReady();
   for (const name of ['settings', 'updated', 'mixed', 'frozen']) {
     const immutable = name === 'frozen';
@@ -60,6 +62,7 @@ test('volumes of objects', { skip: whyClusterIsSkipped(process.env) }, async (t)
   await t.test('a thousand keys, and a value of 900 KiB', () => bigConfigMaps(cluster));
   await t.test('trust bundles', () => trustBundles(cluster));
   await t.test('a restart of the kubelet leaves files and mounts as they are', () => restart(cluster));
+  await t.test('without watches files follow at the sync period', () => withoutWatches(cluster, settings));
   await t.test('five small volumes cost little', (tt) => startsInTime(cluster, proxy, tt));
   await t.test('a hundred pods share a config map', (tt) => hundredPods(cluster, tt));
 });
@@ -349,6 +352,22 @@ async function restart(cluster: Cluster): Promise<void> {
   await waitForContent(cluster, `${volumeFolder(uid, 'configmap', 'cm')}/color`, 'green', 5);
   await cluster.kubectl('delete', 'pod', 'survivor', '--wait=true', '--timeout=30s');
   assert.ok(await poll(10_000, async () => !(await podIsLeft(cluster, uid))), 'the folder of the pod is gone');
+}
+
+/** Some clusters don't let kubelets watch: then each look at the volume asks the API server. */
+async function withoutWatches(cluster: Cluster, settings: Pick<KubeletSettings, 'flags' | 'config'>): Promise<void> {
+  const { metadata } = await cluster.admin.get(`${pods()}/follows`);
+  const file = `${volumeFolder(String(metadata?.['uid']), 'configmap', 'cm')}/color`;
+  const asking = { configMapAndSecretChangeDetectionStrategy: 'Get', syncFrequency: '2s' };
+  await cluster.node.kubelet.stop();
+  await cluster.node.kubelet.start({ ...settings, config: { ...settings.config, ...asking } });
+  for (const color of ['white', 'black']) {
+    await replaceData(cluster, 'configmaps', 'updated', { color });
+    await waitForContent(cluster, file, color);
+  }
+  await cluster.node.kubelet.stop();
+  await cluster.node.kubelet.start(settings);
+  await cluster.waitUntilNodeReady();
 }
 
 async function podIsLeft(cluster: Cluster, uid: string): Promise<boolean> {

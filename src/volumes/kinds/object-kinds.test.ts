@@ -5,7 +5,9 @@ import { describe, test } from 'node:test';
 import type { Pod } from '../../api/pod.ts';
 import type { Volume, VolumeProjection } from '../../api/volume.ts';
 import { codeOf, describeError } from '../../base/errors.ts';
+import { createManualClock } from '../../base/manual-clock.ts';
 import { testFolder, treeOf, visibleFiles } from '../atomic-testing.ts';
+import { createVolumeTask } from '../volume.ts';
 import { NO_OBJECTS } from './no-objects.ts';
 import { configMap, podWith, secret, type TestObjects, testObjects, testVolumes } from './object-kinds-testing.ts';
 
@@ -271,6 +273,39 @@ describe('while the pod runs', () => {
     assert.equal(second.refreshAt, now + 480_000);
     const files = await visibleFiles(second.path ?? '');
     assert.deepEqual(files, { long: 'default for p to  at 1000000', short: 'default for p to vault at 1480000' });
+  });
+
+  test('the file is another one before the token expires', async () => {
+    await using folder = await testFolder();
+    const clock = createManualClock(1_000_000);
+    const objects = testObjects(clock.now);
+    const volumes = testVolumes(folder.path, objects.objects);
+    const volume = projected({ serviceAccountToken: { path: 't', expirationSeconds: 600 } });
+    const kind = volumes.kinds.find((candidate) => candidate.handles(volume));
+    assert.ok(kind);
+    const pod = podWith([volume]);
+    const directory = volumes.directory(pod, volume);
+    let settled = Promise.withResolvers<void>();
+    const task = createVolumeTask(
+      {
+        clock,
+        prepare: () => Promise.resolve(undefined),
+        onSettled: () => settled.resolve(),
+        onFailed: (_, __, error) => settled.reject(error),
+        onOperation: () => undefined,
+        resyncMs: () => 10_000_000,
+      },
+      { pod, volume, kind, directory },
+    );
+    for (const made of [1_000_000, 1_480_000, 1_960_000]) {
+      settled = Promise.withResolvers<void>();
+      if (made === 1_000_000) task.look();
+      else await clock.advance(480_000);
+      await settled.promise;
+      assert.deepEqual(await visibleFiles(directory), { t: `default for p to  at ${made}` });
+    }
+    assert.equal(objects.asked.length, 3);
+    await task.stop('done');
   });
 
   test('a hundred pods that share a config map', async (t) => {
