@@ -94,25 +94,27 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     for (const link of links) if (link.hasRoom()) return link;
     return undefined;
   };
-  const acquire = async (signal: AbortSignal): Promise<Link> => {
-    for (let link = pick(); ; link = pick()) {
-      closing.signal.throwIfAborted();
-      if (link !== undefined) return link;
-      attempt ??= dial().finally(() => {
-        attempt = undefined;
-      });
-      const fresh = await abortable(attempt, signal);
-      if (fresh.hasRoom()) return fresh;
-    }
+  const ensureOne = async (signal: AbortSignal): Promise<void> => {
+    closing.signal.throwIfAborted();
+    attempt ??= dial().finally(() => {
+      attempt = undefined;
+    });
+    await abortable(attempt, signal);
   };
   return {
     open: async (call, signal) => {
-      for (let refusals = 0; ; refusals += 1) {
-        const link = await acquire(signal);
+      for (let refusals = 0; ; ) {
+        // Nothing may come between the look for room and its use: many wait for the same new connection.
+        const link = pick();
+        if (link === undefined) {
+          await ensureOne(signal);
+          continue;
+        }
         try {
           return await link.open(call, signal);
         } catch (error) {
-          if (refusals >= MOST_REFUSALS || !isRefused(error)) throw error;
+          refusals += 1;
+          if (refusals > MOST_REFUSALS || !isRefused(error)) throw error;
         }
       }
     },
@@ -163,6 +165,7 @@ async function watchLink(
       link.retire(new CodedError('unavailable', 'not needed any more'));
     } else if (now - heardAt >= SILENCE_MS) {
       await pingOrDestroy(link, { ...care, timeoutMs: PING_TIMEOUT_MS }, signal);
+      heardAt = clock.mono();
     }
     received = link.received();
   }

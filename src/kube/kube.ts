@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
-import { linkSignal } from '../base/signal.ts';
+import { type LinkedSignal, linkSignal } from '../base/signal.ts';
 import type { BucketSize } from '../base/token-bucket.ts';
 import type { RunProgram } from '../host/program.ts';
 import type { RequestRecord } from './client.ts';
@@ -172,15 +172,19 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
     events: client(({ events }) => events),
     heartbeats: client(({ heartbeats }) => heartbeats),
     watch: (wish) => {
-      const part: { current: Part | undefined } = { current: undefined };
+      let running: { readonly part: Part; readonly signal: LinkedSignal } | undefined;
       return {
         name: `watch of ${wish.path}`,
         start: (signal) => {
           const { general, reachability } = use();
-          part.current = createWatch({ ...deps, client: general, reachability }, wish);
-          return part.current.start(signal);
+          const both = linkSignal(signal, life.signal);
+          running = { part: createWatch({ ...deps, client: general, reachability }, wish), signal: both };
+          return running.part.start(both.signal);
         },
-        stop: () => part.current?.stop?.(),
+        stop: async () => {
+          await running?.part.stop?.();
+          running?.signal[Symbol.dispose]();
+        },
       };
     },
     reconnect: (reason) => {
