@@ -10,6 +10,7 @@ import type { EventsDeps, RecordEvent } from './events/events.ts';
 import type { CredentialObjects } from './images/ports.ts';
 import type { Kube } from './kube/kube.ts';
 import { createObjects, type ObjectAnswer, type Objects } from './objects/objects.ts';
+import type { Pods } from './pods/pods.ts';
 import type { ObjectsPort } from './runtime/requests.ts';
 import type { EnvValue, ObjectData } from './runtime/spec/environment.ts';
 
@@ -158,6 +159,20 @@ const NO_OBJECTS: ObjectsPort = {
   secret: (_, name) => Promise.resolve({ kind: 'missing', message: `secret "${name}" not found` }),
   runtimeHandler: (name) => Promise.resolve({ ok: false, problem: `RuntimeClass "${name}" not found` }),
 };
+
+const CONFIG_ERROR = 'CreateContainerConfigError';
+
+/** A container that waits for an object is tried at once when the object is there. */
+export function retryOnChange(objects: Objects | undefined, pods: () => Pick<Pods, 'views' | 'tryAgain'>): void {
+  objects?.subscribe(({ kind, namespace }) => {
+    if (kind !== 'configMap' && kind !== 'secret') return;
+    for (const { uid, pod, memory } of pods().views()) {
+      if (pod.metadata.namespace !== namespace) continue;
+      if ([...memory.values()].some(({ waiting }) => waiting?.reason === CONFIG_ERROR))
+        pods().tryAgain(uid, CONFIG_ERROR);
+    }
+  });
+}
 
 /** Where events go beyond this process. */
 export function eventSink(

@@ -13,6 +13,8 @@ export interface Memory {
   noteFailedHook(container: string, id: ContainerId): void;
   /** A start of it failed a moment ago: trying again now would only fail again. */
   isHeldBack(container: string): boolean;
+  /** What this reason told of may be there now: what waits for it may be tried at once. True where something does. */
+  release(reason: string): boolean;
   /** The earliest time at which something that is held back may be tried again. */
   nextTry(): number | undefined;
   /** Forgets the reasons of containers that run, and hooks of containers that are gone. */
@@ -52,6 +54,11 @@ export function createMemory(clock: Clock): Memory {
     isHeldBack: (name) => {
       const retryAt = entries.get(name)?.retryAt;
       return retryAt !== undefined && clock.now() < retryAt;
+    },
+    release: (reason) => {
+      const waiting = [...entries.values()].filter((entry) => entry.waiting?.reason === reason);
+      for (const entry of waiting) entry.retryAt = undefined;
+      return waiting.length > 0;
     },
     nextTry: () => {
       const times = [...entries.values()].map(({ retryAt }) => retryAt).filter((time) => time !== undefined);

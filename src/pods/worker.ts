@@ -25,6 +25,8 @@ export interface Worker {
   wake(): void;
   /** The runtime answers: what failed may go well now. */
   retry(): void;
+  /** What a container waits for with this reason may be there now. */
+  tryAgain(reason: string): void;
   state(): WorkerState;
   /** Resolves when the pod is gone or the kubelet stops. */
   readonly done: Promise<void>;
@@ -204,6 +206,9 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
     wake: bit.wake,
     retry: () => {
       if (failures > 0) bit.wake();
+    },
+    tryAgain: (reason) => {
+      if (memory.release(reason)) bit.wake();
     },
     state: () => state,
     done,
