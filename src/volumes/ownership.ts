@@ -1,0 +1,85 @@
+/**
+ * Gives the files of a volume that outlives its pod to the pod's group. There may be a million of them: the work is done in a
+ * process of its own, and a pod that waits long for it is told why.
+ */
+import type { Pod } from '../api/pod.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import { linkSignal } from '../base/signal.ts';
+import type { FileJobs } from '../host/file-jobs.ts';
+import { groupChangeIsSlow, groupChangeProgress } from './rules/messages.ts';
+import { placeFromUid } from './rules/places.ts';
+
+export interface OwnershipWish {
+  readonly pod: Pod;
+  readonly directory: string;
+  readonly fsGroup: number | undefined;
+  readonly readOnly: boolean;
+  /** The volume is on a mount that may hang. */
+  readonly foreign: boolean;
+}
+
+export interface OwnershipDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly jobs: FileJobs;
+  readonly record: (event: {
+    readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
+    readonly type: 'Normal' | 'Warning';
+    readonly reason: string;
+    readonly message: string;
+  }) => void;
+}
+
+const FIRST_WORD_MS = 30_000;
+const NEXT_WORD_MS = 60_000;
+/** As long as the files are counted on, so long a file system may take. */
+const LONGEST_MS = 24 * 3600 * 1000;
+
+export type GiveToGroup = (wish: OwnershipWish, signal: AbortSignal) => Promise<void>;
+
+export function createOwnership({ clock, log, jobs, record }: OwnershipDeps): GiveToGroup {
+  /** Until the signal aborts. */
+  const tellProgress = async (wish: OwnershipWish, files: () => number, signal: AbortSignal): Promise<void> => {
+    const place = placeFromUid(wish.directory, wish.pod.metadata.uid);
+    const tell = (message: string) =>
+      record({ pod: wish.pod.metadata, type: 'Warning', reason: 'VolumePermissionChangeInProgress', message });
+    await clock.sleep(FIRST_WORD_MS, signal);
+    tell(groupChangeIsSlow(place));
+    for (;;) {
+      await clock.sleep(NEXT_WORD_MS, signal);
+      tell(groupChangeProgress(place, files()));
+    }
+  };
+
+  return async (wish, signal) => {
+    const { pod, directory, fsGroup, readOnly, foreign } = wish;
+    if (fsGroup === undefined) return;
+    const policy = pod.spec.securityContext?.fsGroupChangePolicy;
+    let files = 0;
+    using words = linkSignal(signal);
+    tellProgress(wish, () => files, words.signal).catch(() => undefined); // it is over
+    const job = { kind: 'change-group', path: directory, gid: fsGroup, readOnly, policy } as const;
+    try {
+      const done = await jobs.run(job, {
+        foreign,
+        signal,
+        deadlineMs: LONGEST_MS,
+        onProgress: (count) => {
+          files = count;
+        },
+      });
+      if (done.failed > 0) {
+        log.warn('Some files of a volume could not be given to its group', {
+          podUID: pod.metadata.uid,
+          directory,
+          fsGroup,
+          files: done.failed,
+          err: done.firstFailure,
+        });
+      }
+    } finally {
+      words.abort('done');
+    }
+  };
+}
