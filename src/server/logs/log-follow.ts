@@ -127,9 +127,11 @@ async function finish(
   await cursor.readToEnd(file);
 }
 
-/** Waits until the file has not changed for a while: not at all if it was rotated some time ago. */
-export async function settle(clock: Clock, { handle }: OpenLog, signal: AbortSignal): Promise<void> {
+/** Waits until the file has not changed for a while. False: it has not anyway. */
+export async function settle(clock: Clock, { handle }: OpenLog, signal: AbortSignal): Promise<boolean> {
   const { ctimeMs } = await handle.stat();
   const rest = Math.min(SETTLED_MS, ctimeMs + SETTLED_MS - clock.now());
-  if (rest > 0) await clock.sleep(rest, signal);
+  if (rest <= 0) return false;
+  await clock.sleep(rest, signal);
+  return true;
 }

@@ -55,12 +55,12 @@ interface Reading {
 /** Everything from where the wish begins; answers where that ended. */
 async function readWhatIsThere(reading: Reading, wish: LogStreamWish, signal: AbortSignal): Promise<Place> {
   const { files, cursor } = reading;
-  const { current, older } = await files.openAll();
+  const { current, older } = await openSettled(reading, signal);
   const after = older.at(-1) ?? '';
   try {
     const size = current === undefined ? 0 : (await current.handle.stat()).size;
     const start = await findStart(files, { current, size, older }, wish.tailLines, signal);
-    await readOlder(reading, older, start, signal);
+    await readOlder(reading, older, start);
     if (current === undefined) return { kind: 'between', after, done: undefined };
     cursor.begin(start.name === undefined ? start.offset : 0, 0);
     // Who does not follow gets what was there when asked for, even from a log that grows faster than it is taken.
@@ -72,18 +72,30 @@ async function readWhatIsThere(reading: Reading, wish: LogStreamWish, signal: Ab
   }
 }
 
-async function readOlder(
-  { clock, files, cursor }: Reading,
-  older: readonly string[],
-  start: LogStart,
-  signal: AbortSignal,
-): Promise<void> {
+/** All files at a moment when nobody writes to the newest of the rotated ones any more: the last lines are counted from its end. */
+async function openSettled({ clock, files }: Reading, signal: AbortSignal): ReturnType<LogFiles['openAll']> {
+  const found = await files.openAll();
+  const newest = found.older.at(-1);
+  const file = newest === undefined ? undefined : await files.openRotated(newest);
+  try {
+    if (file === undefined || file.isCompressed || !(await settle(clock, file, signal))) return found;
+  } catch (error) {
+    await found.current?.close();
+    throw error;
+  } finally {
+    await file?.close();
+  }
+  if (found.current !== undefined) return found;
+  // It was just between two files.
+  return files.openAll();
+}
+
+async function readOlder({ files, cursor }: Reading, older: readonly string[], start: LogStart): Promise<void> {
   if (start.name === undefined) return;
   for (const name of older.slice(older.indexOf(start.name))) {
     const file = cursor.isFull() ? undefined : await files.openRotated(name);
     if (file === undefined) continue;
     try {
-      if (name === older.at(-1) && !file.isCompressed) await settle(clock, file, signal);
       const isFirst = name === start.name;
       cursor.begin(isFirst ? start.offset : 0, isFirst ? start.skipLines : 0);
       await cursor.readToEnd(file);
