@@ -24,17 +24,17 @@ export function createRequestMetricFamilies(metrics: Metrics): RequestMetricFami
   return {
     total: metrics.counter({
       name: 'kubelet_http_requests_total',
-      help: 'Number of the http requests received since the server started',
+      help: 'Requests that came in, by method, path, port and whether they may last.',
       labels,
     }),
     inFlight: metrics.gauge({
       name: 'kubelet_http_inflight_requests',
-      help: 'Number of the inflight http requests',
+      help: 'Requests that are being answered.',
       labels,
     }),
     duration: metrics.histogram({
       name: 'kubelet_http_requests_duration_seconds',
-      help: 'Duration in seconds to serve http requests',
+      help: 'Seconds until requests were answered.',
       labels,
     }),
   };

@@ -44,6 +44,8 @@ export interface ServerConfig {
   readonly switches: RouterSettings['switches'];
   /** Where the token of a node without a cluster is kept; undefined: the cluster's tokens count. */
   readonly nodeTokenFile: string | undefined;
+  /** How often the files of certificates are looked at; ten seconds unless told. */
+  readonly reloadEveryMs?: number;
 }
 
 export interface ServerDeps {
@@ -94,7 +96,14 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
     if (tls.unknown.length > 0) deps.log.warn('TLS settings that are not offered', { settings: tls.unknown });
     const port = securePort(address, serve, tls, material);
     const { clock, log } = deps;
-    work.push(watchTlsFiles(files, material, { clock, log, onChange: (next) => port.renew?.(next) }, signal));
+    work.push(
+      watchTlsFiles(
+        files,
+        material,
+        { clock, log, everyMs: config.reloadEveryMs, onChange: (next) => port.renew?.(next) },
+        signal,
+      ),
+    );
     await listen(port, address, 'Starting to listen', signal);
     return port;
   }
@@ -184,21 +193,20 @@ function authorization({ authorization: mode, nodeName }: ServerConfig, reviews:
 }
 
 function createReviewDeps({ clock, metrics }: ServerDeps, request: ReviewRequest): ReviewDeps {
-  const family = (what: string, name: string) => ({
+  const family = (what: string) => ({
     total: metrics.counter({
       name: `apiserver_delegated_${what}_request_total`,
-      help: `Number of HTTP requests partitioned by status code.`,
+      help: 'Reviews that the API server was asked for, by status code.',
       labels: ['code'],
     }),
     duration: metrics.histogram({
       name: `apiserver_delegated_${what}_request_duration_seconds`,
-      help: 'Request latency in seconds. Broken down by status code.',
+      help: 'Seconds that reviews took, by status code.',
       labels: ['code'],
       buckets: [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10],
     }),
-    name,
   });
-  const families = { token: family('authn', 'token'), access: family('authz', 'access') };
+  const families = { token: family('authn'), access: family('authz') };
   return {
     clock,
     request,

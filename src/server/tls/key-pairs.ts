@@ -108,7 +108,7 @@ const LOOK_EVERY_MS = 10_000;
 export interface TlsWatchDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
   onChange(material: TlsMaterial): void;
 }
 

@@ -1,0 +1,413 @@
+/** The ports themselves, by real sockets: clients that are slow, many, wrong or up to no good. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { Agent } from 'node:https';
+import { after, before, describe, it } from 'node:test';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { CodedError } from '../base/errors.ts';
+import { type Exchange, jsonAnswer, notFound, PROXY, PROXY_CREATE, type Route, textAnswer } from './routes.ts';
+import { ask, askPlain, createFakeReviews, createTestPki, startTestServer, type TestPki } from './testing.ts';
+
+const hanging: { exchange: Exchange | undefined } = { exchange: undefined };
+
+const page = (pattern: string, handle: Route['handle'], more: Partial<Route> = {}): Route => ({
+  name: pattern.split('/')[1] ?? '',
+  methods: ['GET', 'POST'],
+  pattern,
+  access: PROXY,
+  port: 'secure',
+  switch: 'debugging',
+  handle,
+  ...more,
+});
+
+const ROUTES: readonly Route[] = [
+  page('/pods', ({ answer }) => answer(jsonAnswer({ kind: 'PodList' })), { port: 'both', switch: 'always' }),
+  page('/echo/{a}/{b}', ({ answer, parameters, query, user }) =>
+    answer(jsonAnswer({ parameters, all: query.getAll('q'), user })),
+  ),
+  page('/throws', () => {
+    throw new Error('broken inside');
+  }),
+  page('/missing', () => Promise.reject(new CodedError('notFound', 'pod "x" is not here'))),
+  page('/status', ({ answer }) => answer(notFound('pod does not exist', { name: 'x', kind: 'pods' }))),
+  page('/half', ({ response }) => {
+    response.writeHead(200);
+    response.write('half');
+    throw new Error('then it broke');
+  }),
+  page('/hang', (exchange) => {
+    hanging.exchange = exchange;
+    return new Promise(() => undefined);
+  }),
+  page('/exec/{pod}', ({ answer }) => answer(textAnswer(400, 'Upgrade request required')), {
+    access: PROXY_CREATE,
+    audited: true,
+    upgrade: ({ socket, head, answer, parameters }) => {
+      if (parameters['pod'] === 'none') return answer(notFound('pod does not exist'));
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
+      socket.write(head);
+      socket.pipe(socket);
+    },
+  }),
+  page('/profile', ({ answer }) => answer(textAnswer(200, 'profile')), { switch: 'profiling' }),
+];
+
+let pki: TestPki;
+before(async () => {
+  pki = await createTestPki();
+});
+after(() => pki.remove());
+
+const start = (more: Parameters<typeof startTestServer>[3] = {}, reviews = createFakeReviews()) =>
+  startTestServer(pki, ROUTES, reviews, more);
+
+function open(port: number, more: ConnectionOptions = {}): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, ca: pki.ca, ...pki.clients.admin, ...more }, () =>
+      resolve(socket),
+    );
+    socket.once('error', reject);
+  });
+}
+
+/** Everything that comes back until the other side ends; bytes are sent as they are. */
+async function raw(port: number, bytes: string): Promise<string> {
+  const socket = await open(port);
+  socket.on('error', () => undefined);
+  socket.write(bytes);
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
+
+const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+
+describe('answers', () => {
+  it('give handlers what they need, and the errors of handlers to clients', async () => {
+    await using running = await start();
+    const port = running.server.ports().secure;
+    const get = (path: string) => ask(port, pki.ca, { path, pem: pki.clients.admin });
+    const echo = JSON.parse((await get('/echo/x%20y/z?q=1&q=2')).body);
+    assert.deepEqual(echo.parameters, { a: 'x y', b: 'z' });
+    assert.deepEqual(echo.all, ['1', '2']);
+    assert.deepEqual(echo.user, { name: 'admin', groups: ['team', 'system:authenticated'] });
+    const thrown = await get('/throws');
+    assert.deepEqual(
+      [thrown.status, thrown.body, thrown.headers['content-type']],
+      [500, 'broken inside', 'text/plain; charset=utf-8'],
+    );
+    const missing = await get('/missing');
+    assert.equal(missing.status, 404);
+    const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' };
+    assert.deepEqual(JSON.parse(missing.body), {
+      ...status,
+      message: 'pod "x" is not here',
+      reason: 'NotFound',
+      code: 404,
+    });
+    const details = { name: 'x', kind: 'pods' };
+    const told = { ...status, message: 'pod does not exist', reason: 'NotFound', details, code: 404 };
+    assert.deepEqual(JSON.parse((await get('/status')).body), told);
+    await assert.rejects(get('/half'), /aborted|hang up/, 'half an answer must not look whole');
+  });
+
+  it('tell handlers when the client has gone, and when the server stops', async () => {
+    const running = await start();
+    const port = running.server.ports().secure;
+    const first = await open(port);
+    first.write('GET /hang HTTP/1.1\r\nHost: n\r\n\r\n');
+    while (hanging.exchange === undefined) await new Promise((turn) => setImmediate(turn));
+    const { signal } = hanging.exchange;
+    const aborted = new Promise((done) => signal.addEventListener('abort', done));
+    first.destroy();
+    await aborted;
+    hanging.exchange = undefined;
+    const second = await open(port);
+    second.on('error', () => undefined);
+    second.write('GET /hang HTTP/1.1\r\nHost: n\r\n\r\n');
+    while (hanging.exchange === undefined) await new Promise((turn) => setImmediate(turn));
+    const closed = new Promise((done) => second.once('close', done));
+    await running[Symbol.asyncDispose]();
+    await closed;
+    assert.ok((hanging.exchange as Exchange).signal.aborted);
+  });
+
+  it('count requests and write down who entered a process', async () => {
+    await using running = await start();
+    const port = running.server.ports().secure;
+    await ask(port, pki.ca, { path: '/pods', pem: pki.clients.admin });
+    await ask(port, pki.ca, { path: '/nowhere/at/all' });
+    await ask(port, pki.ca, { path: '/exec/p?command=id', pem: pki.clients.nobody, method: 'BREW' }).catch(
+      () => undefined,
+    );
+    await ask(port, pki.ca, { path: '/exec/p?command=id', token: 'nobody-token' });
+    await ask(port, pki.ca, {
+      path: '/exec/none',
+      pem: pki.clients.admin,
+      headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1' },
+    });
+    const audited = () => running.lines.filter(({ message }) => message === 'Audit');
+    while (audited().length < 4) await new Promise((turn) => setImmediate(turn));
+    const text = running.metrics.render();
+    assert.match(
+      text,
+      /kubelet_http_requests_total\{long_running="false",method="GET",path="pods",server_type="readwrite"\} 1\n/,
+    );
+    assert.match(
+      text,
+      /kubelet_http_requests_total\{long_running="false",method="GET",path="other",server_type="readwrite"\} 1\n/,
+    );
+    assert.match(
+      text,
+      /kubelet_http_requests_total\{long_running="true",method="GET",path="exec",server_type="readwrite"\} 2\n/,
+    );
+    assert.match(
+      text,
+      /kubelet_http_requests_duration_seconds_count\{long_running="false",method="GET",path="pods",server_type="readwrite"\} 1\n/,
+    );
+    const audits = audited().map(({ values }) => [values['stage'], values['action'], values['user'], values['status']]);
+    assert.deepEqual(audits, [
+      ['asked', 'exec', 'nobody', undefined],
+      ['over', 'exec', 'nobody', 403],
+      ['asked', 'exec', 'admin', undefined],
+      ['over', 'exec', 'admin', 404],
+    ]);
+  });
+});
+
+describe('HTTP that is not quite HTTP', () => {
+  const head = 'Host: n\r\n';
+  for (const [what, bytes, wanted] of [
+    ['two lengths', `POST /pods HTTP/1.1\r\n${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`, [400]],
+    [
+      'the same length twice',
+      `POST /pods HTTP/1.1\r\n${head}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`,
+      [400],
+    ],
+    [
+      'a length and chunks',
+      `POST /pods HTTP/1.1\r\n${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /throws HTTP/1.1\r\n${head}\r\n`,
+      [400],
+    ],
+    [
+      'chunks that are not last',
+      `POST /pods HTTP/1.1\r\n${head}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
+      [400],
+    ],
+    ['a space before the colon', `GET /pods HTTP/1.1\r\n${head}Content-Length : 0\r\n\r\n`, [400]],
+    ['a folded header', `GET /pods HTTP/1.1\r\n${head}X: a\r\n b\r\nConnection: close\r\n\r\n`, [400]],
+    ['a bare line feed', `GET /pods HTTP/1.1\nHost: n\n\n`, [400]],
+    ['a length that is none', `POST /pods HTTP/1.1\r\n${head}Content-Length: +5\r\n\r\nhello`, [400]],
+    ['no host', `GET /pods HTTP/1.1\r\n\r\n`, [400]],
+    ['an address of another server', `GET http://evil/pods HTTP/1.1\r\n${head}Connection: close\r\n\r\n`, [400]],
+    ['a control character in the path', `GET /echo/a%00/b HTTP/1.1\r\n${head}Connection: close\r\n\r\n`, [400]],
+    ['a broken escape', `GET /echo/%zz/b HTTP/1.1\r\n${head}Connection: close\r\n\r\n`, [400]],
+    ['a head without end', `GET /pods HTTP/1.1\r\n${head}X: ${'x'.repeat(1_100_000)}`, [431]],
+    ['noise', `\u0016\u0003\u0001nonsense\r\n\r\n`, [400]],
+    [
+      'a request behind a body that nobody reads',
+      `POST /pods HTTP/1.1\r\n${head}Content-Length: 1000000\r\n\r\nGET /throws HTTP/1.1\r\n${head}\r\n`,
+      [200],
+    ],
+    [
+      'two requests in a row',
+      `GET /pods HTTP/1.1\r\n${head}\r\nGET /pods HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
+      [200, 200],
+    ],
+  ] as const) {
+    it(`${what}: ${wanted}, and nothing behind it is taken for a request`, async () => {
+      await using running = await start();
+      const text = await raw(running.server.ports().secure, bytes);
+      assert.deepEqual(statusesOf(text), wanted, text.slice(0, 300));
+      assert.doesNotMatch(text, /broken inside/);
+    });
+  }
+
+  it('is no proxy', async () => {
+    await using running = await start();
+    assert.equal(await raw(running.server.ports().secure, 'CONNECT evil:443 HTTP/1.1\r\nHost: evil\r\n\r\n'), '');
+  });
+
+  it('redirects stay on this server', async () => {
+    await using running = await start();
+    const { status, headers } = await ask(running.server.ports().secure, pki.ca, {
+      path: '//evil.example/%2e%2e/pods?x=1',
+    });
+    assert.deepEqual([status, headers.location], [307, '/pods?x=1']);
+  });
+});
+
+describe('upgrades', () => {
+  const upgrade = (path: string, more = '') =>
+    `GET ${path} HTTP/1.1\r\nHost: n\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n${more}\r\n`;
+
+  it('hand over the socket with every byte that came early', async () => {
+    await using running = await start();
+    const socket = await open(running.server.ports().secure);
+    socket.write(`${upgrade('/exec/p')}early`);
+    let text = '';
+    for await (const chunk of socket) {
+      text += chunk;
+      if (text.endsWith('early')) socket.write(' late');
+      if (text.endsWith(' late')) break;
+    }
+    assert.match(text, /^HTTP\/1\.1 101 .*\r\n\r\nearly late$/s);
+  });
+
+  it('that are refused end the connection, and what follows is not read', async () => {
+    await using running = await start();
+    const text = await raw(running.server.ports().secure, `${upgrade('/exec/none')}${upgrade('/exec/p')}`);
+    assert.deepEqual(statusesOf(text), [404]);
+    assert.match(text, /"message":"pod does not exist"/);
+  });
+
+  it('of what has no upgrade are answered as if they had not asked', async () => {
+    await using running = await start();
+    const text = await raw(
+      running.server.ports().secure,
+      upgrade('/pods').replace('Connection: Upgrade', 'Connection: Upgrade, close'),
+    );
+    assert.deepEqual(statusesOf(text), [200]);
+  });
+
+  it('end when nothing goes over them for so long', async () => {
+    await using running = await start({ streamIdleMs: 50 });
+    const text = await raw(running.server.ports().secure, upgrade('/exec/p'));
+    assert.deepEqual(statusesOf(text), [101]);
+  });
+
+  it('end when the server does', async () => {
+    const running = await start();
+    const ended = raw(running.server.ports().secure, upgrade('/exec/p'));
+    while (!running.lines.some(({ message }) => message === 'Audit')) await new Promise((turn) => setImmediate(turn));
+    await running[Symbol.asyncDispose]();
+    assert.deepEqual(statusesOf(await ended).slice(1), []);
+  });
+});
+
+describe('TLS', () => {
+  it('is at least the version that was wished', async () => {
+    await using running = await start({ tls: { minVersion: 'VersionTLS13', cipherSuites: [], curves: [] } });
+    await assert.rejects(
+      open(running.server.ports().secure, { maxVersion: 'TLSv1.2' }),
+      /protocol version|alert|reset/i,
+    );
+    const socket = await open(running.server.ports().secure);
+    assert.equal(socket.getProtocol(), 'TLSv1.3');
+    socket.destroy();
+  });
+
+  it('offers the suites and curves that were wished, and HTTP/1.1', async () => {
+    const tls = { minVersion: 'VersionTLS12', cipherSuites: ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384'], curves: [23] };
+    await using running = await start({ tls });
+    const port = running.server.ports().secure;
+    const socket = await open(port, { maxVersion: 'TLSv1.2', ALPNProtocols: ['h2', 'http/1.1'] });
+    assert.deepEqual(
+      [socket.getCipher().standardName, socket.alpnProtocol],
+      ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'http/1.1'],
+    );
+    assert.equal((socket.getEphemeralKeyInfo() as { name: string }).name, 'prime256v1');
+    socket.destroy();
+    await assert.rejects(
+      open(port, { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }),
+      /handshake|alert/i,
+    );
+  });
+
+  it('does not resume sessions: whoever comes again is looked at again', async () => {
+    await using running = await start();
+    const socket = await open(running.server.ports().secure, { maxVersion: 'TLSv1.2' });
+    const session = socket.getSession();
+    socket.destroy();
+    const again = await open(running.server.ports().secure, { maxVersion: 'TLSv1.2', ...(session && { session }) });
+    assert.equal(again.isSessionReused(), false);
+    again.destroy();
+  });
+
+  it('takes new certificates and a new CA without a restart, also for connections that are open', {
+    timeout: 40_000,
+  }, async () => {
+    const own = await createTestPki();
+    try {
+      await using running = await startTestServer(own, ROUTES, createFakeReviews(), { reloadEveryMs: 50 });
+      const port = running.server.ports().secure;
+      const agent = new Agent({ keepAlive: true });
+      // A connection that the server has just closed may be taken once more: clients then make a new one.
+      const status = async (pem = own.clients.admin, through = agent): Promise<number> => {
+        const wish = { path: '/pods', pem, agent: through };
+        const answer = await ask(port, own.ca, wish).catch(() => ask(port, own.ca, wish));
+        return answer.status;
+      };
+      assert.deepEqual([await status(), await status(own.other.admin, new Agent())], [200, 401]);
+      writeFileSync(own.files.clientCa, own.other.ca);
+      while (!running.lines.some(({ message }) => message.startsWith('Reloaded')))
+        await new Promise((turn) => setTimeout(turn, 50));
+      assert.deepEqual([await status(), await status(own.other.admin, new Agent())], [401, 200]);
+      agent.destroy();
+    } finally {
+      own.remove();
+    }
+  });
+
+  it('starts with a pair of its own where none was given, and not at all where one is broken', async () => {
+    const own = await createTestPki();
+    try {
+      const files = { certificate: '', key: '', clientCa: '' };
+      await using running = await startTestServer(own, ROUTES, createFakeReviews(), {
+        files,
+        certificateFolder: `${own.folder}/made`,
+      });
+      const socket = await open(running.server.ports().secure, { rejectUnauthorized: false });
+      assert.equal(socket.getPeerX509Certificate()?.subjectAltName, 'DNS:node');
+      socket.destroy();
+      // Without a CA of clients nobody is known by a certificate, whoever signed it.
+      const { status } = await ask(running.server.ports().secure, own.ca, {
+        path: '/pods',
+        pem: own.clients.admin,
+      }).catch(() => ({ status: 0 }));
+      assert.notEqual(status, 200);
+      writeFileSync(own.files.key, 'broken');
+      await assert.rejects(startTestServer(own, ROUTES, createFakeReviews()), /can't read .*tls\.key/);
+      await assert.rejects(
+        startTestServer(own, ROUTES, createFakeReviews(), { files: { ...files, clientCa: '/none' } }),
+        /ENOENT/,
+      );
+    } finally {
+      own.remove();
+    }
+  });
+});
+
+describe('the read-only port', () => {
+  it('shows what anybody may read, over plain HTTP, and nothing else', async () => {
+    await using running = await start({ readOnly: { address: '127.0.0.1', port: 0 } });
+    const port = running.server.ports().readOnly;
+    assert.equal((await askPlain(port, '/pods')).body, '{"kind":"PodList"}');
+    assert.equal((await askPlain(port, '/throws')).status, 404);
+    assert.equal((await askPlain(port, '/exec/p')).body, 'Debug endpoints are disabled.\n');
+    assert.match(running.metrics.render(), /path="pods",server_type="readonly"\} 1\n/);
+  });
+});
+
+describe('a node without a cluster', () => {
+  it('is opened by its own token, and by administrators of its CA, and by nobody else', async () => {
+    const nodeTokenFile = `${pki.folder}/server-token`;
+    await using running = await startTestServer(pki, ROUTES, undefined, { nodeTokenFile, tokenReviews: undefined });
+    const port = running.server.ports().secure;
+    const { readFileSync } = await import('node:fs');
+    const token = readFileSync(nodeTokenFile, 'utf8').trim();
+    const status = async (wish: object) => (await ask(port, pki.ca, { path: '/pods', ...wish })).status;
+    assert.deepEqual(
+      [
+        await status({ token }),
+        await status({ token: 'x' }),
+        await status({}),
+        await status({ pem: pki.clients.admin }),
+      ],
+      [200, 401, 401, 403],
+    );
+    assert.ok(running.lines.some(({ message, values }) => /token/.test(message) && values['file'] === nodeTokenFile));
+    assert.ok(!JSON.stringify(running.lines).includes(token), 'the token itself is not told');
+  });
+});
