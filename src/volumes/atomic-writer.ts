@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError, type ErrorCode } from '../base/errors.ts';
 import { createTurns } from '../base/turns.ts';
 import { readAtomicState, readDataLink } from './atomic-state.ts';
-import { applySteps, IN_PLACE, isSmall, ON_THREADS } from './atomic-steps.ts';
+import { applySteps, type FileWrites, IN_PLACE, isSmall, ON_THREADS } from './atomic-steps.ts';
 import { type AtomicPlan, folderName, planAtomicWrite } from './rules/atomic-plan.ts';
 import type { Payload } from './rules/payload.ts';
 import { cleanPayload } from './rules/payload-paths.ts';
@@ -44,13 +44,12 @@ export function createAtomicWriter({ clock, chance }: AtomicWriterDeps): AtomicW
   const digest = createDigests();
   const turns = createTurns(VOLUMES_AT_ONCE);
 
-  const publish = async (wish: AtomicWrite, payload: Payload): Promise<AtomicPlan> => {
+  const publish = async (wish: AtomicWrite, payload: Payload, files: FileWrites): Promise<AtomicPlan> => {
     const { directory, fsGroup } = wish;
     const folder = folderName(clock.now(), chance());
     const state = await readAtomicState(directory, { payload, fsGroup });
     const plan = planAtomicWrite(state, { payload, fsGroup, folder });
     try {
-      const files = wish.medium === 'memory' && isSmall(payload) ? IN_PLACE : ON_THREADS;
       for (const stage of plan.publish) await applySteps(directory, stage, files);
     } catch (error) {
       await removeUnpublished(directory, folder);
@@ -63,8 +62,16 @@ export function createAtomicWriter({ clock, chance }: AtomicWriterDeps): AtomicW
     return plan;
   };
 
+  const publishInTurn = async (wish: AtomicWrite, payload: Payload, signal: AbortSignal): Promise<AtomicPlan> => {
+    // What needs no file thread does not wait behind those who do.
+    if (wish.medium === 'memory' && isSmall(payload)) return await publish(wish, payload, IN_PLACE);
+    using _turn = await turns.take([], signal);
+    return await publish(wish, payload, ON_THREADS);
+  };
+
   return {
     write: async (wish, signal) => {
+      signal.throwIfAborted();
       const { directory, fsGroup } = wish;
       const clean = cleanPayload(wish.payload);
       if (!clean.ok) throw new CodedError('invalid', clean.problem);
@@ -73,7 +80,7 @@ export function createAtomicWriter({ clock, chance }: AtomicWriterDeps): AtomicW
         const known = before?.digest === digest(clean.value, fsGroup);
         if (known && (await readDataLink(directory)) === before?.folder) return;
         written.delete(directory);
-        const plan = await inTurn(() => publish(wish, clean.value), signal);
+        const plan = await publishInTurn(wish, clean.value, signal);
         if (plan.tidy.length === 0) return;
         await clock.sleep(READERS_MS, signal).catch(() => undefined); // nobody reads who must be waited for while stopping
         await applySteps(directory, plan.tidy);
@@ -86,11 +93,6 @@ export function createAtomicWriter({ clock, chance }: AtomicWriterDeps): AtomicW
       written.delete(directory);
     },
   };
-
-  async function inTurn<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    using _turn = await turns.take([], signal);
-    return await work();
-  }
 }
 
 /** What is shown stays; the half-made folder goes, if it can: the next write takes away what is left of it. */
