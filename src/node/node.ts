@@ -5,9 +5,7 @@
  */
 
 import type { KubeNode } from '../api/node.ts';
-import { nodeCondition } from '../api/node.ts';
 import type { Quantities } from '../api/pod-resources.ts';
-import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
@@ -18,14 +16,12 @@ import type { AddressBook } from './address-book.ts';
 import { createImageList } from './image-list.ts';
 import { keepLease } from './lease.ts';
 import { createOwnNode } from './own-node.ts';
-import { register } from './register.ts';
+import { createReporting } from './reporting.ts';
 import type { NodeEvent, NodeSnapshot } from './rules/compute-node.ts';
 import type { Pressure } from './rules/conditions.ts';
 import type { NodeIdentity } from './rules/initial-node.ts';
 import type { MachineIdentity } from './rules/node-info.ts';
-import { findClockSkew, findTwinByStatus } from './rules/suspicions.ts';
 import { createRuntimeState, type RuntimePort, type RuntimeState } from './runtime-state.ts';
-import { createNodeStatus } from './status.ts';
 import { createWarnings } from './warnings.ts';
 
 export interface NodeDeps {
@@ -93,13 +89,12 @@ export interface Node extends Part {
   lookAgain(): void;
 }
 
-const JITTER = 0.04;
 const CGROUP_V1 =
   'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. ' +
   'More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1';
 
 export function createNode(deps: NodeDeps, config: NodeConfig): Node {
-  const { clock, kube, facts } = deps;
+  const { clock, kube, random } = deps;
   const log = deps.log.named('node');
   const { name } = config.identity;
   const bit = createWakeBit();
@@ -108,58 +103,17 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
   const warnings = createWarnings({ clock, log, record });
   const runtime = createRuntimeState({ clock, log, runtime: deps.runtime, onChange: bit.wake });
   const images = createImageList({ clock, log, list: deps.runtime.listImages });
-  const alarm = createAlarm(clock, bit.wake);
-  /** Ends early when there is news. */
-  const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
-    alarm.ringAt(clock.now() + ms);
-    try {
-      await bit.wait(signal);
-    } finally {
-      alarm.clear();
-    }
-  };
   const snapshot = async (signal: AbortSignal): Promise<NodeSnapshot> =>
     takeSnapshot(deps, config, runtime, await images.current(signal));
-  const shared = { clock, log, random: deps.random, ownNode, record, warnings, snapshot };
-  const status = createNodeStatus(
-    { ...shared, kube, setPodCidr: deps.runtime.setPodCidr },
-    { nodeName: name, reportFrequency: config.reportFrequency },
-  );
+  const shared = { clock, log, random, kube, ownNode, record, warnings, snapshot, bit };
+  const { setPodCidr } = deps.runtime;
+  const reporting = createReporting({ ...shared, setPodCidr, machine: deps.facts.machine }, config);
   let running: Promise<unknown> = Promise.resolve();
   let unsubscribe: () => void = () => undefined;
-  let registered = false;
-
-  ownNode.subscribe(({ before, now }) => {
-    if (now === undefined) {
-      if (before !== undefined) log.info('The node is gone from the API server', { node: name });
-      registered = false;
-      bit.wake();
-      return;
-    }
-    if (status.hasReported()) warnings.tell('NodeNameConflict', findTwinByStatus(now, twinFields(facts.machine())));
-    if (needsAnswer(before, now)) bit.wake();
-  });
-
-  const pass = async (signal: AbortSignal): Promise<void> => {
-    if (config.registerNode && !registered) {
-      await register({ ...shared, client: kube.general, pause }, config, signal);
-      registered = true;
-    }
-    if (!config.registerNode && ownNode.object() === undefined) {
-      log.v(2)?.info('Nobody has registered this node yet, and it may not do so itself (registerNode)', { node: name });
-      return;
-    }
-    if ((await status.update(signal)) === 'gone') ownNode.noteGone();
-    const date = kube.serverDate?.();
-    if (date !== undefined) warnings.tell('ClockSkew', findClockSkew(date));
-  };
 
   const report = async (signal: AbortSignal): Promise<void> => {
     await Promise.all([runtime.look(signal), deps.addresses.settled(signal)]);
-    while (!signal.aborted) {
-      await pass(signal);
-      await pause(config.updateFrequency * (1 + JITTER * deps.random()), signal);
-    }
+    await reporting.run(signal);
   };
 
   return {
@@ -176,7 +130,7 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
       running = Promise.all([
         report(signal).catch(failed('status')),
         runtime.run(signal).catch(failed('runtime state')),
-        keepLease({ ...shared, kube }, lease, signal).catch(failed('lease')),
+        keepLease(shared, lease, signal).catch(failed('lease')),
       ]);
     },
     stop: async () => {
@@ -190,21 +144,6 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
     lookAgain: bit.wake,
   };
 }
-
-/** Changes by others that are answered at once, not with the next look. */
-function needsAnswer(before: KubeNode | undefined, now: KubeNode): boolean {
-  // The control plane has given this node up while it could not be heard.
-  if (before === undefined || nodeCondition(now, 'Ready')?.status === 'Unknown') return true;
-  const { spec: old = {} } = before;
-  const { spec = {} } = now;
-  return old.unschedulable !== spec.unschedulable || old.podCIDRs?.join() !== spec.podCIDRs?.join();
-}
-
-const twinFields = ({ machineId, systemUuid, bootId }: MachineIdentity) => ({
-  machineID: machineId,
-  systemUUID: systemUuid,
-  bootID: bootId,
-});
 
 function takeSnapshot(
   { clock, facts, addresses }: NodeDeps,

@@ -45,10 +45,8 @@ export function createRuntimeState({ clock, log, runtime, onChange }: RuntimeSta
 
   const ask = async (signal: AbortSignal): Promise<void> => {
     const status = await runtime.status({}, signal);
-    if (answers !== true) {
-      const { runtimeName, runtimeVersion } = await runtime.version(signal);
-      version = { name: runtimeName, version: runtimeVersion };
-    }
+    const { runtimeName, runtimeVersion } = await runtime.version(signal);
+    version = { name: runtimeName, version: runtimeVersion };
     const verdict = judgeRuntimeConditions(status.status?.conditions ?? []);
     report = { ...report, ...verdict };
     if (verdict.runtimeProblem !== undefined) return;

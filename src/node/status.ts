@@ -37,13 +37,12 @@ const TRIES = 5;
 const RETRY_MS = 100;
 
 export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig): NodeStatusWriter {
-  const { clock, log, kube, ownNode, record } = deps;
+  const { clock, log, kube, ownNode } = deps;
   const path = `/api/v1/nodes/${config.nodeName}`;
   let reportedAt: number | undefined;
   let extraDelay = 0;
-  let podCidrs = '';
-  let unschedulable = false;
-  let rebootTold = false;
+  const takePodCidrs = createPodCidrs(deps);
+  const news = createNews(deps, config.nodeName);
 
   /** The watch may be late: after a failure the API server itself is asked. */
   const read = async (attempt: number, signal: AbortSignal): Promise<KubeNode> => {
@@ -54,42 +53,12 @@ export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig)
     return node;
   };
 
-  const takePodCidrs = async ({ spec }: KubeNode, signal: AbortSignal): Promise<boolean> => {
-    const wanted = (spec?.podCIDRs ?? []).join(',');
-    if (wanted === '' || wanted === podCidrs) return false;
-    try {
-      await deps.setPodCidr(wanted, signal);
-      log.info('Updating Pod CIDR', { originalPodCIDR: podCidrs, newPodCIDR: wanted });
-      podCidrs = wanted;
-    } catch (error) {
-      if (signal.aborted) throw error;
-      log.error('Error updating pod CIDR', { err: error });
-    }
-    return true;
-  };
-
-  const tell = (events: readonly NodeEvent[]): void => {
-    for (const event of events) {
-      if (event.reason === 'Rebooted' && rebootTold) continue;
-      if (event.reason === 'Rebooted') rebootTold = true;
-      if (event.reason === 'NodeNotReady') log.info('Node became not ready', { node: config.nodeName });
-      record(event);
-    }
-  };
-
-  const tellSchedulable = ({ spec }: KubeNode): void => {
-    const now = spec?.unschedulable ?? false;
-    if (now === unschedulable) return;
-    unschedulable = now;
-    record(statusEvent(config.nodeName, now ? 'NodeNotSchedulable' : 'NodeSchedulable'));
-  };
-
   const tryUpdate = async (attempt: number, signal: AbortSignal): Promise<void> => {
     const before = await read(attempt, signal);
     const hasNewCidrs = await takePodCidrs(before, signal);
     const { node, events, problems } = computeNode(before, await deps.snapshot(signal));
     for (const problem of problems) log.error('Failed to set some node status fields', { err: problem });
-    tellSchedulable(before);
+    news.tellSchedulable(before);
     const hasChanged = hasNewCidrs || nodeHasChanged(before, node);
     const isDue = reportedAt === undefined || clock.mono() - reportedAt >= config.reportFrequency + extraDelay;
     if (!hasChanged && !isDue) return;
@@ -101,7 +70,7 @@ export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig)
     // After a change the nodes of a cluster would all report at the same time again: each waits a while of its own.
     extraDelay = hasChanged || reportedAt === undefined ? config.reportFrequency * (deps.random() - 0.5) : 0;
     reportedAt = clock.mono();
-    tell(events);
+    news.tell(events);
     if (nodeCondition(before, 'Ready')?.status !== nodeCondition(node, 'Ready')?.status)
       log.info('Node status reported', { node: config.nodeName, ready: nodeCondition(node, 'Ready')?.status });
   };
@@ -126,6 +95,46 @@ export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig)
         err: new CodedError('unavailable', 'update node status exceeds retry count'),
       });
       return 'failed';
+    },
+  };
+}
+
+/** Passes the node's pod network on to the runtime. Answers whether it is another one than before. */
+function createPodCidrs({ log, setPodCidr }: NodeStatusDeps) {
+  let known = '';
+  return async ({ spec }: KubeNode, signal: AbortSignal): Promise<boolean> => {
+    const wanted = (spec?.podCIDRs ?? []).join(',');
+    if (wanted === '' || wanted === known) return false;
+    try {
+      await setPodCidr(wanted, signal);
+      log.info('Updating Pod CIDR', { originalPodCIDR: known, newPodCIDR: wanted });
+      known = wanted;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      log.error('Error updating pod CIDR', { err: error });
+    }
+    return true;
+  };
+}
+
+/** What is said about the node when it changes. */
+function createNews({ log, record }: NodeStatusDeps, nodeName: string) {
+  let unschedulable = false;
+  let rebootTold = false;
+  return {
+    tell: (events: readonly NodeEvent[]): void => {
+      for (const event of events) {
+        if (event.reason === 'Rebooted' && rebootTold) continue;
+        if (event.reason === 'Rebooted') rebootTold = true;
+        if (event.reason === 'NodeNotReady') log.info('Node became not ready', { node: nodeName });
+        record(event);
+      }
+    },
+    tellSchedulable: ({ spec }: KubeNode): void => {
+      const now = spec?.unschedulable ?? false;
+      if (now === unschedulable) return;
+      unschedulable = now;
+      record(statusEvent(nodeName, now ? 'NodeNotSchedulable' : 'NodeSchedulable'));
     },
   };
 }

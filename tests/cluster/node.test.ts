@@ -292,6 +292,9 @@ async function noticesTwin(cluster: Cluster): Promise<void> {
   const { message, type } = await untilEvent(cluster, 'NodeNameConflict');
   assert.match(message, /another kubelet writes the status of node "node-1".*of-another-machine/);
   assert.equal(type, 'Warning');
+  const renewal = { spec: { renewTime: '2026-01-01T00:00:00.000000Z' } };
+  await cluster.admin.request(`${LEASES}/${NAME}`, { ...patch, body: renewal });
+  assert.match((await untilEvent(cluster, 'NodeLeaseConflict')).message, /2026-01-01T00:00:00/);
   await untilNode(cluster, 'itself again', ({ status }) => status?.nodeInfo?.bootID !== 'of-another-machine');
 }
 

@@ -1,0 +1,95 @@
+/** Registers the node and keeps its status, again and again: every few seconds, and sooner when there is news. */
+import { type KubeNode, nodeCondition } from '../api/node.ts';
+import { createAlarm } from '../base/alarm.ts';
+import type { WakeBit } from '../base/wake.ts';
+import type { NodeConfig, NodeKube } from './node.ts';
+import { type RegistrationDeps, register } from './register.ts';
+import type { MachineIdentity } from './rules/node-info.ts';
+import { findClockSkew, findTwinByStatus } from './rules/suspicions.ts';
+import { createNodeStatus, type NodeStatusDeps } from './status.ts';
+
+export interface ReportingDeps extends Omit<NodeStatusDeps, 'kube'>, Omit<RegistrationDeps, 'client' | 'pause'> {
+  readonly kube: NodeKube;
+  readonly machine: () => MachineIdentity;
+  /** Woken by whatever the status may depend on. */
+  readonly bit: WakeBit;
+}
+
+export interface Reporting {
+  /** Returns when `signal` aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const JITTER = 0.04;
+
+export function createReporting(deps: ReportingDeps, config: NodeConfig): Reporting {
+  const { clock, log, kube, ownNode, warnings, bit } = deps;
+  const { name } = config.identity;
+  const status = createNodeStatus(deps, { nodeName: name, reportFrequency: config.reportFrequency });
+  const alarm = createAlarm(clock, bit.wake);
+  let registered = false;
+
+  /** Ends early when there is news. */
+  const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+    alarm.ringAt(clock.now() + ms);
+    try {
+      await bit.wait(signal);
+    } finally {
+      alarm.clear();
+    }
+  };
+
+  ownNode.subscribe(({ before, now }) => {
+    if (now === undefined) {
+      log.info('The node is gone from the API server', { node: name });
+      registered = false;
+      bit.wake();
+      return;
+    }
+    if (status.hasReported()) warnings.tell('NodeNameConflict', findTwinByStatus(now, twinFields(deps.machine())));
+    if (needsAnswer(before, now)) bit.wake();
+  });
+
+  const pass = async (signal: AbortSignal): Promise<void> => {
+    if (config.registerNode && !registered) {
+      await register({ ...deps, client: kube.general, pause }, config, signal);
+      registered = true;
+    }
+    if (!config.registerNode && ownNode.object() === undefined) {
+      log.v(2)?.info('Nobody has registered this node yet, and it may not do so itself (registerNode)', { node: name });
+      return;
+    }
+    if ((await status.update(signal)) === 'gone') ownNode.noteGone();
+    const date = kube.serverDate?.();
+    if (date !== undefined) warnings.tell('ClockSkew', findClockSkew(date));
+  };
+
+  return {
+    run: async (signal) => {
+      while (!signal.aborted) {
+        try {
+          await pass(signal);
+        } catch (error) {
+          if (signal.aborted) return;
+          log.error('Unable to update node status', { err: error });
+        }
+        await pause(config.updateFrequency * (1 + JITTER * deps.random()), signal);
+      }
+    },
+  };
+}
+
+/** Changes by others that are answered at once, not with the next look. */
+function needsAnswer(before: KubeNode | undefined, now: KubeNode): boolean {
+  // The control plane has given this node up while it could not be heard.
+  if (before === undefined || nodeCondition(now, 'Ready')?.status === 'Unknown') return true;
+  const { spec: old = {} } = before;
+  const { spec = {} } = now;
+  return old.unschedulable !== spec.unschedulable || old.podCIDRs?.join() !== spec.podCIDRs?.join();
+}
+
+const twinFields = ({ machineId, systemUuid, bootId }: MachineIdentity) => ({
+  machineID: machineId,
+  systemUUID: systemUuid,
+  bootID: bootId,
+});
