@@ -49,12 +49,12 @@ export interface Metrics {
   /** A family whose samples are asked for at each scrape. One that throws is left out and told to `onError`. */
   computed(type: 'counter' | 'gauge', definition: Definition, collect: () => Iterable<Sample>): void;
   render(): string;
-  /** For tests and pages: every family that is shown. */
+  /** For tests: every family that is shown. */
   families(): readonly {
     readonly name: string;
     readonly type: string;
-    readonly help: string;
     readonly labels: readonly string[];
+    readonly buckets: readonly number[];
   }[];
 }
 
@@ -119,8 +119,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
       sorted(families).map(({ definition, type }) => ({
         name: definition.name,
         type,
-        help: helpOf(definition),
         labels: [...(definition.labels ?? [])].sort(),
+        buckets: type === 'histogram' ? ((definition as HistogramDefinition).buckets ?? DEFAULT_BUCKETS) : [],
       })),
   };
 }

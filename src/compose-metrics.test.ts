@@ -1,0 +1,93 @@
+/** Every metric that is built has the type, the labels and the buckets of the reference's. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { createSystemClock } from './base/clock.ts';
+import { createSilentLogger } from './base/logger.ts';
+import type { KubeletDeps } from './compose.ts';
+import { composeMetrics } from './compose-metrics.ts';
+import type { Config } from './config/config.ts';
+import { resolveFeatures } from './config/features/features.ts';
+import { createRequestMetricFamilies } from './server/request-metrics.ts';
+import { createEventLoopLag } from './telemetry/event-loop-lag.ts';
+import { formatNumber } from './telemetry/metrics.ts';
+
+interface Recorded {
+  readonly type: string;
+  readonly labels: string;
+  readonly buckets: string;
+}
+
+const file = join(import.meta.dirname, 'telemetry/testdata/recorded-metrics.tsv');
+const recorded = new Map<string, Recorded>(
+  readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split('\t'))
+    .map(([name = '', type = '', labels = '', buckets = '']) => [name, { type, labels, buckets }]),
+);
+
+/** The reference has them too, but had nothing to count while it was recorded, or has them on a page that was not. */
+const NOT_RECORDED = new Set(['kubernetes_healthcheck', 'kubernetes_healthchecks_total']);
+
+function build() {
+  const { features } = resolveFeatures({});
+  const config = {
+    kubelet: { showHiddenMetricsForVersion: '' },
+    settings: { node: { hostnameOverride: 'labnode' } },
+    features,
+  } as unknown as Config;
+  const deps = { clock: createSystemClock(), log: createSilentLogger() } as unknown as KubeletDeps;
+  const pods = { views: () => [], desired: () => undefined };
+  const tools = { pods: () => pods, mirrorPods: () => 0, eventLoopLag: createEventLoopLag() };
+  const meters = composeMetrics(config, deps, tools as unknown as Parameters<typeof composeMetrics>[2]);
+  createRequestMetricFamilies(meters.metrics);
+  return meters;
+}
+
+describe('metrics and the reference', () => {
+  const meters = build();
+  const families = [meters.metrics, meters.probeMetrics, meters.healthMetrics].flatMap((metrics) => metrics.families());
+
+  for (const { name, type, labels, buckets } of families) {
+    if (name.startsWith('kubelet_ts_') || NOT_RECORDED.has(name)) continue;
+    it(name, () => {
+      const theirs = recorded.get(name);
+      assert.ok(theirs !== undefined, 'the reference has no such metric: its name must begin with kubelet_ts_');
+      assert.equal(type, theirs.type);
+      assert.equal(labels.join(','), theirs.labels);
+      if (theirs.buckets !== '')
+        assert.equal([...buckets, Number.POSITIVE_INFINITY].map(formatNumber).join(','), theirs.buckets);
+    });
+  }
+
+  it('are all there that dashboards of nodes begin with', () => {
+    const names = new Set(families.map(({ name }) => name));
+    for (const name of [
+      'kubelet_running_pods',
+      'kubelet_running_containers',
+      'kubelet_runtime_operations_total',
+      'kubelet_node_name',
+      'process_cpu_seconds_total',
+      'rest_client_requests_total',
+      'kubernetes_build_info',
+      'kubernetes_feature_enabled',
+      'prober_probe_total',
+      'kubelet_http_requests_total',
+    ])
+      assert.ok(names.has(name), name);
+  });
+
+  it('are shown as soon as there is something to show', () => {
+    const text = meters.metrics.render();
+    assert.match(text, /^kubelet_node_name\{node="labnode"\} 1$/m);
+    assert.match(
+      text,
+      /^kubernetes_build_info\{build_date="1970-01-01T00:00:00Z",compiler="kubelet-ts [^"]+",git_commit="",git_tree_state="",git_version="v1\.36\.4",go_version="",major="1",minor="36",platform=""\} 1$/m,
+    );
+    assert.match(text, /^kubernetes_feature_enabled\{name="KubeletFineGrainedAuthz",stage=""\} 1$/m);
+    assert.match(text, /^process_resident_memory_bytes [\d.e+]+$/m);
+  });
+});
