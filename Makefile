@@ -54,8 +54,9 @@ bench: build ## ours beside the reference kubelet, as ratios (ONLY=start runs on
 conformance: build ## the upstream e2e suite (FOCUS= SKIP= KUBELET=reference PROCS=)
 	@FOCUS='$(FOCUS)' SKIP='$(SKIP)' KUBELET='$(KUBELET)' PROCS='$(PROCS)' $(NODE) tests/conformance/main.ts
 
-recorded: build ## the recorded lives of 60 pods, lived again under our kubelet and compared
+recorded: build ## the recorded lives of 60 pods, lived again under our kubelet and compared: as static pods, and in a cluster
 	@$(NODE) tests/recorded/main.ts $(LIVES)
+	@$(NODE) tests/recorded/main.ts --cluster $(LIVES)
 
 soak: build ## the long runs: churn, hundreds of kills (MINUTES= SEED=)
 	@$(NODE) tests/soak/main.ts $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))

@@ -1,9 +1,10 @@
 /**
  * `make recorded`: every recorded life that needs no API server, run for real under our kubelet and compared with the recording.
- * `node tests/recorded/main.ts [LIFE…]`; the lives are those of pods/, the differences that are meant stand in run-differences.json.
+ * `node tests/recorded/main.ts [--cluster] [LIFE…]`: with --cluster every life, as a pod of a real cluster; the lives are those of pods/, the differences that are meant stand in run-differences.json.
  */
 import { parseArgs } from 'node:util';
 import { lifeNames, loadLife } from './lives.ts';
+import { liveInCluster } from './run/cluster-run.ts';
 import { createJudge, type Judge } from './run/compare.ts';
 import { readDifferences } from './run/differences.ts';
 import { type LivedLife, liveAgain } from './run/run.ts';
@@ -12,18 +13,23 @@ import { readNotStandalone } from './run/standalone.ts';
 const NAME_WIDTH = 24;
 
 async function main(): Promise<number> {
-  const { positionals, values } = parseArgs({ allowPositionals: true, options: { kubelet: { type: 'string' } } });
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { kubelet: { type: 'string' }, cluster: { type: 'boolean', default: false } },
+  });
   const left = new Map(
-    readNotStandalone().flatMap(({ lives, reason }) => lives.map((life) => [life, reason] as const)),
+    (values.cluster ? [] : readNotStandalone()).flatMap(({ lives, reason }) =>
+      lives.map((life) => [life, reason] as const),
+    ),
   );
   const chosen = positionals.length > 0 ? positionals : lifeNames().filter((name) => !left.has(name));
   const started = performance.now();
-  const lived = await liveAgain(chosen.map(loadLife), {
+  const lived = await (values.cluster ? liveInCluster : liveAgain)(chosen.map(loadLife), {
     ...(values.kubelet === undefined ? {} : { binary: values.kubelet }),
     onLife: (name) => process.stderr.write(`${name} `),
   });
   process.stderr.write('\n');
-  const judge = createJudge(readDifferences());
+  const judge = createJudge(readDifferences(values.cluster ? 'cluster' : 'standalone'));
   const differing = lived.filter((life) => !tell(life, judge)).length;
   const unused = positionals.length > 0 ? [] : tellTheRest(left, judge);
   const seconds = ((performance.now() - started) / 1000).toFixed(0);

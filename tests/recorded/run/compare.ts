@@ -14,6 +14,8 @@ export interface Difference {
   /** Only these lives, and only lives with this restart policy. */
   readonly lives?: readonly string[];
   readonly restartPolicy?: string;
+  /** Only as static pods, or only as pods of a cluster. */
+  readonly only?: 'standalone' | 'cluster';
   /** Regular expressions, each for a whole line of a comparison: `- only recorded`, `+ only seen`. */
   readonly lines: readonly string[];
   /** Comes and goes with the load of the machine, so that it is no fault where it does not show. */

@@ -35,6 +35,7 @@ export function itemsOf(recorded: Telling, seen: Telling): readonly Item[] {
     );
   return [
     item('states', ({ statuses }) => stateLines(statuses)),
+    item('conditions', ({ statuses }) => conditionLines(statuses)),
     item('status', ({ settled }) => (settled === undefined ? [] : flatten(settled))),
     item('last status', ({ statuses }) => flatten(statuses.at(-1) ?? {})),
     item('events', ({ events }) => byPlace(events).map(eventLine)),
@@ -61,6 +62,15 @@ function stateLines(statuses: readonly PodStatus[]): readonly string[] {
     once(statuses.flatMap((status) => containersOf(status).filter((one) => one.name === name)).map(stateLine)),
   );
   return [...phases, ...states.flat()];
+}
+
+/** What each condition said, one after the other. */
+function conditionLines(statuses: readonly PodStatus[]): readonly string[] {
+  const types = [...new Set(statuses.flatMap(({ conditions = [] }) => conditions.map(({ type }) => type)))].sort();
+  return types.flatMap((type) => {
+    const said = statuses.flatMap(({ conditions = [] }) => conditions.filter((one) => one.type === type));
+    return once(said.map(({ status, reason = '' }) => `${type} ${status} ${reason}`.trimEnd()));
+  });
 }
 
 const once = (lines: readonly string[]): readonly string[] => lines.filter((line, index) => line !== lines[index - 1]);

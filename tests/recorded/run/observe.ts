@@ -43,7 +43,9 @@ export async function observePod(place: Place, pod: { uid: string; logs: string 
   const made = await inRuntime(place, pod.uid);
   const running = made.containers.filter(({ state }) => state === ContainerState.CONTAINER_RUNNING);
   const cgroups = await readCgroups(node, pod.uid, made);
-  const files = await listTree(join(node.kubeletFolder, 'pods', pod.uid));
+  // As the node's processes see it, with what is mounted there.
+  const root = `/proc/${node.containerd.pid}/root/var/lib/kubelet`;
+  const files = await listTree(join(root, 'pods', pod.uid));
   const logs = await listTree(join(node.podLogsFolder, pod.logs));
   const inside: Record<string, RecordedInside> = {};
   for (const { id, metadata } of running) inside[metadata?.name ?? ''] = await lookInside(place, id);

@@ -35,11 +35,11 @@ export interface LivedLife {
 }
 
 /** As on the recorded node. */
-const NODE_NAME = 'labnode';
-const RESOLV_CONF = 'nameserver 10.255.255.53\n';
+export const NODE_NAME = 'labnode';
+export const RESOLV_CONF = 'nameserver 10.255.255.53\n';
 const CONFIG = { clusterDNS: ['10.96.0.10'], clusterDomain: 'cluster.local' };
 /** More would take each other's time on two cores: probes and deadlines run by the clock. */
-const AT_ONCE = 10;
+export const AT_ONCE = 10;
 /** Most lives were looked at after this time and then ended; the longer ones just before their recorded end. */
 const USUAL_MS = 12_000;
 const LONG_MS = 18_000;
@@ -86,11 +86,16 @@ async function startNode({ test, binary }: RunOptions): Promise<LabNode> {
   });
   const resolvConf = join(node.world.folder, 'recorded-resolv.conf');
   await writeFile(resolvConf, RESOLV_CONF);
+  await makeNodeFiles(node);
+  await node.kubelet.start({ config: { ...CONFIG, resolvConf }, ...(binary === undefined ? {} : { binary }) });
+  return node;
+}
+
+/** As on the recorded node, mounts there are nobody else's. */
+export async function makeNodeFiles(node: LabNode): Promise<void> {
   const script = 'mkdir "$1" && mount --bind "$1" "$1" && mount --make-private "$1"';
   const { code, stderr } = await node.exec(['sh', '-c', script, 'sh', nodeFilesFolder(node.world.folder)]);
   if (code !== 0) throw new Error(`a private mount in the world: ${stderr}`);
-  await node.kubelet.start({ config: { ...CONFIG, resolvConf }, ...(binary === undefined ? {} : { binary }) });
-  return node;
 }
 
 async function liveOne(place: Place, life: RecordedLife): Promise<SeenLife> {
@@ -100,7 +105,7 @@ async function liveOne(place: Place, life: RecordedLife): Promise<SeenLife> {
   const half = join(node.world.folder, `${name}.half`);
   await writeFile(half, JSON.stringify(manifestOf(life, node.world.folder)));
   await rename(half, path);
-  await delay(life.deleted_at_ms < LONG_MS ? USUAL_MS : life.deleted_at_ms);
+  await delay(recordedPause(life));
 
   const readLog = () => readFile(node.kubelet.logFile, 'utf8');
   const title = `${namespace}/${name}-${node.nodeName}`;
@@ -110,12 +115,15 @@ async function liveOne(place: Place, life: RecordedLife): Promise<SeenLife> {
   const observed = await observePod(place, { uid, logs });
   const untilEnd = told(await readLog()).statuses.length;
   await rm(path);
-  await untilGone(place, life, logs);
+  await untilGone(place, life.name, { uid, logs });
   return { ...told(await readLog()), untilEnd, observed };
 }
 
+export const recordedPause = ({ deleted_at_ms }: RecordedLife): number =>
+  deleted_at_ms < LONG_MS ? USUAL_MS : deleted_at_ms;
+
 /** Where it never comes as far as the recorded one, because that is meant, this is time lost and nothing else. */
-async function untilAsFar(life: RecordedLife, read: () => Promise<Told>): Promise<void> {
+export async function untilAsFar(life: RecordedLife, read: () => Promise<Told>): Promise<void> {
   const deadline = performance.now() + MORE_MS;
   if (!isBehind(life, await read())) return;
   while (isBehind(life, await read()) && performance.now() < deadline) await delay(STEP_MS);
@@ -123,11 +131,15 @@ async function untilAsFar(life: RecordedLife, read: () => Promise<Told>): Promis
 }
 
 /** Nothing of it is left: not in the runtime, no folder, no log. */
-async function untilGone(place: Place, { name, pod }: RecordedLife, logs: string): Promise<void> {
+export async function untilGone(
+  place: Place,
+  name: string,
+  { uid, logs }: { uid: string; logs: string },
+): Promise<void> {
   const { node } = place;
   const isGone = async () => {
-    const { containers, sandboxes } = await inRuntime(place, pod.metadata.uid);
-    const folders = [join(node.kubeletFolder, 'pods', pod.metadata.uid), join(node.podLogsFolder, logs)];
+    const { containers, sandboxes } = await inRuntime(place, uid);
+    const folders = [join(node.kubeletFolder, 'pods', uid), join(node.podLogsFolder, logs)];
     const files = (await Promise.all(folders.map(listTree))).flat();
     return containers.length + sandboxes.length + files.length === 0 ? true : undefined;
   };

@@ -33,6 +33,11 @@ export const nodeFilesFolder = (worldFolder: string): string => `${worldFolder}/
 
 const isToken = ({ name }: { readonly name: string }): boolean => name.startsWith(TOKEN_VOLUME);
 
+/** Files that a pod makes on the node go into a folder of the world. */
+export function inWorld<T>(value: T, worldFolder: string): T {
+  return JSON.parse(JSON.stringify(value).replaceAll(NODE_FILES, `${nodeFilesFolder(worldFolder)}/golden-`));
+}
+
 /** The UID stays: the same pod on both sides. The name gets the node's name at its end, as every static pod's does. */
 export function manifestOf({ pod }: RecordedLife, worldFolder: string): object {
   const { name, namespace, uid, labels, annotations } = pod.metadata;
@@ -42,7 +47,7 @@ export function manifestOf({ pod }: RecordedLife, worldFolder: string): object {
     metadata: { name, namespace, uid, labels, annotations },
     spec: standaloneSpec(pod.spec),
   };
-  return JSON.parse(JSON.stringify(manifest).replaceAll(NODE_FILES, `${nodeFilesFolder(worldFolder)}/golden-`));
+  return inWorld(manifest, worldFolder);
 }
 
 function standaloneSpec(spec: Pod['spec']): object {
@@ -81,6 +86,15 @@ export function standaloneLife(life: RecordedLife): RecordedLife {
     files: life.files && withoutTokenFiles(life.files),
     inside: Object.fromEntries(Object.entries(life.inside ?? {}).map(([name, one]) => [name, withoutServices(one)])),
   };
+}
+
+/** The recording as it is, but for what is the machine's. */
+export function clusterLife(life: RecordedLife): RecordedLife {
+  const machine = readFileSync('/etc/hosts', 'utf8');
+  const inside = Object.entries(life.inside ?? {}).map(
+    ([name, one]) => [name, { ...one, hosts: withHostsOf(machine, one.hosts) }] as const,
+  );
+  return { ...life, inside: Object.fromEntries(inside) };
 }
 
 /** A static pod has no generation, and its containers no token. */

@@ -6,8 +6,11 @@ import type { Telling } from './items.ts';
 import { ALL_CPUS, type CgroupValues, type Observed } from './observe.ts';
 import { recordedPaths, standaloneLife } from './standalone.ts';
 
-export function recordedTelling(life: RecordedLife): Telling {
-  const { statuses, events, files, inside, logs } = standaloneLife(life);
+export function recordedTelling(
+  life: RecordedLife,
+  form: (life: RecordedLife) => RecordedLife = standaloneLife,
+): Telling {
+  const { statuses, events, files, inside, logs } = form(life);
   // The first one is the API server's own, before the kubelet had seen the pod.
   const shown = statuses.slice(1);
   return {
@@ -61,6 +64,8 @@ export interface SeenLife {
   readonly untilEnd: number;
   readonly events: readonly RecordedEvent[];
   readonly observed: Observed;
+  /** Where it is not the recorded one. */
+  readonly uid?: string;
 }
 
 export function seenTelling(life: RecordedLife, seen: SeenLife, node: LabNode): Telling {
@@ -72,6 +77,7 @@ export function seenTelling(life: RecordedLife, seen: SeenLife, node: LabNode): 
     [node.podLogsFolder, '$LOGS'],
     [node.containerd.root, '$LAB/cd-root'],
     [`${name}-${node.nodeName}`, name],
+    ...(seen.uid === undefined ? [] : [[seen.uid, life.pod.metadata.uid] as const]),
   ];
   return {
     statuses,
@@ -96,6 +102,7 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{64}\b/g, 'ID'],
   [/\b10\.88\.\d+\.\d+\b/g, 'POD-IP'],
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME'],
+  [/\.\.20\d\d_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, '..VERSION'],
   [/(containers\/[^/ ]+\/)[0-9a-f]{8}\b/g, '$1RANDOM'],
   [/(\$(?:ROOT|LAB)\/.*) - \w+$/g, '$1 - DISK'],
 ];
