@@ -20,7 +20,7 @@ export interface RequestTools {
   readonly resources: Resources;
   readonly objects: ObjectsPort;
   readonly nodeIps: () => readonly string[];
-  readonly volumes: Pick<Volumes, 'subPaths'>;
+  readonly volumes: Pick<Volumes, 'subPaths' | 'readFile'>;
 }
 
 export function composeRequests(config: Config, tools: RequestTools): RequestsPort {
@@ -50,6 +50,7 @@ export function composeRequests(config: Config, tools: RequestTools): RequestsPo
         chance: Math.random,
       }).rangeOf,
       prepareSubPaths: tools.volumes.subPaths.prepare,
+      readVolumeFile: tools.volumes.readFile,
     },
     readRequestsConfig(config, cgroupVersion()),
   );

@@ -2,14 +2,17 @@
  * Work on files that may be much or may hang, as data: it is done here a bit at a time, or in a process of its own that can be
  * killed. Both ends know this file.
  */
-import { closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { assertNever } from '../base/assert-never.ts';
 import { CodedError, codeOf, describeError, type ErrorCode } from '../base/errors.ts';
-import { errnoName, type FileCalls } from './file-calls.ts';
+import { errnoName, type FileCalls, O_DIRECTORY, O_PATH, O_RDONLY } from './file-calls.ts';
 import { bindSubPath, type SubPathWish } from './sub-path.ts';
 import { measureTree } from './tree-measure.ts';
 import { changeGroup, type GroupOutcome, type GroupWish } from './tree-own.ts';
 import { removeTree } from './tree-remove.ts';
+
+const { O_NONBLOCK } = constants;
 
 export type FileJob =
   | { readonly kind: 'remove'; readonly path: string }
@@ -17,6 +20,8 @@ export type FileJob =
   | ({ readonly kind: 'change-group' } & GroupWish)
   | ({ readonly kind: 'bind-sub-path' } & SubPathWish)
   | { readonly kind: 'unmount'; readonly path: string }
+  /** The text of a file below a folder, over links that stay below it. */
+  | { readonly kind: 'read'; readonly path: string; readonly file: string }
   /** What is there; with `make`, it is made first where it is missing. */
   | { readonly kind: 'look'; readonly path: string; readonly make: 'folder' | 'file' | undefined };
 
@@ -37,6 +42,7 @@ interface Answers {
   readonly 'change-group': GroupOutcome;
   readonly 'bind-sub-path': null;
   readonly unmount: null;
+  readonly read: string;
   readonly look: PathKind;
 }
 
@@ -57,6 +63,8 @@ export function* stepsOf(calls: FileCalls, job: FileJob): Generator<number, File
     case 'unmount':
       unmount(calls, job.path);
       return null;
+    case 'read':
+      return readBelow(calls, job.path, job.file);
     case 'look':
       return look(job.path, job.make);
     default:
@@ -90,6 +98,28 @@ function unmount(calls: FileCalls, path: string): void {
     calls.unmount(path, false);
   } catch (error) {
     if (!['EINVAL', 'ENOENT'].includes(errnoName(error) ?? '')) throw error;
+  }
+}
+
+const MOST_BYTES = 1024 * 1024;
+
+/** Who owns the folder may have put a link, a pipe or a device there. */
+function readBelow(calls: FileCalls, path: string, file: string): string {
+  const folder = openSync(path, O_PATH | O_DIRECTORY);
+  try {
+    const fd = calls.openBelow(folder, file, { flags: O_RDONLY | O_NONBLOCK, links: 'inside', crossMounts: true });
+    try {
+      const found = fstatSync(fd);
+      if (!found.isFile()) throw new CodedError('invalid', `${join(path, file)} is not a file`);
+      if (found.size > MOST_BYTES) {
+        throw new CodedError('invalid', `${join(path, file)} has ${found.size} bytes: at most ${MOST_BYTES} are read`);
+      }
+      return readFileSync(fd, 'utf8');
+    } finally {
+      closeSync(fd);
+    }
+  } finally {
+    closeSync(folder);
   }
 }
 

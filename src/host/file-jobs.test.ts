@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -87,6 +88,30 @@ test('errors come back with their code; a job in a process that is cut off ends 
     'directory',
     'the next one is fine',
   );
+});
+
+test('a file of a volume is read, and nothing that is no file of it', async (t) => {
+  const { folder, jobs } = scene(t);
+  writeFileSync(join(folder, 'env'), 'A=1\n');
+  symlinkSync('env', join(folder, 'inside'));
+  symlinkSync('/etc/passwd', join(folder, 'outside'));
+  symlinkSync('/proc/self/environ', join(folder, 'magic'));
+  spawnSync('mkfifo', [join(folder, 'pipe')]);
+  writeFileSync(join(folder, 'large'), Buffer.alloc(1024 * 1024 + 1));
+  const read = (file: string) => jobs.run({ kind: 'read', path: folder, file }, { foreign: false, signal: never });
+  assert.equal(await read('env'), 'A=1\n');
+  assert.equal(await read('inside'), 'A=1\n');
+  for (const [file, error] of [
+    ['outside', /EXDEV/],
+    ['magic', /EXDEV|ELOOP/],
+    ['../env', /EXDEV/],
+    ['pipe', /is not a file/],
+    ['.', /is not a file/],
+    ['large', /at most 1048576 are read/],
+    ['missing', /ENOENT/],
+  ] as const) {
+    await assert.rejects(read(file), error, file);
+  }
 });
 
 test('without a program of its own everything is done here', async (t) => {

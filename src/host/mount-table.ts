@@ -15,14 +15,21 @@ export interface MountEntry {
   readonly superOptions: string;
 }
 
-export function readMountTable(): readonly MountEntry[] {
-  return parseMountTable(readFileSync('/proc/self/mountinfo', 'utf8'));
-}
+/** With `about`, a path, only mounts with that text in their line: at the path, below it, or of it. */
+export type MountTable = (about?: string) => readonly MountEntry[];
 
-export function parseMountTable(text: string): readonly MountEntry[] {
+export const readMountTable: MountTable = (about) => {
+  const text = readFileSync('/proc/self/mountinfo', 'utf8');
+  // Names that the kernel writes in another way are left to who reads the table.
+  if (about === undefined || /[\\\s#]/.test(about)) return parseMountTable(text);
+  if (!text.includes(about)) return [];
+  return parseMountTable(text, about);
+};
+
+export function parseMountTable(text: string, about = ''): readonly MountEntry[] {
   return text
     .split('\n')
-    .filter((line) => line !== '')
+    .filter((line) => line !== '' && line.includes(about))
     .map((line) => {
       const [before = '', after = ''] = line.split(' - ', 2);
       const [id, parent, device = '', root = '', point = '', options = ''] = before.split(' ');

@@ -99,7 +99,7 @@ function tryMake(calls: FileCalls, parent: number, name: string, mode: number): 
 
 function bindTo(calls: FileCalls, fd: number, target: string): void {
   const wanted = fstatSync(fd);
-  if (mountAt(readMountTable(), target) !== undefined) {
+  if (mountAt(readMountTable(target), target) !== undefined) {
     const there = lstatSync(target);
     if (there.dev === wanted.dev && there.ino === wanted.ino) return;
     // A container before this one had something else there.

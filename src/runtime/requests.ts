@@ -1,5 +1,4 @@
 /** Gathers what requests to the runtime are made from (names, addresses, images, objects), and makes them by the rules of `spec/`. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container } from '../api/container.ts';
 import { type ContainerId, type PodUid, podUid } from '../api/ids.ts';
@@ -53,6 +52,8 @@ export interface RequestsDeps {
   readonly objects: ObjectsPort;
   /** The ids of a pod with users of its own. */
   readonly idRange: (uid: PodUid) => Promise<Parsed<{ readonly hostId: number; readonly length: number }>>;
+  /** The text of a file of a volume: never of one outside, whatever links a container has made there. */
+  readonly readVolumeFile: (volumePath: string, file: string, signal: AbortSignal) => Promise<string>;
   /** Mounts parts of volumes at places of their own, by index in `volumeMounts`. */
   readonly prepareSubPaths: (
     wish: { readonly uid: PodUid; readonly container: string; readonly subPaths: readonly PlacedSubPath[] },
@@ -169,7 +170,7 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
   const container: Requests['container'] = async (input, signal) => {
     const { pod, image } = input;
     const nodeAllocatable = deps.nodeAllocatable();
-    const files = await readEnvFiles(input);
+    const files = await readEnvFiles(deps, input, signal);
     const read = await readObjects(objects, input, signal);
     const env = makeEnvironment({
       pod,
@@ -267,7 +268,11 @@ async function readObjects(
 const fileKey = (volume: string, path: string) => `${volume}\n${path}`;
 
 /** The files on the pod's volumes that its variables come from. */
-async function readEnvFiles({ container, volumes }: ContainerRequestInput): Promise<ReadonlyMap<string, EnvFile>> {
+async function readEnvFiles(
+  { readVolumeFile }: RequestsDeps,
+  { container, volumes }: ContainerRequestInput,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, EnvFile>> {
   const files = new Map<string, EnvFile>();
   for (const { valueFrom } of container.env ?? []) {
     const wish = valueFrom?.fileKeyRef;
@@ -275,8 +280,10 @@ async function readEnvFiles({ container, volumes }: ContainerRequestInput): Prom
     if (wish === undefined || folder === undefined) continue;
     const path = join(folder, wish.path);
     try {
-      files.set(fileKey(wish.volumeName, wish.path), { kind: 'read', path, text: await readFile(path, 'utf8') });
+      const text = await readVolumeFile(folder, wish.path, signal);
+      files.set(fileKey(wish.volumeName, wish.path), { kind: 'read', path, text });
     } catch (error) {
+      signal.throwIfAborted();
       files.set(fileKey(wish.volumeName, wish.path), { kind: 'failed', message: describeError(error) });
     }
   }

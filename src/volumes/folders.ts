@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
 import { errnoName, type FileCalls } from '../host/file-calls.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
-import { isForeign, type MountEntry, mountsBelow } from '../host/mount-table.ts';
+import { isForeign, type MountTable, mountsBelow } from '../host/mount-table.ts';
 import type { VolumeFolders } from './kind.ts';
 import { readyDirectory } from './rules/places.ts';
 
@@ -29,7 +29,7 @@ export interface Folders extends VolumeFolders {
 export interface FoldersDeps {
   readonly calls: Pick<FileCalls, 'mount' | 'unmount'>;
   readonly jobs: FileJobs;
-  readonly mountTable: () => readonly MountEntry[];
+  readonly mountTable: MountTable;
 }
 
 const FOR_EVERYBODY = 0o777;
@@ -74,7 +74,7 @@ export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders
 
   const unmountAll = async (directory: string, signal: AbortSignal): Promise<void> => {
     for (let round = 0; round < MOST_STACKED; round += 1) {
-      const table = mountTable();
+      const table = mountTable(directory);
       const entry = table.findLast(({ point }) => point === directory);
       if (entry === undefined) return;
       // In a process of its own: to let go of a large tmpfs takes the kernel a while.
@@ -86,7 +86,7 @@ export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders
 
   const remove: Folders['remove'] = async (directory, signal) => {
     const noted = readyDirectory(directory);
-    const below = mountsBelow(mountTable(), directory);
+    const below = mountsBelow(mountTable(directory), directory);
     if (below.length > 0) {
       const points = below.map(({ point }) => point).join(', ');
       throw new CodedError('conflict', `${directory} can't be removed: still mounted below it: ${points}`);

@@ -5,7 +5,7 @@ import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import { quoteText } from '../base/go-text.ts';
 import type { Logger } from '../base/logger.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
-import { isForeign, type MountEntry, mountsBelow } from '../host/mount-table.ts';
+import { isForeign, type MountTable, mountsBelow } from '../host/mount-table.ts';
 import { subPathPlace } from './rules/places.ts';
 
 export interface SubPathsWish {
@@ -31,7 +31,7 @@ export interface SubPathsDeps {
   readonly log: Logger;
   readonly jobs: FileJobs;
   readonly podDirectory: (uid: PodUid) => string;
-  readonly mountTable: () => readonly MountEntry[];
+  readonly mountTable: MountTable;
   /** The path leads over a mount that may hang. */
   readonly leadsToForeign: (path: string) => boolean;
 }
@@ -42,7 +42,7 @@ export function createSubPaths(deps: SubPathsDeps): SubPaths {
   const clean: SubPaths['clean'] = async (uid, signal) => {
     const folder = join(podDirectory(uid), 'volume-subpaths');
     // The last one first: of several at one place, that is the one which is seen.
-    for (const entry of mountsBelow(deps.mountTable(), folder).toReversed()) {
+    for (const entry of mountsBelow(deps.mountTable(folder), folder).toReversed()) {
       await jobs.run({ kind: 'unmount', path: entry.point }, { foreign: isForeign(entry), signal });
     }
     await jobs.run({ kind: 'remove', path: folder }, { foreign: false, signal });

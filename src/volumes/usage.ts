@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { DiskUse } from '../host/file-job.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
-import { isForeign, type MountEntry, mountAt, mountsBelow } from '../host/mount-table.ts';
+import { isForeign, type MountTable, mountAt, mountsBelow } from '../host/mount-table.ts';
 import { bytesOf } from './rules/empty-dir.ts';
 import { FIRST_MEASURE_MS, nextMeasure } from './rules/measure.ts';
 import type { VolumeTask } from './volume.ts';
@@ -36,7 +36,7 @@ export interface UsageDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly jobs: FileJobs;
-  readonly mountTable: () => readonly MountEntry[];
+  readonly mountTable: MountTable;
   readonly volumes: () => readonly { readonly uid: PodUid; readonly task: VolumeTask }[];
 }
 
@@ -55,7 +55,7 @@ export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usage
     const path = task.ready()?.path;
     if (path === undefined) return;
     tried.set(task, clock.now());
-    const table = deps.mountTable();
+    const table = deps.mountTable(path);
     const mounts = [mountAt(table, path), ...mountsBelow(table, path)].filter((entry) => entry !== undefined);
     const foreign = task.kind.foreign === true || mounts.some(isForeign);
     try {

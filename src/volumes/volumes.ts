@@ -10,7 +10,7 @@ import { CodedError, describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
-import type { MountEntry } from '../host/mount-table.ts';
+import type { MountTable } from '../host/mount-table.ts';
 import { createDevices, type NodeAttachments } from './devices.ts';
 import { type FoundVolume, findVolumes } from './disk.ts';
 import type { ObjectReference, VolumeKind, VolumeReady } from './kind.ts';
@@ -48,6 +48,8 @@ export interface Volumes extends Part {
   /** For the node's status. */
   volumesInUse(): readonly string[];
   readonly subPaths: SubPaths;
+  /** The text of a file of a volume; links that lead out of it are refused. */
+  readFile(volumePath: string, file: string, signal: AbortSignal): Promise<string>;
   readonly usage: Usage;
   /** How many volumes there are, by plugin and by whether they are ready. */
   counts(): readonly VolumeCount[];
@@ -77,7 +79,7 @@ export interface VolumesDeps {
   readonly log: Logger;
   readonly kinds: readonly VolumeKind[];
   readonly jobs: FileJobs;
-  readonly mountTable: () => readonly MountEntry[];
+  readonly mountTable: MountTable;
   readonly leadsToForeign: (path: string) => boolean;
   readonly podDirectory: (uid: PodUid) => string;
   readonly record: (event: {
@@ -226,6 +228,8 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
     },
     volumesInUse: () => volumesInUse(allTasks().map(({ task }) => task.uniqueName())),
     subPaths,
+    readFile: (path, file, signal) =>
+      deps.jobs.run({ kind: 'read', path, file }, { foreign: deps.leadsToForeign(path), signal }),
     usage,
     counts: () => countVolumes(allTasks().map(({ task }) => task)),
   };
