@@ -1,5 +1,5 @@
 /** The same for the form in which Docker writes logs: a JSON object for each record. Rare by now, so it need not be fast. */
-import type { CutWish, LineCutter } from './line-cutter.ts';
+import { type CutWish, LINE_END, type LineCutter } from './line-cutter.ts';
 import { isBefore, LONGEST_STAMP, parseInstant, writeStamp } from './rules/instant.ts';
 
 const NEWLINE = 10;
@@ -15,7 +15,6 @@ interface JsonRecord {
 export function createJsonCutter(wish: CutWish): LineCutter {
   let carry = EMPTY;
   let skip = 0;
-  let lines = 0;
   let atLineStart = true;
   let remaining = wish.limitBytes;
 
@@ -24,10 +23,7 @@ export function createJsonCutter(wish: CutWish): LineCutter {
     if (record === undefined) return EMPTY;
     const wanted = skip === 0 && isWanted(record, wish);
     const isEnd = record.log.endsWith('\n');
-    if (isEnd) {
-      lines += 1;
-      skip = Math.max(0, skip - 1);
-    }
+    if (isEnd) skip = Math.max(0, skip - 1);
     if (!wanted) return EMPTY;
     const stamp = wish.timestamps && atLineStart ? fullStamp(record.time) : '';
     atLineStart = isEnd;
@@ -53,7 +49,11 @@ export function createJsonCutter(wish: CutWish): LineCutter {
       carry = EMPTY;
       skip = skipLines;
     },
-    lines: () => lines,
+    endLine: () => {
+      if (atLineStart) return EMPTY;
+      atLineStart = true;
+      return LINE_END;
+    },
     isFull: () => remaining <= 0,
   };
 }

@@ -19,8 +19,8 @@ export interface LineCutter {
   cut(bytes: Buffer): Buffer;
   /** The next bytes are from the beginning of a file, or of a record in it; so many lines of it are left out. */
   begin(skipLines: number): void;
-  /** Lines that ended in what was cut so far. */
-  lines(): number;
+  /** Files between the last bytes and the next are gone: what was begun is ended, so that it does not run into another line. */
+  endLine(): Buffer;
   /** There was as much as is wanted. */
   isFull(): boolean;
 }
@@ -33,6 +33,7 @@ const COLON = 58;
 const LONGEST_PREFIX = 256;
 const SHORTEST_STAMP = 20;
 const EMPTY = Buffer.alloc(0);
+export const LINE_END = Buffer.from('\n');
 const STD = [0x73, 0x74, 0x64];
 const OUT = [0x6f, 0x75, 0x74];
 const ERR = [0x65, 0x72, 0x72];
@@ -63,7 +64,6 @@ export function createLineCutter(wish: CutWish): LineCutter {
   /** The next record that is given begins a line. */
   let atLineStart = true;
   let skip = 0;
-  let lines = 0;
   let remaining = wish.limitBytes;
 
   /** Where the text of the record at `at` begins; -1 if there is no whole prefix. */
@@ -97,9 +97,7 @@ export function createLineCutter(wish: CutWish): LineCutter {
   };
 
   const endRecord = () => {
-    if (isPartial) return;
-    lines += 1;
-    if (skip > 0) skip -= 1;
+    if (!isPartial && skip > 0) skip -= 1;
   };
 
   const limited = (out: Buffer): Buffer => {
@@ -156,7 +154,11 @@ export function createLineCutter(wish: CutWish): LineCutter {
       reading = 'prefix';
       skip = skipLines;
     },
-    lines: () => lines,
+    endLine: () => {
+      if (atLineStart) return EMPTY;
+      atLineStart = true;
+      return limited(LINE_END);
+    },
     isFull: () => remaining <= 0,
   };
 }

@@ -13,6 +13,8 @@ export type LogSink = (bytes: Buffer) => Promise<void> | void;
 export interface LogCursor {
   /** The next file, from `offset` (in bytes of the log, not of what it is compressed to), without the first so many lines. */
   begin(offset: number, skipLines: number): void;
+  /** What comes next does not follow what was read: files between the two are gone. */
+  skipGap(): Promise<void>;
   /** Up to `end`, or to where the file ends now. */
   readToEnd(file: OpenLog, end?: number): Promise<void>;
   /** The same for the few bytes that were just written. */
@@ -91,6 +93,10 @@ export function createLogCursor(
       position = offset;
       skip = skipLines;
       cutter?.begin(skipLines);
+    },
+    skipGap: async () => {
+      const end = cutter?.endLine();
+      if (end !== undefined && end.length > 0) await wish.sink(end);
     },
     readToEnd,
     readNews: async (file) => {

@@ -10,6 +10,14 @@ export interface OpenLog {
   close(): Promise<void>;
 }
 
+export interface NextLog {
+  readonly file: OpenLog;
+  /** Undefined for the file that is written. */
+  readonly name: string | undefined;
+  /** Files may have been removed between the two: the oldest go first, so not while the one before is there. */
+  readonly afterGap: boolean;
+}
+
 export interface LogFiles {
   readonly folder: string;
   /** The name of the file that is written: `0.log`. */
@@ -18,8 +26,8 @@ export interface LogFiles {
   rotated(): Promise<readonly string[]>;
   /** Undefined when it is gone. */
   openRotated(name: string): Promise<OpenLog | undefined>;
-  /** The file after the rotated one of that name, and its name unless it is the one that is written; undefined where there is none. */
-  openAfter(name: string): Promise<{ readonly file: OpenLog; readonly name: string | undefined } | undefined>;
+  /** The file after the rotated one of that name; undefined where there is none. */
+  openAfter(name: string): Promise<NextLog | undefined>;
   /** The file that is written, with all that are older: nothing was rotated between the two looks. */
   openAll(): Promise<{ readonly current: OpenLog | undefined; readonly older: readonly string[] }>;
 }
@@ -42,13 +50,14 @@ export function createLogFiles(path: string): LogFiles {
 
   const openAfter: LogFiles['openAfter'] = async (before) => {
     const { current, older } = await openAll();
+    const afterGap = !older.includes(before);
     for (const name of older.filter((one) => one > before)) {
       const file = await openRotated(name);
       if (file === undefined) continue;
       await current?.close();
-      return { file, name };
+      return { file, name, afterGap };
     }
-    return current === undefined ? undefined : { file: current, name: undefined };
+    return current === undefined ? undefined : { file: current, name: undefined, afterGap };
   };
 
   return { folder, log, rotated, openRotated, openAfter, openAll };

@@ -98,7 +98,10 @@ async function nextPlace({ files, cursor }: FollowDeps, { after, done }: Place &
   if (next === undefined) return undefined;
   await done?.close();
   // A rotation that failed was taken back: it is the same file, and it is read on.
-  if (next.file.inode !== done?.inode) cursor.begin(0, 0);
+  if (next.file.inode !== done?.inode) {
+    if (next.afterGap) await cursor.skipGap();
+    cursor.begin(0, 0);
+  }
   const { file, name } = next;
   return name === undefined ? ({ kind: 'written', file, after } as const) : ({ kind: 'rotated', file, name } as const);
 }
@@ -108,10 +111,8 @@ async function rotatedAs({ files, watch }: FollowDeps, { file, after }: Place & 
   const { current, older } = await files.openAll();
   await current?.close();
   if (current?.inode === file.inode) return undefined;
-  const seen = watch.nameOf(file.inode);
-  if (seen !== undefined && seen > after) return seen;
-  // Nobody saw it: then it is the first that came after the one before it. None: it was taken away, and what comes is new.
-  return older.find((name) => name > after) ?? after;
+  // Where nobody saw it, it is the first that came after the one before it; none: it was taken away, and what comes is new.
+  return watch.nameOf(file.inode, after) ?? older.find((name) => name > after) ?? after;
 }
 
 /** The runtime may still write its last lines to a file that was just rotated. */

@@ -303,6 +303,38 @@ test('a follower whose files are removed goes on with what is there, and one who
   assert.equal(got, 'one\ntwo\n');
 });
 
+test('the beginning of a line whose rest is gone does not run into another line', async (t) => {
+  const log = createLog(t);
+  const life = createLife();
+  const entry = (text: string, tag: 'P' | 'F' = 'F'): Entry => ({ second: 1, stream: 'stdout', tag, text });
+  log.append([entry('one'), entry('half', 'P')]);
+  let got = '';
+  let isHeld = true;
+  const hold = Promise.withResolvers<void>();
+  const done = streamLog(
+    deps,
+    { path: log.path, cut: ALL, tailLines: undefined, follow: life.followed },
+    async (bytes) => {
+      got += bytes.toString();
+      if (isHeld) await hold.promise;
+    },
+    never,
+  );
+  while (got === '') await clock.sleep(5, never);
+  // While the client takes nothing, the file that it reads and the next one are thrown away.
+  log.rotate();
+  log.append([entry(' of it')]);
+  log.rotate();
+  for (const name of readdirSync(log.folder).filter((one) => one !== '0.log')) rmSync(join(log.folder, name));
+  log.append([entry('two')]);
+  isHeld = false;
+  hold.resolve();
+  while (!got.includes('two')) await clock.sleep(5, never);
+  life.end();
+  await done;
+  assert.equal(got, 'one\nhalf\ntwo\n');
+});
+
 test('a limit ends a follower too, and so does its client', async (t) => {
   const log = createLog(t);
   const life = createLife();

@@ -93,8 +93,12 @@ async function openSettled({ clock, files }: Reading, signal: AbortSignal): Retu
 async function readOlder({ files, cursor }: Reading, older: readonly string[], start: LogStart): Promise<void> {
   if (start.name === undefined) return;
   for (const name of older.slice(older.indexOf(start.name))) {
-    const file = cursor.isFull() ? undefined : await files.openRotated(name);
-    if (file === undefined) continue;
+    if (cursor.isFull()) return;
+    const file = await files.openRotated(name);
+    if (file === undefined) {
+      await cursor.skipGap();
+      continue;
+    }
     try {
       const isFirst = name === start.name;
       cursor.begin(isFirst ? start.offset : 0, isFirst ? start.skipLines : 0);

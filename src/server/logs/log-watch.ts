@@ -13,8 +13,8 @@ export interface LogWatches {
 export interface LogWatch {
   /** Changes whenever a file of the log came, went or got another name. */
   moves(): number;
-  /** The name that the file got when it was rotated, as far as that was seen. */
-  nameOf(inode: number): string | undefined;
+  /** The name that the file got when it was rotated, as far as that was seen: the one that came after the file `after`. */
+  nameOf(inode: number, after: string): string | undefined;
   /** Nobody writes to the rotated file of that name any more. */
   isClosed(name: string): boolean;
   close(): void;
@@ -23,6 +23,8 @@ export interface LogWatch {
 interface Watched {
   readonly listeners: Set<() => void>;
   readonly names: Map<number, string>;
+  /** Every name that a file got, also of those that were gone again before they could be looked at. */
+  readonly seen: Set<string>;
   readonly closed: Set<string>;
   moves: number;
   close(): void;
@@ -53,7 +55,14 @@ export function createLogWatches({ inotify, clock }: { readonly inotify: Inotify
       ended.abort('nobody reads the log any more');
       watch.close();
     };
-    const entry: Watched = { listeners: new Set(), names: new Map(), closed: new Set(), moves: 0, close };
+    const entry: Watched = {
+      listeners: new Set(),
+      names: new Map(),
+      seen: new Set(),
+      closed: new Set(),
+      moves: 0,
+      close,
+    };
     return entry;
   };
 
@@ -64,7 +73,10 @@ export function createLogWatches({ inotify, clock }: { readonly inotify: Inotify
       entry.listeners.add(listener);
       return {
         moves: () => entry.moves,
-        nameOf: (inode) => entry.names.get(inode),
+        nameOf: (inode, after) => {
+          const name = entry.names.get(inode);
+          return name !== undefined && name > after ? name : entry.seen.values().find((one) => one > after);
+        },
         isClosed: (name) => entry.closed.has(name),
         close: () => {
           if (!entry.listeners.delete(listener) || entry.listeners.size > 0) return;
@@ -85,6 +97,7 @@ function note(
   if (name === place.log || rotatedName(name, place.log) !== name) return;
   if (mask & IN.closeWrite) remember(entry.closed, (set) => set.add(name));
   if (mask & IN.movedTo) {
+    remember(entry.seen, (set) => set.add(name));
     // Its number can be used again once it is gone, but not while a reader has it open.
     const inode = statSync(join(place.folder, name), { throwIfNoEntry: false })?.ino;
     if (inode !== undefined) remember(entry.names, (map) => map.set(inode, name));
