@@ -101,9 +101,7 @@ function createHttp2Link(
       if (active === 0) session.close();
     },
     destroy: (reason) => {
-      if (session.destroyed) return;
-      session.destroy(reason);
-      socket.destroy();
+      if (!session.destroyed) session.destroy(reason);
     },
     received: () => socket.bytesRead,
     ping: () =>

@@ -106,7 +106,8 @@ export async function startFakeServer(options: FakeServerOptions): Promise<FakeS
     });
   };
   const server = await createAnyServer(options, listener);
-  server.on('connection', (socket: Socket) => {
+  // With TLS the outer sockets: to destroy those below leaves handles behind that keep the process alive.
+  server.on(options.pair === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.once('close', () => sockets.delete(socket));
@@ -118,7 +119,8 @@ export async function startFakeServer(options: FakeServerOptions): Promise<FakeS
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const cut = () => {
-    for (const socket of sockets) socket.resetAndDestroy();
+    for (const session of sessions) session.destroy();
+    for (const socket of sockets) socket.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,

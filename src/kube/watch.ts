@@ -39,8 +39,8 @@ interface WatchEvent<T> {
 }
 
 const FIRST_BACK_OFF_MS = 800;
-const FIRST_REFUSED_MS = 20;
-const EARLY_TRIES = 5;
+const FIRST_REFUSED_MS = 5;
+const EARLY_TRIES = 7;
 const LONGEST_BACK_OFF_MS = 15_000; // jitter makes it up to twice as long
 /** A watch that lasted so long was a good one, also where nothing happened. */
 const GOOD_WATCH_MS = 5_000;

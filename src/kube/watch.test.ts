@@ -1,0 +1,391 @@
+/** Lists that must stay right whatever the server does to the watch. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
+import type { KubeObject, WatchWish } from './kube.ts';
+import {
+  createTestPki,
+  type FakeServer,
+  type Handler,
+  type KeyPair,
+  sendJson,
+  sendStatus,
+  startFakeServer,
+  startRelay,
+  startTestKube,
+  type TestPki,
+  until,
+} from './testing.ts';
+
+type Response = Parameters<Handler>[1];
+
+const object = (name: string, version: number) => ({
+  metadata: { name, uid: name, resourceVersion: String(version) },
+});
+const event = (type: string, name: string, version: number) =>
+  `${JSON.stringify({ type, object: object(name, version) })}\n`;
+const bookmark = (version: number) =>
+  `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: String(version) } } })}\n`;
+const failure = (code: number, reason: string) =>
+  `${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code, reason, message: reason } })}\n`;
+
+interface Script {
+  /** What each list gets, then each watch; the last of them goes on for ever. */
+  readonly lists: readonly ((response: Response) => void)[];
+  readonly watches: readonly ((response: Response) => void)[];
+}
+
+const list =
+  (version: number, ...names: readonly string[]) =>
+  (response: Response) =>
+    sendJson(response, 200, {
+      kind: 'PodList',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: String(version) },
+      items: names.map((name) => object(name, version)),
+    });
+/** Sends these lines, and leaves the watch open. */
+const lines =
+  (...text: readonly string[]) =>
+  (response: Response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    for (const line of text) response.write(line);
+  };
+const linesAndEnd =
+  (...text: readonly string[]) =>
+  (response: Response) => {
+    lines(...text)(response);
+    response.end();
+  };
+const cutAfter =
+  (...text: readonly string[]) =>
+  (response: Response) => {
+    response.writeHead(200);
+    response.write(text.join(''), () => void response.stream.session?.socket.destroy());
+  };
+
+describe('a watch', () => {
+  let pki: TestPki;
+  let pair: KeyPair;
+  before(async () => {
+    pki = await createTestPki();
+    pair = await pki.issue('server', 'kube', ['127.0.0.1']);
+  });
+  after(() => pki[Symbol.asyncDispose]());
+
+  const run = async (
+    script: Script,
+    more: { readonly clock?: ManualClock; readonly port?: (server: FakeServer) => Promise<number> } & Partial<
+      WatchWish<KubeObject>
+    > = {},
+  ) => {
+    const server = await startFakeServer({ pair });
+    const asked: string[] = [];
+    const told: string[] = [];
+    let lists = 0;
+    let watches = 0;
+    server.handle((seen, response) => {
+      const version = seen.query.get('resourceVersion');
+      if (seen.path === '/readyz') return sendJson(response, 200, {});
+      if (seen.query.get('watch') === 'true') {
+        asked.push(`watch ${version}`);
+        script.watches[Math.min(watches, script.watches.length - 1)]?.(response);
+        watches += 1;
+      } else {
+        asked.push(`list ${version}`);
+        script.lists[Math.min(lists, script.lists.length - 1)]?.(response);
+        lists += 1;
+      }
+    });
+    const port = (await more.port?.(server)) ?? server.port;
+    const t = await startTestKube({
+      folder: pki.folder,
+      cluster: { server: `https://127.0.0.1:${port}`, 'certificate-authority': pki.ca.cert },
+      ...(more.clock === undefined ? {} : { clock: more.clock }),
+    });
+    const watch = t.kube.watch({
+      path: '/api/v1/pods',
+      ...more,
+      listener: more.listener ?? {
+        replaced: (objects) => told.push(`= ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
+        changed: ({ metadata }) => told.push(`+ ${metadata.name} ${metadata.resourceVersion}`),
+        removed: ({ metadata }) => told.push(`- ${metadata.name} ${metadata.resourceVersion}`),
+      },
+    });
+    await watch.start(t.signal);
+    return {
+      server,
+      kube: t.kube,
+      asked,
+      told,
+      watch,
+      [Symbol.asyncDispose]: async () => {
+        await watch.stop?.();
+        await t[Symbol.asyncDispose]();
+        await server[Symbol.asyncDispose]();
+      },
+    };
+  };
+
+  test('lists, then tells every change', async () => {
+    const script = {
+      lists: [list(5, 'a', 'b')],
+      watches: [lines(event('ADDED', 'c', 6), event('MODIFIED', 'a', 7), event('DELETED', 'b', 8))],
+    };
+    await using w = await run(script, { fieldSelector: 'spec.nodeName=n', labelSelector: 'a=b' });
+    await until(() => w.told.length === 4, 'all changes');
+    assert.deepEqual(w.told, ['= a b', '+ c 6', '+ a 7', '- b 8']);
+    assert.deepEqual(w.asked, ['list 0', 'watch 5']);
+    const [listed, watched] = w.server.seen;
+    for (const seen of [listed, watched]) {
+      assert.equal(seen?.query.get('fieldSelector'), 'spec.nodeName=n');
+      assert.equal(seen?.query.get('labelSelector'), 'a=b');
+    }
+    assert.equal(watched?.query.get('allowWatchBookmarks'), 'true');
+    assert.equal(watched?.query.get('timeoutSeconds'), '300');
+  });
+
+  test('gives objects of a list the kind that those of a watch have', async () => {
+    const found: unknown[] = [];
+    const nothing = () => undefined;
+    const listener = { replaced: (all: readonly unknown[]) => found.push(...all), changed: nothing, removed: nothing };
+    await using _ = await run({ lists: [list(5, 'a')], watches: [lines()] }, { listener });
+    await until(() => found.length === 1, 'the list');
+    assert.deepEqual(found, [{ apiVersion: 'v1', kind: 'Pod', ...object('a', 5) }]);
+  });
+
+  test('takes an empty list', async () => {
+    const none = (response: Response) => sendJson(response, 200, { metadata: { resourceVersion: '5' }, items: null });
+    await using w = await run({ lists: [none], watches: [lines()] });
+    await until(() => w.told.length === 1, 'the list');
+    assert.deepEqual(w.told, ['= ']);
+  });
+
+  test('goes on where it was: after its time, a bookmark, a cut, a torn line', async () => {
+    const torn = event('ADDED', 'ü', 9);
+    const script = {
+      lists: [list(5)],
+      watches: [
+        linesAndEnd(event('ADDED', 'a', 6)),
+        linesAndEnd(bookmark(7)),
+        cutAfter(event('ADDED', 'b', 8), torn.slice(0, 30)),
+        lines(torn.slice(0, 20), torn.slice(20), event('DELETED', 'a', 10)),
+      ],
+    };
+    await using w = await run(script);
+    await until(() => w.told.length === 5, 'all changes');
+    assert.deepEqual(w.told, ['= ', '+ a 6', '+ b 8', '+ ü 9', '- a 10']);
+    assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 6', 'watch 7', 'watch 8']);
+  });
+
+  test('takes lines however they are cut, in the middle of a character too', async () => {
+    const text = Buffer.from(event('ADDED', 'äöü€', 6) + event('ADDED', 'b', 7) + event('ADDED', 'c', 8));
+    const byBytes = (response: Response) => {
+      response.writeHead(200);
+      for (const byte of text) response.write(Buffer.from([byte]));
+    };
+    await using w = await run({ lists: [list(5)], watches: [byBytes] });
+    await until(() => w.told.length === 4, 'all changes');
+    assert.deepEqual(w.told.slice(1), ['+ äöü€ 6', '+ b 7', '+ c 8']);
+  });
+
+  for (const [how, gone] of [
+    ['an answer', (response: Response) => sendStatus(response, 410, 'Expired')],
+    ['an event', linesAndEnd(failure(410, 'Expired'))],
+  ] as const) {
+    test(`lists again when its place is gone, told by ${how}`, async () => {
+      const script = {
+        lists: [list(5, 'a', 'b'), list(20, 'b', 'c')],
+        watches: [linesAndEnd(event('MODIFIED', 'a', 6)), gone, lines()],
+      };
+      await using w = await run(script);
+      await until(() => w.asked.length === 5, 'the new watch');
+      assert.deepEqual(w.told, ['= a b', '+ a 6', '= b c']);
+      assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 6', 'list 6', 'watch 20']);
+    });
+  }
+
+  test('asks for the newest list when even the list is refused as gone or as too new', async () => {
+    const tooNew = (response: Response) =>
+      sendJson(response, 504, {
+        kind: 'Status',
+        reason: 'Timeout',
+        details: { causes: [{ reason: 'ResourceVersionTooLarge' }] },
+      });
+    for (const refuse of [tooNew, (response: Response) => sendStatus(response, 410, 'Expired')]) {
+      const clock = createManualClock();
+      const gone = (response: Response) => sendStatus(response, 410, 'Expired');
+      const script = { lists: [list(5), refuse, list(9, 'a')], watches: [gone, lines()] };
+      await using w = await run(script, { clock });
+      await until(() => w.asked.length === 3, 'the second list');
+      await until(() => clock.sleepers() >= 2, 'the wait');
+      for (let step = 0; step < 20 && w.asked.length < 4; step += 1) {
+        await clock.advance(200);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      await until(() => w.asked.length === 5, 'the new watch');
+      assert.deepEqual(w.asked, ['list 0', 'watch 5', 'list 5', 'list ', 'watch 9']);
+    }
+  });
+
+  test('outlives a listener that throws', async () => {
+    const taken: string[] = [];
+    const listener = {
+      replaced: () => {
+        throw new Error('not today');
+      },
+      changed: ({ metadata }: KubeObject) => {
+        if (metadata.name === 'a') throw new Error('not this one');
+        taken.push(metadata.name);
+      },
+      removed: () => undefined,
+    };
+    const script = { lists: [list(5)], watches: [lines(event('ADDED', 'a', 6), event('ADDED', 'b', 7))] };
+    await using w = await run(script, { listener });
+    await until(() => taken.length === 1, 'what came after');
+    assert.deepEqual(taken, ['b']);
+    assert.deepEqual(w.asked, ['list 0', 'watch 5']);
+  });
+
+  const nonsense: readonly [string, string][] = [
+    ['no JSON', '{"type":\n'],
+    ['no event', '[]\n'],
+    ['no version', '{"type":"ADDED","object":{"metadata":{}}}\n'],
+    ['no object', '{"type":"ADDED","object":null}\n'],
+    ['an unknown type', `${JSON.stringify({ type: 'CHANGED', object: object('a', 6) })}\n`],
+    ['an error of the server', failure(500, 'InternalError')],
+  ];
+  for (const [what, line] of nonsense) {
+    test(`tries again after ${what}, and lists again when it doesn't stop`, async () => {
+      const clock = createManualClock();
+      const script = {
+        lists: [list(5, 'a'), list(9, 'b')],
+        watches: [lines(line), lines(line), lines(line), lines(event('ADDED', 'c', 10))],
+      };
+      await using w = await run(script, { clock });
+      for (let step = 0; step < 100 && w.told.length < 3; step += 1) {
+        await clock.advance(500);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 5', 'watch 5', 'list 5', 'watch 9']);
+      assert.deepEqual(w.told, ['= a', '= b', '+ c 10']);
+    });
+  }
+
+  test('backs off further and further, and begins anew after a success', async () => {
+    const clock = createManualClock();
+    const refuse = (response: Response) => sendStatus(response, 404, 'NotFound');
+    const refusals = Array.from({ length: 7 }, () => refuse);
+    const script = { lists: [...refusals, list(5)], watches: [linesAndEnd(event('ADDED', 'a', 6)), refuse, lines()] };
+    await using w = await run(script, { clock });
+    const times: number[] = [];
+    let known = 0;
+    for (let step = 0; step < 1_000 && w.asked.length < 11; step += 1) {
+      await until(() => clock.sleepers() >= 2, 'the wait');
+      if (w.asked.length > known) times.push(clock.now());
+      known = w.asked.length;
+      await clock.advance(100);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (step % 4 === 0) await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    const wanted = [800, 800, 1_600, 3_200, 6_400, 12_800, 15_000];
+    for (const [index, want] of wanted.entries()) {
+      const gap = gaps[index] ?? 0;
+      assert.ok(gap >= want && gap < want + 1_000, `gap ${index} is ${gap} instead of ${want}: ${gaps}`);
+    }
+    assert.deepEqual(w.asked.slice(-4), ['list 0', 'watch 5', 'watch 6', 'watch 6']);
+  });
+
+  test('asks soon again when its first list is not allowed, for it may be in a moment', async () => {
+    const clock = createManualClock();
+    const deny = (response: Response) => sendStatus(response, 403, 'Forbidden');
+    await using w = await run({ lists: [deny, deny, deny, list(5)], watches: [lines()] }, { clock });
+    for (let step = 0; step < 40 && w.told.length === 0; step += 1) {
+      await clock.advance(10);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.deepEqual(w.told, ['= ']);
+    assert.ok(clock.now() < 400, `only after ${clock.now()} ms`);
+  });
+
+  test('does not hammer a server that ends every watch at once', async () => {
+    const clock = createManualClock();
+    await using w = await run({ lists: [list(5)], watches: [linesAndEnd()] }, { clock });
+    await until(() => w.asked.length === 3, 'two tries');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 5']);
+  });
+
+  test('goes on soon after an outage, though it has backed off for long', async () => {
+    const clock = createManualClock();
+    let down = false;
+    const w = await run({ lists: [list(5)], watches: [lines(bookmark(6))] }, { clock });
+    await using _ = w;
+    await until(() => w.asked.length === 2, 'the first watch');
+    const backs: number[] = [];
+    w.kube.onBack(() => backs.push(clock.now()));
+    w.server.handle((seen, response) => {
+      if (down) sendStatus(response, 503, 'ServiceUnavailable');
+      else if (seen.path === '/readyz') sendJson(response, 200, {});
+      else {
+        w.asked.push(`watch ${seen.query.get('resourceVersion')}`);
+        lines(bookmark(7))(response);
+      }
+    });
+    down = true;
+    w.server.cut();
+    for (let step = 0; step < 120; step += 1) {
+      await clock.advance(500);
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    assert.equal(w.asked.length, 2);
+    down = false;
+    const back = clock.now();
+    for (let step = 0; step < 10 && w.asked.length < 3; step += 1) {
+      await clock.advance(500);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    assert.deepEqual(w.asked.slice(2), ['watch 6']);
+    assert.ok(clock.now() - back <= 4_000, `only ${clock.now() - back} ms after the server was back`);
+    assert.equal(backs.length, 1);
+  });
+
+  test('notices a server that has gone silent, and loses nothing', async () => {
+    const clock = createManualClock();
+    const relay = Promise.withResolvers<Awaited<ReturnType<typeof startRelay>>>();
+    const script = { lists: [list(5)], watches: [lines(event('ADDED', 'a', 6)), lines(event('ADDED', 'b', 7))] };
+    await using w = await run(script, {
+      clock,
+      port: async (server) => {
+        relay.resolve(await startRelay(server.port));
+        return (await relay.promise).port;
+      },
+    });
+    await using way = await relay.promise;
+    await until(() => w.told.length === 2, 'the first event');
+    way.block(true);
+    for (let step = 0; step < 8; step += 1) {
+      await clock.advance(10_000);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    way.block(false);
+    for (let step = 0; step < 30 && w.told.length < 3; step += 1) {
+      await clock.advance(1_000);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    assert.deepEqual(w.told, ['= ', '+ a 6', '+ b 7']);
+    assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 6']);
+  });
+
+  test('is over when it is stopped', async () => {
+    const w = await run({ lists: [list(5)], watches: [lines(event('ADDED', 'a', 6))] });
+    await using _ = w;
+    await until(() => w.told.length === 2, 'the first event');
+    await w.watch.stop?.();
+    w.server.cut();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(w.told, ['= ', '+ a 6']);
+    assert.deepEqual(w.asked, ['list 0', 'watch 5']);
+  });
+});
