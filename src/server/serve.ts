@@ -38,6 +38,8 @@ interface Visit {
   readonly request: IncomingMessage;
   readonly method: string;
   readonly began: number;
+  /** Where the client is: the socket is gone when the answer is out. */
+  readonly from: string;
   readonly linked: LinkedSignal;
   /** Undefined before the answer is decided. */
   status: number | undefined;
@@ -63,13 +65,14 @@ const BAD_TARGET = textAnswer(400, '400 Bad Request');
 export function createServe(deps: ServeDeps): Serve {
   return {
     request: (request, response) => {
+      const { socket } = request;
       const visit = plainVisit(request, response, deps);
       const over = deps.metrics.began(visit.method, splitTarget(request.url ?? '')?.path ?? '');
       response.once('close', () => {
         over();
         visit.linked.abort(new Error('nobody waits for the answer'));
         // The rest of a body that nobody read must not become the next request, nor keep us reading.
-        if (!request.complete) request.socket.destroy();
+        if (!request.complete) socket.destroy();
         finish(visit, response.statusCode, deps);
       });
       void guide(visit, deps);
@@ -96,8 +99,16 @@ export function createServe(deps: ServeDeps): Serve {
 }
 
 function newVisit(request: IncomingMessage, deps: ServeDeps) {
-  const { method = '' } = request;
-  return { request, method, began: deps.mono(), linked: linkSignal(deps.stopping), status: undefined, user: ANONYMOUS };
+  const { method = '', socket } = request;
+  return {
+    request,
+    method,
+    began: deps.mono(),
+    from: socket.remoteAddress ?? '',
+    linked: linkSignal(deps.stopping),
+    status: undefined,
+    user: ANONYMOUS,
+  };
 }
 
 function plainVisit(request: IncomingMessage, response: ServerResponse, deps: ServeDeps): Visit {
@@ -202,7 +213,7 @@ async function refuse(visit: Visit, access: Access, guard: Guard, deps: ServeDep
 
 /** Before the answer too: a session may last for hours, and a kubelet that ends takes its last line with it. */
 function audit(visit: Visit, { name }: Route, { log }: ServeDeps): void {
-  const { user, request, method } = visit;
+  const { user, request, method, from } = visit;
   log.info('Audit', {
     stage: 'asked',
     action: name,
@@ -210,13 +221,13 @@ function audit(visit: Visit, { name }: Route, { log }: ServeDeps): void {
     groups: user.groups,
     method,
     uri: request.url,
-    from: request.socket.remoteAddress,
+    from,
   });
 }
 
 function finish(visit: Visit, status: number, deps: ServeDeps): void {
   visit.linked[Symbol.dispose]();
-  const { request, method, user } = visit;
+  const { request, method, user, from } = visit;
   const target = splitTarget(request.url ?? '');
   const match = target && deps.route(method, target.path);
   const took = `${Math.round(deps.mono() - visit.began)}ms`;
@@ -226,7 +237,7 @@ function finish(visit: Visit, status: number, deps: ServeDeps): void {
     uri: request.url,
     status: visit.status ?? status,
     latency: took,
-    from: request.socket.remoteAddress,
+    from,
   };
   if (match?.kind === 'route' && match.route.audited)
     deps.log.info('Audit', { stage: 'over', action: match.route.name, ...line });

@@ -5,6 +5,7 @@ import { Agent } from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { CodedError } from '../base/errors.ts';
+import { readBody } from './body.ts';
 import { type Exchange, jsonAnswer, notFound, PROXY, PROXY_CREATE, type Route, textAnswer } from './routes.ts';
 import { ask, askPlain, createFakeReviews, createTestPki, startTestServer, type TestPki } from './testing.ts';
 
@@ -36,6 +37,7 @@ const ROUTES: readonly Route[] = [
     response.write('half');
     throw new Error('then it broke');
   }),
+  page('/body', async ({ request, answer }) => answer(textAnswer(200, await readBody(request, 10)))),
   page('/hang', (exchange) => {
     hanging.exchange = exchange;
     return new Promise(() => undefined);
@@ -109,6 +111,10 @@ describe('answers', () => {
     const details = { name: 'x', kind: 'pods' };
     const told = { ...status, message: 'pod does not exist', reason: 'NotFound', details, code: 404 };
     assert.deepEqual(JSON.parse((await get('/status')).body), told);
+    const send = (body: string) => ask(port, pki.ca, { method: 'POST', path: '/body', body, pem: pki.clients.admin });
+    assert.equal((await send('0123456789')).body, '0123456789');
+    await send('x'.repeat(100_000)).catch(() => undefined);
+    assert.equal((await send('again')).body, 'again', 'a body that was too long harms nobody else');
     await assert.rejects(get('/half'), /aborted|hang up/, 'half an answer must not look whole');
   });
 

@@ -108,6 +108,9 @@ test('it shows our kubelet with a pod on a containerd of its own, and Ctrl-C tak
   const health = await fetch(`http://127.0.0.1:${portOf(run.output(), '/healthz')}/healthz`);
   assert.deepEqual([health.status, await health.text()], [200, 'ok']);
   await assertPage(run);
+  const [, curl = ''] = /^ +pods +(curl .*)$/m.exec(run.output()) ?? [];
+  const pods = await capture(['sh', '-c', `${curl} --silent`]);
+  assert.match(pods.stdout, /"name":"hello-demo"/, `${curl}: ${pods.stderr}`);
   const socket = join(place.root, 'node', 'containerd', 'containerd.sock');
   const version = await capture(['ctr', '--address', socket, 'version']);
   assert.equal(version.code, 0, version.stderr);

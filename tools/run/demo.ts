@@ -1,6 +1,6 @@
 /** The node that `make run` shows: made step by step, described in a few lines, and taken away again. */
 import { rmdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { withDeadline } from '../../src/base/signal.ts';
 import { isCode } from '../machine/cgroup-trees.ts';
@@ -18,6 +18,8 @@ import type { Steps } from './steps.ts';
 export interface DemoOptions {
   readonly place: WorldPlace;
   readonly kubelet: string;
+  /** It is this project's. */
+  readonly isOurs: boolean;
   readonly cacheFolder: string;
   readonly steps: Steps;
   /** Aborted by Ctrl-C: what is half made is taken away too. */
@@ -31,6 +33,7 @@ export interface Demo {
 }
 
 const HEALTHZ_PORT = 10248;
+const SERVER_PORT = 10250;
 const NODE_ID = 'node';
 const POD_PATIENCE_MS = 30_000;
 
@@ -67,7 +70,10 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   return { node, forwards, stop };
 }
 
-async function makeNode({ place, cacheFolder, kubelet, steps }: DemoOptions): Promise<NodeWorld> {
+/** Nobody is let in without the token that the kubelet makes, as on a node that was just installed. The reference makes none. */
+const CLOSED = { authentication: { webhook: { enabled: false } }, readOnlyPort: 0 };
+
+async function makeNode({ place, cacheFolder, kubelet, isOurs, steps }: DemoOptions): Promise<NodeWorld> {
   return await createNode({
     place,
     id: NODE_ID,
@@ -75,12 +81,12 @@ async function makeNode({ place, cacheFolder, kubelet, steps }: DemoOptions): Pr
     images: [makeImage(await pauseImage()), await demoImage()],
     cacheFolder,
     nodeName: 'demo',
-    kubelet: { binary: kubelet },
+    kubelet: { binary: kubelet, ...(isOurs && { config: CLOSED }) },
     progress: (step) => steps.begin(step),
   });
 }
 
-async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal }: DemoOptions): Promise<void> {
+async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal, isOurs }: DemoOptions): Promise<void> {
   signal.throwIfAborted();
   steps.begin('kubelet');
   const manifest = await writeDemoPod(node);
@@ -89,6 +95,7 @@ async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal }: 
   forwards.push(health);
   const rows: [string, string][] = [
     ['health', `curl http://127.0.0.1:${health.port}/healthz?verbose`],
+    ...(isOurs ? await showServer(node, forwards) : []),
     ['containers', `ctr --address ${node.containerd.socket} --namespace k8s.io containers ls`],
     ['configuration', node.kubelet.configFile],
     ['static pods', manifest],
@@ -110,6 +117,17 @@ async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal }: 
       ? `Pod ${DEMO_POD} is not up after ${POD_PATIENCE_MS / 1000} s: the kubelet's log says why.`
       : `Pod ${DEMO_POD} runs with address ${ip} in a network of its own.`,
   );
+}
+
+/** The kubelet's own API, for those who can read its token. */
+async function showServer(node: NodeWorld, forwards: Forward[]): Promise<[string, string][]> {
+  const server = await forwardPort(node.gate, { host: '127.0.0.1', port: SERVER_PORT }, SERVER_PORT);
+  forwards.push(server);
+  const token = `$(cat ${join(node.kubeletFolder, 'server-token')})`;
+  return [
+    ['pods', `curl -k -H "Authorization: Bearer ${token}" https://127.0.0.1:${server.port}/pods`],
+    ['more', `the same with /metrics, /configz, /containerLogs/default/${DEMO_POD}-demo/web?follow=true`],
+  ];
 }
 
 /** Undefined where the pod does not come up in time: a person wants to look at such a node rather than lose it. */

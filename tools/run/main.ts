@@ -21,7 +21,14 @@ async function main(): Promise<number> {
     const kubelet = chooseKubelet(process.argv.slice(2));
     const { signal } = interrupt;
     const place = demoPlace(process.env);
-    const demo = await startDemo({ place, kubelet, cacheFolder: cacheRoot(process.env), steps, signal });
+    const demo = await startDemo({
+      place,
+      kubelet,
+      isOurs: kubelet === OUR_KUBELET,
+      cacheFolder: cacheRoot(process.env),
+      steps,
+      signal,
+    });
     return await show(demo, steps, signal);
   } catch (error) {
     steps.fail();
