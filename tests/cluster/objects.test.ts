@@ -8,7 +8,14 @@ import { lab } from '../lab/lab.ts';
 import { ACCOUNTS } from '../lab/registry.ts';
 import { imageOf } from '../node/images-support.ts';
 import { never, runs, stays } from '../node/pod-support.ts';
-import { eventForms, eventsWhileAway, eventWrites, podCertificates, trustBundles } from './objects-checks.ts';
+import {
+  beginCrashing,
+  eventForms,
+  eventsWhileAway,
+  eventWrites,
+  podCertificates,
+  trustBundles,
+} from './objects-checks.ts';
 import {
   CONFIG_MAPS,
   CORE,
@@ -32,6 +39,8 @@ test('objects that pods refer to', { skip: whyClusterIsSkipped(process.env) }, a
     config: { featureGates: gates },
     controlPlaneFlags: { 'kube-apiserver': [`--feature-gates=${names}`, `--runtime-config=${served}`] },
   });
+  const crashing = beginCrashing(world);
+  crashing.catch(() => undefined); // told where it is awaited
   await t.test('variables from config maps and secrets', () => variables(world));
   await t.test('what is missing is said, and the pod starts when it is there', () => missing(world));
   await t.test('a pull secret opens a registry, one that is not there is told', () => pullSecrets(world));
@@ -46,6 +55,7 @@ test('objects that pods refer to', { skip: whyClusterIsSkipped(process.env) }, a
   await t.test('tokens are bound to the pod and renewed in time', (t) => tokens(world, t));
   await t.test('anchors of cluster trust bundles, also of one that comes later', (t) => trustBundles(world, t));
   await t.test('pod certificates with keys of every type', (t) => podCertificates(world, t));
+  await crashing;
   await t.test('events in their usual form, counted', () => eventForms(world));
   await t.test('a simple life makes four events in four writes', () => eventWrites(world));
   await t.test('events of a time without the API server come after it', () => eventsWhileAway(world));
@@ -123,8 +133,9 @@ async function missing(world: ObjectWorld): Promise<void> {
   }
   await admin.create(CONFIG_MAPS, { metadata: { name: 'later-map' }, data: { k: 'v' } });
   await admin.create(SECRETS, { metadata: { name: 'later-secret' }, stringData: { k: 'v' } });
-  await world.ready('no-map');
-  await world.ready('no-secret');
+  // At once, not only with the next regular try.
+  await world.ready('no-map', 5000);
+  await world.ready('no-secret', 5000);
   for (const name of Object.keys(cases)) await world.delete(name);
   for (const name of Object.keys(cases)) await world.gone(name);
 }
