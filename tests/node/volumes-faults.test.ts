@@ -35,7 +35,9 @@ async function dataLoss(_: TestContext, place: PodNode): Promise<void> {
   ];
   const file = await place.write('loss', {
     ...quick,
-    containers: [runs('c', 'mkdir -p /e/a/b /e/c /m/a; echo done; exec sleep 1000', { volumeMounts })],
+    containers: [
+      runs('c', 'mkdir -p /e/a/b /e/c /m/a; echo done; trap "exit 0" TERM; sleep 1000 & wait', { volumeMounts }),
+    ],
     volumes: [
       { name: 'e', emptyDir: {} },
       { name: 'm', emptyDir: { medium: 'Memory' } },
@@ -106,7 +108,7 @@ async function attack(_: TestContext, place: PodNode): Promise<void> {
   });
   await readLog(place, 'attacker', 'c', 'ready');
   const victims = Array.from({ length: 12 }, (_unused, index) => `victim${index}`);
-  const look = 'cat /v/word /v/*/word 2>/dev/null; ls /v; echo " seen"; exec sleep 1000';
+  const look = 'cat /v/word /v/*/word 2>/dev/null; ls /v; echo " seen"; trap "exit 0" TERM; sleep 1000 & wait';
   const files = await Promise.all(
     victims.map((name, index) =>
       place.write(name, {
@@ -205,18 +207,20 @@ async function hung(t: TestContext, place: PodNode): Promise<void> {
   await finished(place, 'stuck0', join(node.manifestsFolder, 'stuck0.yaml'));
   server.kill('SIGKILL');
   await node.exec(['umount', '-l', far]);
-  const figures = (lives: readonly Life[]) => ({
+  const figures = (lives: readonly Life[], part: number) => ({
     start: quantile(
       lives.map(({ start }) => start),
-      LOWER_HALF,
+      part,
     ),
     stop: quantile(
       lives.map(({ stop }) => stop),
-      LOWER_HALF,
+      part,
     ),
   });
-  const [alone, hanging] = [figures(normal), figures(beside)];
-  t.diagnostic(`start/stop, ms: alone ${text(alone)}, beside a hung file system ${text(hanging)}`);
+  const medians = `median alone ${text(figures(normal, 0.5))}, beside a hung file system ${text(figures(beside, 0.5))}`;
+  // Of few numbers on a machine that does other things too, the best ones are comparable: who is held up has no good one.
+  const [alone, hanging] = [figures(normal, 0.1), figures(beside, 0.1)];
+  t.diagnostic(`start/stop, ms: ${medians}; best ${text(alone)}, ${text(hanging)}`);
   assert.ok(hanging.start <= alone.start * 1.1 + NOISE_MS, `start ${text(hanging)} against ${text(alone)}`);
   assert.ok(hanging.stop <= alone.stop * 1.1 + NOISE_MS, `stop ${text(hanging)} against ${text(alone)}`);
 }
@@ -224,8 +228,6 @@ async function hung(t: TestContext, place: PodNode): Promise<void> {
 const ROUNDS = 7;
 /** The process that gets stuck is started: that costs the machine something, once. */
 const SETTLE_MS = 500;
-/** Of few numbers on a machine that does other things too, the lower ones say most. */
-const LOWER_HALF = 0.4;
 const NOISE_MS = 25;
 
 const text = ({ start, stop }: Life) => `${start.toFixed(0)}/${stop.toFixed(0)}`;
@@ -292,7 +294,7 @@ async function full(_: TestContext, place: PodNode): Promise<void> {
   await node.kubelet.start({ flags: ['-v=2', `--root-dir=${folder}`] });
   const volumes = [{ name: 'e', emptyDir: { sizeLimit: '1Mi' } }];
   const volumeMounts = [{ name: 'e', mountPath: '/e' }];
-  const script = 'dd if=/dev/zero of=/e/f bs=64k 2>&1; echo done; exec sleep 1000';
+  const script = 'dd if=/dev/zero of=/e/f bs=64k 2>&1; echo done; trap "exit 0" TERM; sleep 1000 & wait';
   const filler = await place.write('filler', { ...quick, containers: [runs('c', script, { volumeMounts })], volumes });
   assert.match(await readLog(place, 'filler', 'c', 'done'), /No space left on device/);
   const next = await place.write('next', { ...quick, containers: [idles('c', { volumeMounts })], volumes });

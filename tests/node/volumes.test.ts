@@ -1,6 +1,6 @@
 /** Volumes of static pods on a real runtime: what is on the node, what a container sees, and what is left after. */
 import assert from 'node:assert/strict';
-import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type PodNode, podNode, RUNTIMES, runs, stays, until } from './pod-support.ts';
@@ -19,11 +19,16 @@ for (const runtime of RUNTIMES) {
     await t.test('subPath and subPathExpr', (st) => subPaths(st, place));
     await t.test('read-only and shared between containers', (st) => shared(st, place));
     await t.test('a failed mount is told and tried again', (st) => failing(st, place));
+    await t.test('mounts that come later: propagation', (st) => propagation(st, place));
+    if (runtime !== 'containerd-2.4') return;
+    await t.test('read-only all the way down', (st) => readOnlyBelow(st, place));
+    await t.test('users of its own: files belong to root on both sides', (st) => ownUsers(st, place));
+    await t.test('a container that starts again gets what its subPath is now', (st) => restarted(st, place));
   });
 }
 
 async function emptyDirs(_: TestContext, place: PodNode): Promise<void> {
-  const script = `cat /proc/self/mountinfo; for d in /e /m /s; do stat -c '%n %a %u:%g' $d; echo hello > $d/f; done; df -k /m | tail -1; echo done; sleep 1000`;
+  const script = `cat /proc/self/mountinfo; for d in /e /m /s; do stat -c '%n %a %u:%g' $d; echo hello > $d/f; done; df -k /m | tail -1; echo done; trap "exit 0" TERM; sleep 1000 & wait`;
   const mounts = ['e', 'm', 's'].map((name) => ({ name, mountPath: `/${name}` }));
   const file = await place.write('empty', {
     securityContext: { fsGroup: 3000 },
@@ -73,7 +78,7 @@ async function hostPaths(_: TestContext, place: PodNode): Promise<void> {
     containers: [
       runs(
         'c',
-        `echo ${word} >> /none/words; until [ $(wc -l < /none/words) = 2 ]; do sleep 0.05; done; echo done; sleep 1000`,
+        `echo ${word} >> /none/words; until [ $(wc -l < /none/words) = 2 ]; do sleep 0.05; done; echo done; trap "exit 0" TERM; sleep 1000 & wait`,
         {
           volumeMounts: names.map((name) => ({ name, mountPath: `/${name}` })),
         },
@@ -120,7 +125,7 @@ async function subPaths(_: TestContext, place: PodNode): Promise<void> {
   const root = join(place.node.world.folder, 'sub');
   await mkdir(join(root, 'conf'), { recursive: true });
   await writeFile(join(root, 'conf/app.conf'), 'a=1\n');
-  const script = `cat /proc/self/mountinfo | grep -E ' /(a|b|f) '; cat /f; echo 1 > /a/x; echo done; sleep 1000`;
+  const script = `cat /proc/self/mountinfo | grep -E ' /(a|b|f) '; cat /f; echo 1 > /a/x; echo done; trap "exit 0" TERM; sleep 1000 & wait`;
   const file = await place.write('sub', {
     terminationGracePeriodSeconds: 1,
     containers: [
@@ -161,10 +166,16 @@ async function shared(_: TestContext, place: PodNode): Promise<void> {
     terminationGracePeriodSeconds: 1,
     initContainers: [runs('i', 'echo first > /e/word', { volumeMounts })],
     containers: [
-      runs('w', 'cat /e/word; echo second >> /e/word; echo done; sleep 1000', { volumeMounts }),
-      runs('r', 'until grep -q second /e/word; do sleep 0.05; done; touch /e/no 2>&1; echo done; sleep 1000', {
-        volumeMounts: [{ name: 'e', mountPath: '/e', readOnly: true }],
+      runs('w', 'cat /e/word; echo second >> /e/word; echo done; trap "exit 0" TERM; sleep 1000 & wait', {
+        volumeMounts,
       }),
+      runs(
+        'r',
+        'until grep -q second /e/word; do sleep 0.05; done; touch /e/no 2>&1; echo done; trap "exit 0" TERM; sleep 1000 & wait',
+        {
+          volumeMounts: [{ name: 'e', mountPath: '/e', readOnly: true }],
+        },
+      ),
     ],
     volumes: [{ name: 'e', emptyDir: {} }],
   });
@@ -188,4 +199,134 @@ async function failing(_: TestContext, place: PodNode): Promise<void> {
   await place.running('late', 'c');
   await finished(place, 'late', file);
   assert.deepEqual(await readdir(path), [], 'the path of the node is left as it is');
+}
+
+async function propagation(_: TestContext, place: PodNode): Promise<void> {
+  const { node } = place;
+  const root = join(node.world.folder, 'propagates');
+  const prepared = await node.exec([
+    'sh',
+    '-ec',
+    'mkdir -p "$1/in" "$1/out" && mount --bind "$1" "$1" && mount --make-shared "$1"',
+    'sh',
+    root,
+  ]);
+  assert.equal(prepared.code, 0, prepared.stderr);
+  const script = `mount -t tmpfs made /both/out && echo hi > /both/out/word; until [ -e /down/in/word ]; do sleep 0.05; done; ls /none/in; echo done; trap 'umount /both/out; exit 0' TERM; sleep 1000 & wait`;
+  const file = await place.write('spread', {
+    terminationGracePeriodSeconds: 5,
+    containers: [
+      runs('c', script, {
+        securityContext: { privileged: true },
+        volumeMounts: [
+          { name: 'h', mountPath: '/both', mountPropagation: 'Bidirectional' },
+          { name: 'h', mountPath: '/down', mountPropagation: 'HostToContainer' },
+          { name: 'h', mountPath: '/none' },
+        ],
+      }),
+    ],
+    volumes: [{ name: 'h', hostPath: { path: root } }],
+  });
+  await until('the container has mounted something', async () => {
+    const { stdout } = await node.exec(['cat', `${root}/out/word`]);
+    return stdout === 'hi\n' ? true : undefined;
+  });
+  await node.exec(['sh', '-ec', 'mount -t tmpfs later "$1/in"; touch "$1/in/word"', 'sh', root]);
+  const log = await readLog(place, 'spread', 'c', 'done');
+  assert.doesNotMatch(log, /stdout F word/, 'a private mount sees nothing of it');
+  await finished(place, 'spread', file);
+  await node.exec(['umount', '-R', root]);
+}
+
+async function readOnlyBelow(_: TestContext, place: PodNode): Promise<void> {
+  const { node } = place;
+  const root = join(node.world.folder, 'read only');
+  await node.exec(['sh', '-ec', 'mkdir -p "$1/sub"; mount -t tmpfs below "$1/sub"', 'sh', root]);
+  const mount = (name: string, more: object) => ({ name: 'h', mountPath: `/${name}`, readOnly: true, ...more });
+  const file = await place.write('rro', {
+    terminationGracePeriodSeconds: 1,
+    containers: [
+      runs(
+        'c',
+        'for d in plain deep; do touch /$d/f /$d/sub/$d 2>&1; done; echo done; trap "exit 0" TERM; sleep 1000 & wait',
+        {
+          volumeMounts: [mount('plain', {}), mount('deep', { recursiveReadOnly: 'Enabled' })],
+        },
+      ),
+    ],
+    volumes: [{ name: 'h', hostPath: { path: root } }],
+  });
+  const log = await readLog(place, 'rro', 'c', 'done');
+  assert.match(log, /\/plain\/f: Read-only/);
+  assert.match(log, /\/deep\/f: Read-only/);
+  assert.match(log, /\/deep\/sub\/deep: Read-only/);
+  const { stdout } = await node.exec(['ls', `${root}/sub`]);
+  assert.equal(stdout, 'plain\n', 'without it, only the first mount is');
+  await finished(place, 'rro', file);
+  await node.exec(['umount', `${root}/sub`]);
+}
+
+async function ownUsers(_: TestContext, place: PodNode): Promise<void> {
+  const script = `cat /proc/self/uid_map; for d in /e /m /s; do echo x > $d/f; stat -c '%n %u:%g' $d $d/f; done; echo done; trap "exit 0" TERM; sleep 1000 & wait`;
+  const file = await place.write('users', {
+    hostUsers: false,
+    terminationGracePeriodSeconds: 1,
+    securityContext: { fsGroup: 3000 },
+    containers: [
+      runs('c', script, {
+        volumeMounts: [
+          { name: 'e', mountPath: '/e' },
+          { name: 'm', mountPath: '/m' },
+          { name: 'e', mountPath: '/s', subPath: 'sub' },
+        ],
+      }),
+    ],
+    volumes: [
+      { name: 'e', emptyDir: {} },
+      { name: 'm', emptyDir: { medium: 'Memory' } },
+    ],
+  });
+  const log = await readLog(place, 'users', 'c', 'done');
+  assert.match(log, / 0 +[1-9]\d{4,} +65536/, 'root inside is somebody else outside');
+  for (const name of ['/e', '/m', '/s']) {
+    assert.match(log, new RegExp(`${name} 0:3000`), log);
+    assert.match(log, new RegExp(`${name}/f 0:3000`), log);
+  }
+  const folder = await podFolder(place, 'users');
+  const e = join(folder, 'volumes/kubernetes.io~empty-dir/e');
+  assert.equal(await permissions(join(e, 'f')), '644 0:3000');
+  assert.equal(await permissions(join(e, 'sub/f')), '644 0:3000');
+  await finished(place, 'users', file, folder);
+}
+
+async function restarted(_: TestContext, place: PodNode): Promise<void> {
+  const root = join(place.node.world.folder, 'changes');
+  await mkdir(join(root, 'v1'), { recursive: true });
+  await mkdir(join(root, 'v2'));
+  for (const name of ['v1', 'v2']) await writeFile(join(root, name, 'word'), `${name} here\n`);
+  await symlink('v1', join(root, '..data'));
+  await symlink('..data/word', join(root, 'word'));
+  const file = await place.write('again', {
+    terminationGracePeriodSeconds: 1,
+    containers: [
+      runs(
+        'c',
+        'cat /word; [ -e /h/go ] && { echo done; trap "exit 0" TERM; sleep 1000 & wait; }; until [ -e /h/go ]; do sleep 0.05; done',
+        {
+          volumeMounts: [
+            { name: 'h', mountPath: '/word', subPath: 'word' },
+            { name: 'h', mountPath: '/h' },
+          ],
+        },
+      ),
+    ],
+    volumes: [{ name: 'h', hostPath: { path: root } }],
+  });
+  await readLog(place, 'again', 'c', 'v1 here');
+  await symlink('v2', join(root, '..new'));
+  await rename(join(root, '..new'), join(root, '..data'));
+  await writeFile(join(root, 'go'), '');
+  assert.match(await readLog(place, 'again', 'c', 'done'), /v2 here/);
+  assert.equal((await mountsIn(place, 'volume-subpaths/')).length, 1, 'the old one is gone');
+  await finished(place, 'again', file);
 }
