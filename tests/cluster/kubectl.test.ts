@@ -1,0 +1,219 @@
+/** The real kubectl through a real API server to our kubelet: by WebSocket, as it speaks today, and by SPDY, as older ones do. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import type { Captured } from '../../tools/machine/capture.ts';
+import type { Part } from '../../tools/machine/part.ts';
+import type { Cluster } from '../lab/cluster/cluster.ts';
+import { createSupplies } from '../lab/supplies.ts';
+import { runs, until } from '../node/pod-support.ts';
+import { podCluster } from './pods-support.ts';
+
+const OLD = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' };
+const LARGE_MB = 200;
+
+type Run = (args: readonly string[], input?: string) => Promise<Captured>;
+
+const kubectlOf =
+  (cluster: Cluster, env: object): Run =>
+  (args, input) =>
+    cluster.runKubectl(args, { env: { ...process.env, ...env }, ...(input !== undefined && { input }) });
+
+async function sumOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const part of createReadStream(path)) hash.update(part as Buffer);
+  return hash.digest('hex');
+}
+
+async function commands(kubectl: Run): Promise<void> {
+  const out = await kubectl(['exec', 'tools', '-c', 'main', '--', 'sh', '-c', 'echo out; echo err >&2; exit 42']);
+  assert.deepEqual([out.code, out.stdout], [42, 'out\n']);
+  assert.match(out.stderr, /^err\ncommand terminated with exit code 42\n$/);
+  // The end of the input is passed on: `wc` would wait for ever without it.
+  const counted = await kubectl(['exec', '-i', 'tools', '-c', 'main', '--', 'wc', '-c'], 'x'.repeat(100_000));
+  assert.deepEqual([counted.code, counted.stdout.trim()], [0, '100000']);
+  const nowhere = await kubectl(['exec', 'tools', '-c', 'main', '--', '/no/such/program']);
+  assert.notEqual(nowhere.code, 0);
+  assert.match(nowhere.stderr, /no such file or directory/);
+  const missing = await kubectl(['exec', 'ended', '--', 'ls']);
+  assert.notEqual(missing.code, 0);
+}
+
+async function terminal(cluster: Cluster, env: object): Promise<void> {
+  // `script` gives kubectl a terminal of its own.
+  const enter = `${(await kubectlPath(cluster)).join(' ')} exec -it tools -c main -- sh -c 'sleep 1; stty size; tty; exit 9'`;
+  const seen = await cluster.node.exec(['script', '-qec', `stty rows 43 cols 132; ${enter}`, '/dev/null'], {
+    env: { ...process.env, ...env },
+  });
+  assert.match(seen.stdout, /43 132\r\n\/dev\/pts\/\d+\r\n/);
+  assert.equal(seen.code, 9, seen.stdout);
+}
+
+/** The words with which kubectl is called in this cluster. */
+async function kubectlPath(cluster: Cluster): Promise<readonly string[]> {
+  const { kubectl } = await createSupplies(process.env).ensure('kubectl');
+  return [kubectl, `--kubeconfig=${cluster.adminKubeconfig}`];
+}
+
+async function copies(kubectl: Run, folder: string, name: string): Promise<void> {
+  const [there, back] = [join(folder, 'large'), join(folder, `${name}-back`)];
+  const sum = await sumOf(there);
+  const up = await kubectl(['cp', '--retries=0', there, `tools:/tmp/${name}`, '-c', 'main']);
+  assert.equal(up.code, 0, up.stderr);
+  const seen = await kubectl(['exec', 'tools', '-c', 'main', '--', 'sha256sum', `/tmp/${name}`]);
+  assert.equal(seen.stdout.split(' ')[0], sum);
+  const down = await kubectl(['cp', '--retries=0', `tools:/tmp/${name}`, back, '-c', 'main']);
+  assert.equal(down.code, 0, down.stderr);
+  assert.equal(await sumOf(back), sum);
+  await kubectl(['exec', 'tools', '-c', 'main', '--', 'rm', `/tmp/${name}`]);
+}
+
+/** kubectl with an input that stays open for a while after its words, as a person's does: an attach ends with its input. */
+async function typed(cluster: Cluster, env: object, args: string, words: string): Promise<Captured> {
+  const kubectl = (await kubectlPath(cluster)).join(' ');
+  const script = `(sleep 1; echo ${words}; sleep 3) | ${kubectl} ${args}`;
+  return cluster.node.exec(['sh', '-c', script], { env: { ...process.env, ...env } });
+}
+
+async function attaches(cluster: Cluster, env: object, words: string): Promise<void> {
+  const talk = await typed(cluster, env, 'attach -i tools -c reader', words);
+  assert.match(talk.stdout, new RegExp(`got ${words}\n`), talk.stderr);
+}
+
+async function startForward(cluster: Cluster, env: object, port: number): Promise<Part> {
+  const argv = [...(await kubectlPath(cluster)), 'port-forward', 'tools', `${port}:7`];
+  const part = await cluster.node.start({ name: `forward-${port}`, argv, env: { ...process.env, ...env } });
+  await part.waitForLog(/Forwarding from 127/, 20_000);
+  return part;
+}
+
+async function forwards(cluster: Cluster, env: object, port: number): Promise<void> {
+  const forward = await startForward(cluster, env, port);
+  const dial = () => cluster.node.gate.connect('127.0.0.1', port);
+  const payload = Buffer.alloc(300_000, `payload ${port} `);
+  const talk = async (socket: Socket): Promise<number> => {
+    // Half closed: the echo comes although nothing more is sent.
+    socket.end(payload);
+    return (await buffer(socket)).compare(payload);
+  };
+  const sockets = await Promise.all(Array.from({ length: 50 }, dial));
+  assert.deepEqual(new Set(await Promise.all(sockets.map(talk))), new Set([0]));
+  // One that is broken off leaves the others alone.
+  const [broken, kept] = [await dial(), await dial()];
+  broken.write('x');
+  broken.destroy();
+  assert.equal(await talk(kept), 0);
+  await forward.stop();
+}
+
+async function followsRotation(kubectl: Run, cluster: Cluster): Promise<void> {
+  const wanted = 4000;
+  const followed = await kubectl(['logs', '-f', 'writer', '--ignore-errors']);
+  const numbers = followed.stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => Number(line.split(' ')[1]));
+  assert.deepEqual([followed.code, numbers.length], [0, wanted], followed.stderr);
+  assert.ok(numbers.every((number, index) => number === index + 1));
+  const files = await cluster.node.exec(['sh', '-c', 'ls /var/log/pods/default_writer_*/w']);
+  assert.match(files.stdout, /0\.log\.\d{8}-\d{6}/, 'it was rotated while it was followed');
+  assert.equal((await kubectl(['logs', 'writer', '--tail=1000'])).stdout.split('\n').length, 1001);
+}
+
+async function asksForLogs(kubectl: Run): Promise<void> {
+  const logs = async (...args: string[]) => (await kubectl(['logs', ...args])).stdout;
+  assert.equal(await logs('ended', '--tail=1'), 'two\n');
+  assert.match(await logs('ended', '--timestamps', '--limit-bytes=40'), /^\d{4}-\S+\.\d{9}Z one\n/);
+  assert.equal(await logs('ended', '--since=1h'), 'one\ntwo\n');
+  const none = await kubectl(['logs', 'ended', '--previous']);
+  assert.match(none.stderr, /previous terminated container "c" in pod "ended" not found/);
+  const waiting = await kubectl(['logs', 'no-image']);
+  assert.match(waiting.stderr, /container "c" in pod "no-image" is waiting to start: ErrImageNeverPull/);
+  assert.match((await kubectl(['logs', 'tools', '-c', 'nope'])).stderr, /container nope is not valid for pod tools/);
+}
+
+async function debugs(cluster: Cluster): Promise<void> {
+  const image = '--image=lab.local/busybox:1 --image-pull-policy=Never --profile=general';
+  const seen = await typed(
+    cluster,
+    {},
+    `debug -i tools ${image} -- sh -c 'while read line; do echo "heard $line"; done'`,
+    'me',
+  );
+  assert.match(seen.stdout, /heard me/, seen.stderr);
+}
+
+async function nodeLogs(kubectl: Run, nodeName: string): Promise<void> {
+  const raw = (path: string) => kubectl(['get', '--raw', `/api/v1/nodes/${nodeName}/proxy/${path}`]);
+  assert.match((await raw('logs/')).stdout, /<a href="pods\/">/);
+  assert.match((await raw('logs/?query=/nothing.log')).stderr, /no such file or directory/);
+}
+
+async function world(t: TestContext) {
+  const { cluster, create, ready, become } = await podCluster(t, {
+    config: {
+      containerLogMaxSize: '20Ki',
+      containerLogMaxFiles: 20,
+      containerLogMonitorInterval: '3s',
+      enableSystemLogQuery: true,
+    },
+  });
+  const echo = { name: 'echo', image: 'lab.local/testserver:1', args: ['-tcp=:7'] };
+  const reader = runs('reader', 'while read line; do echo "got $line"; done; sleep 1000', { stdin: true });
+  await create('tools', { containers: [runs('main', 'exec sleep 100000'), reader, echo] });
+  await create('ended', { restartPolicy: 'Never', containers: [runs('c', 'echo one; echo two')] });
+  await create('no-image', { containers: [{ name: 'c', image: 'lab.local/none:1', imagePullPolicy: 'Never' }] });
+  const slowly =
+    'i=0; while [ $i -lt 4000 ]; do i=$((i+1)); echo line $i; [ $((i%100)) = 0 ] && sleep 0.2; done; sleep 4';
+  await create('writer', { restartPolicy: 'Never', containers: [runs('w', slowly)] });
+  await ready('tools');
+  await become('ended', 'over', ({ status }) => status?.phase === 'Succeeded');
+  await become(
+    'no-image',
+    'waiting',
+    ({ status }) => status?.containerStatuses?.[0]?.state.waiting?.reason === 'ErrImageNeverPull',
+  );
+  return cluster;
+}
+
+test('kubectl logs, exec, cp, attach, port-forward and debug', async (t) => {
+  const cluster = await world(t);
+  const folder = await mkdtemp(join(tmpdir(), 'kubectl-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await cluster.node.exec(['sh', '-c', `head -c ${LARGE_MB}M /dev/urandom > ${folder}/large`]);
+  assert.ok(existsSync(join(folder, 'large')));
+  const kubectl = kubectlOf(cluster, {});
+  const rotation = followsRotation(kubectl, cluster);
+  rotation.catch(() => undefined);
+  let port = 17_000;
+  for (const [name, env] of [
+    ['websocket', {}],
+    ['spdy', OLD],
+  ] as const) {
+    const run = kubectlOf(cluster, env);
+    port += 1;
+    await t.test(`${name}: exec`, () => commands(run));
+    await t.test(`${name}: terminal`, () => terminal(cluster, env));
+    await t.test(`${name}: attach`, () => attaches(cluster, env, name));
+    await t.test(`${name}: port-forward`, () => forwards(cluster, env, port));
+    await t.test(`${name}: cp of ${LARGE_MB} MB both ways`, () => copies(run, folder, name));
+  }
+  await t.test('logs -f across rotations', () => rotation);
+  await t.test('logs', () => asksForLogs(kubectl));
+  await t.test('debug', () => debugs(cluster));
+  await t.test('logs of the node', () => nodeLogs(kubectl, cluster.node.nodeName));
+  await until('nobody is left', async () => (await openStreams(cluster)) === 0 || undefined);
+});
+
+/** Connections to the kubelet's port that are still there. */
+async function openStreams(cluster: Cluster): Promise<number> {
+  const { stdout } = await cluster.node.exec(['sh', '-c', "cat /proc/net/tcp6 /proc/net/tcp | grep -c ':280A .* 01 '"]);
+  // The API server keeps a few for its next requests.
+  return Math.max(0, Number(stdout) - 6);
+}
