@@ -4,6 +4,7 @@ import { createPodDirectories, type PodDirectories } from './act/pod-directories
 import type { KubeNode } from './api/node.ts';
 import type { Pod } from './api/pod.ts';
 import { quantityValue } from './api/quantity.ts';
+import { CodedError } from './base/errors.ts';
 import type { KubeletDeps } from './compose.ts';
 import { resourceListOf } from './compose-resources.ts';
 import type { Config } from './config/config.ts';
@@ -11,7 +12,7 @@ import type { RecordEvent } from './events/events.ts';
 import { createFileCalls } from './host/file-calls.ts';
 import { createFileJobs } from './host/file-jobs.ts';
 import { leadsToForeign } from './host/foreign-path.ts';
-import { readMountTable } from './host/mount-table.ts';
+import { mountsBelow, readMountTable } from './host/mount-table.ts';
 import type { Objects } from './objects/objects.ts';
 import type { Resources } from './resources/resources.ts';
 import { podCgroupLimits } from './resources/rules/cgroup-limits.ts';
@@ -52,6 +53,7 @@ export function composeVolumes(config: Config, deps: KubeletDeps, tools: VolumeT
     root: settings.directories.root,
     randomName: () => randomBytes(4).toString('hex'),
     removeTree: async (path) => {
+      refuseMounted(path);
       await jobs.run({ kind: 'remove', path }, { foreign: false, signal: removal.signal });
     },
   });
@@ -95,6 +97,13 @@ export function composeVolumes(config: Config, deps: KubeletDeps, tools: VolumeT
   );
   tools.objects?.subscribe(volumes.changed);
   return { volumes, directories };
+}
+
+/** A pod's folder goes whole or, while something is mounted below it, not at all. */
+function refuseMounted(path: string): void {
+  const below = mountsBelow(readMountTable(path), path).map(({ point }) => point);
+  if (below.length === 0) return;
+  throw new CodedError('conflict', `${path} can't be removed: still mounted below it: ${below.join(', ')}`);
 }
 
 /** As this node's object says. */

@@ -44,7 +44,8 @@ const MOST_STEPS_HERE = 3000;
 const IDLE_MS = 2000;
 const DEADLINE_MS = 120_000;
 const OWN_AT_ONCE = 2;
-const FOREIGN_AT_ONCE = 32;
+/** Each that hangs holds a process of about 25 MB until its deadline. */
+const FOREIGN_AT_ONCE = 16;
 
 /** The job is too large to be done here. */
 const TOO_LARGE = Symbol('too large');

@@ -51,13 +51,16 @@ export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usage
   const uses = new Map<PodUid, Map<string, VolumeUse>>();
   const tried = new Map<VolumeTask, number>();
 
-  const measure = async (uid: PodUid, task: VolumeTask, signal: AbortSignal): Promise<void> => {
-    const path = task.ready()?.path;
-    if (path === undefined) return;
-    tried.set(task, clock.now());
+  const mayHang = (task: VolumeTask, path: string): boolean => {
     const table = deps.mountTable(path);
     const mounts = [mountAt(table, path), ...mountsBelow(table, path)].filter((entry) => entry !== undefined);
-    const foreign = task.kind.foreign === true || mounts.some(isForeign);
+    return task.kind.foreign === true || mounts.some(isForeign);
+  };
+
+  const measure = async (
+    { uid, task, path, foreign }: { uid: PodUid; task: VolumeTask; path: string; foreign: boolean },
+    signal: AbortSignal,
+  ): Promise<void> => {
     try {
       const use = await deps.jobs.run(
         { kind: 'measure', path },
@@ -83,7 +86,13 @@ export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usage
       nextMeasure({ readySince: task.readySince(), measuredAt: tried.get(task), periodMs: usagePeriodMs });
     for (const { uid, task } of all) {
       const due = dueAt(task);
-      if (due !== undefined && due <= clock.now()) await measure(uid, task, signal);
+      const path = task.ready()?.path;
+      if (due === undefined || due > clock.now() || path === undefined) continue;
+      tried.set(task, clock.now());
+      const foreign = mayHang(task, path);
+      const done = measure({ uid, task, path, foreign }, signal);
+      // Nobody waits for one that may hang.
+      if (!foreign) await done;
       if (signal.aborted) break;
     }
     const next = all.map(({ task }) => dueAt(task)).filter((time) => time !== undefined);

@@ -1,5 +1,5 @@
 /** Paths of the node. They may lie on any mount, so that only a process that can be killed looks at those that may hang. */
-import { CodedError } from '../../base/errors.ts';
+import { CodedError, codeOf } from '../../base/errors.ts';
 import type { FileJobs } from '../../host/file-jobs.ts';
 import type { VolumeKind } from '../kind.ts';
 import { hostPathCheck, hostPathFault } from '../rules/host-path.ts';
@@ -19,10 +19,11 @@ export function createHostPathKind({ jobs, isForeign }: HostPathDeps): VolumeKin
       const check = hostPathCheck(path, type);
       if (!check.ok) throw new CodedError('invalid', check.problem);
       if (check.value.expected === undefined) return { path };
-      const found = await jobs.run(
-        { kind: 'look', path, make: check.value.make },
-        { foreign: isForeign(path), signal },
-      );
+      const job = { kind: 'look', path, make: check.value.make } as const;
+      const found = await jobs.run(job, { foreign: isForeign(path), signal }).catch((cause: unknown) => {
+        if (signal.aborted || codeOf(cause) !== 'deadline') throw cause;
+        throw new CodedError('deadline', `hostPath ${path}: its file system does not answer`, { cause });
+      });
       const fault = hostPathFault(path, check.value, found);
       if (fault !== undefined) throw new CodedError('invalid', fault);
       return { path };
