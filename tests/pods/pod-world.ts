@@ -10,7 +10,7 @@ import type { Container } from '../../src/api/container.ts';
 import type { Pod } from '../../src/api/pod.ts';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
-import { type Admission, createPods, type Pods } from '../../src/pods/pods.ts';
+import { type Admission, createPods, type Pods, type PodsDeps } from '../../src/pods/pods.ts';
 import { createObserve } from '../../src/runtime/observe/observe.ts';
 import { restorePod } from '../../src/runtime/observe/rules/restore-pod.ts';
 import { findGarbage } from '../../src/runtime/rules/garbage.ts';
@@ -33,6 +33,7 @@ export interface PodWorldOptions {
   readonly admit?: (pod: Pod, admitted: readonly Pod[]) => Admission;
   readonly startsAtOnce?: number;
   readonly relistMs?: number;
+  readonly identify?: PodsDeps['identify'];
 }
 
 const NOTHING = { startup: new Map(), liveness: new Map(), readiness: new Map() };
@@ -76,6 +77,7 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
       listNode: observe.list,
       admit: options.admit ?? (() => ({ kind: 'admitted' })),
       restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
+      ...(options.identify === undefined ? {} : { identify: options.identify }),
     },
     { startsAtOnce: options.startsAtOnce ?? 4, endingsFolder: join(folder, 'ended') },
   );

@@ -39,3 +39,12 @@ test('a pod that is being deleted waits for nobody, and begins once', () => {
   const again = { desired: [going], present: [...present, going.metadata], isAlive: () => false };
   assert.deepEqual(planArrivals(again), []);
 });
+
+test('of equals the older comes first, and static pods before all', () => {
+  const made = (name: string, creationTimestamp: string): Pod => {
+    const plain = pod(name, name);
+    return { ...plain, metadata: { ...plain.metadata, creationTimestamp } };
+  };
+  const desired = [made('b', '2026-01-01T00:00:02Z'), made('a', '2026-01-01T00:00:01Z'), pod('s', 's')];
+  assert.deepEqual(uids(planArrivals({ desired, present: [], isAlive: () => false })), ['s', 'a', 'b']);
+});

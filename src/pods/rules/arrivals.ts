@@ -13,7 +13,7 @@ export interface ArrivalsInput {
 
 /**
  * A pod waits while another of its full name is still there: a static pod that was edited has a new UID, and the old one must
- * be gone first. Those that run already come first, then the important ones.
+ * be gone first. Those that run already come first, then the important ones, then those that were made first.
  */
 export function planArrivals({ desired, present, isAlive }: ArrivalsInput): readonly Pod[] {
   const taken = new Set(present.map(fullName));
@@ -28,8 +28,13 @@ export function planArrivals({ desired, present, isAlive }: ArrivalsInput): read
   }
   const rank = (pod: Pod) => (isAlive(pod.metadata.uid) ? 0 : 1);
   const priority = (pod: Pod) => pod.spec.priority ?? 0;
-  return arrivals.sort((a, b) => rank(a) - rank(b) || priority(b) - priority(a));
+  return arrivals.sort((a, b) => rank(a) - rank(b) || priority(b) - priority(a) || compareTexts(madeAt(a), madeAt(b)));
 }
+
+/** Static pods were made by nobody, and come before all others. */
+const madeAt = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';
+
+const compareTexts = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
 
 function fullName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return `${namespace}/${name}`;
