@@ -24,6 +24,8 @@ export interface VolumeReady {
   readonly readOnly?: boolean;
   /** Its files take the label of the pod where the node has SELinux. */
   readonly selinuxRelabel?: boolean;
+  /** It is on a mount that may hang: it is made again before each start, so that the runtime is not asked for what hangs. */
+  readonly foreign?: boolean;
   /** What `status.volumesInUse` calls it; only kinds that are attached to nodes have such a name. */
   readonly uniqueName?: string;
 }

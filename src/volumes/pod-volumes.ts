@@ -55,7 +55,10 @@ export function createPodVolumes(
   };
 
   const whenReady = async (signal: AbortSignal): Promise<WaitOutcome> => {
-    for (const task of tasks) task.look();
+    for (const task of tasks) {
+      task.recheck();
+      task.look();
+    }
     const ready = allReady();
     if (ready !== undefined) return { kind: 'ready', volumes: ready };
     using wait = linkSignal(signal);

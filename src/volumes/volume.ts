@@ -24,6 +24,8 @@ export interface VolumeTask {
   update(pod: Pod): void;
   /** Something that it shows may have changed. */
   changed(): void;
+  /** A volume that may hang by now counts as missing until it was made again. */
+  recheck(): void;
   /** Nothing more is begun; what is under way is aborted and waited for. */
   stop(reason: unknown): Promise<void>;
 }
@@ -148,6 +150,11 @@ export function createVolumeTask(deps: VolumeTaskDeps, start: VolumeTaskStart): 
     changed: () => {
       state = reduceVolume(state, { kind: 'changed' });
       look();
+    },
+    recheck: () => {
+      if (ready?.foreign !== true || state.busy) return;
+      ready = undefined;
+      state = { ...MISSING, failures: state.failures };
     },
     stop: async (reason) => {
       stopping.abort(reason);

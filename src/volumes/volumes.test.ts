@@ -273,6 +273,22 @@ test('a device is waited for without events when the control plane attaches it, 
   assert.deepEqual(calls, ['attach test/a', 'stage test/a /dev/here', 'unstage test/a', 'detach test/a']);
 });
 
+test('a volume that may hang is looked at again before each start, and only then', async (t) => {
+  const { volumes, asked, answers, events } = scene(t);
+  answers(() => Promise.resolve({ path: '/far', foreign: true }));
+  const pod = makePod('p', ['a']);
+  await volumes.ensure(pod, never);
+  await volumes.ensure(pod, never);
+  assert.equal(asked.length, 2);
+  answers(() => Promise.reject(new CodedError('deadline', 'its file system does not answer')));
+  const wanted = new AbortController();
+  const outcome = volumes.ensure(pod, wanted.signal);
+  await soon();
+  assert.match(events[0] ?? '', /does not answer/);
+  wanted.abort(new CodedError('gone', 'the pod must end'));
+  await assert.rejects(outcome, /the pod must end/);
+});
+
 test('a volume of a kind that nobody knows is told of by its name', async (t) => {
   const { volumes, events, clock } = scene(t);
   const pod = {

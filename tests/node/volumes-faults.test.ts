@@ -176,12 +176,13 @@ async function hung(t: TestContext, place: PodNode): Promise<void> {
   await until('the file system is mounted', async () =>
     (await node.exec(['cat', `${far}/file`])).stdout === 'from afar\n' ? true : undefined,
   );
-  const spec = (more: object) => ({
+  const spec = (more: object, type?: string) => ({
     ...quick,
     containers: [idles('c', { volumeMounts: [{ name: 'h', mountPath: '/h', ...more }] })],
-    volumes: [{ name: 'h', hostPath: { path: far, type: 'Directory' } }],
+    volumes: [{ name: 'h', hostPath: { path: far, ...(type === undefined ? {} : { type }) } }],
   });
-  const before = await place.write('reads', spec({ subPath: 'file' }));
+  const wishes = [spec({}, 'Directory'), spec({ subPath: 'file' }), spec({})];
+  const before = await place.write('reads', spec({ subPath: 'file' }, 'Directory'));
   await place.running('reads', 'c');
   const readsFolder = await podFolder(place, 'reads');
   // In turns, so that what else the machine does is the same for both.
@@ -190,7 +191,7 @@ async function hung(t: TestContext, place: PodNode): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
     normal.push(await live(place, `normal${round}`));
     server.kill('SIGSTOP');
-    const stuck = await place.write(`stuck${round}`, spec(round % 2 === 0 ? {} : { subPath: 'file' }));
+    const stuck = await place.write(`stuck${round}`, wishes[round % wishes.length] ?? {});
     await delay(SETTLE_MS);
     beside.push(await live(place, `beside${round}`));
     assert.equal((await place.sandboxes(`stuck${round}`)).length, 0, 'it waits for its volume');

@@ -1,4 +1,7 @@
-/** Paths of the node. They may lie on any mount, so that only a process that can be killed looks at those that may hang. */
+/**
+ * Paths of the node. They may lie on any mount: only a process that can be killed looks at those that may hang, also where no type
+ * is to be checked, because the runtime would hang there and hold up others.
+ */
 import { CodedError, codeOf } from '../../base/errors.ts';
 import type { FileJobs } from '../../host/file-jobs.ts';
 import type { VolumeKind } from '../kind.ts';
@@ -18,15 +21,16 @@ export function createHostPathKind({ jobs, isForeign }: HostPathDeps): VolumeKin
       const { path, type = '' } = volume.hostPath ?? { path: '' };
       const check = hostPathCheck(path, type);
       if (!check.ok) throw new CodedError('invalid', check.problem);
-      if (check.value.expected === undefined) return { path };
+      const foreign = isForeign(path);
+      if (check.value.expected === undefined && !foreign) return { path };
       const job = { kind: 'look', path, make: check.value.make } as const;
-      const found = await jobs.run(job, { foreign: isForeign(path), signal }).catch((cause: unknown) => {
+      const found = await jobs.run(job, { foreign, signal }).catch((cause: unknown) => {
         if (signal.aborted || codeOf(cause) !== 'deadline') throw cause;
         throw new CodedError('deadline', `hostPath ${path}: its file system does not answer`, { cause });
       });
       const fault = hostPathFault(path, check.value, found);
       if (fault !== undefined) throw new CodedError('invalid', fault);
-      return { path };
+      return foreign ? { path, foreign } : { path };
     },
     // The node's paths stay.
     tearDown: () => Promise.resolve(),
