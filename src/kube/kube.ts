@@ -89,6 +89,8 @@ export interface WatchWish<T> {
   readonly path: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
+  /** The list comes over the watch itself, in one request, where the server can do that: for lists that are short. */
+  readonly inOne?: boolean;
   readonly listener: WatchListener<T>;
 }
 
@@ -116,7 +118,7 @@ export interface KubeDeps {
   readonly log: Logger;
   /** Of jitter: from 0 to just below 1. */
   readonly random: () => number;
-  /** What credential plugins inherit. */
+  /** What credential plugins inherit, and where a proxy may be named. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Told of every exchange, for metrics. */
   readonly onRequest?: (record: RequestRecord) => void;
@@ -154,7 +156,11 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
   return {
     name: 'access to the API server',
     start: async () => {
-      const { access, warnings } = await loadKubeconfig(config.kubeconfig, config.bootstrapKubeconfig);
+      const { access, warnings } = await loadKubeconfig({
+        path: config.kubeconfig,
+        bootstrapPath: config.bootstrapKubeconfig,
+        environment: deps.environment,
+      });
       for (const warning of warnings) deps.log.warn('Something in the kubeconfig is not used', { what: warning });
       const opened = openServer({ ...deps, onRequest }, access, config);
       await opened.credentials.check();

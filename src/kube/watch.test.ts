@@ -154,6 +154,53 @@ describe('a watch', () => {
     assert.deepEqual(found, [{ apiVersion: 'v1', kind: 'Pod', ...object('a', 5) }]);
   });
 
+  const whole = (version: number) => {
+    const annotations = { 'k8s.io/initial-events-end': 'true' };
+    return `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: String(version), annotations } } })}\n`;
+  };
+
+  test('takes the list over the watch itself, in one request', async () => {
+    const first = [event('ADDED', 'a', 3), bookmark(4), event('ADDED', 'b', 2), whole(5)];
+    const script = { lists: [], watches: [lines(...first, event('MODIFIED', 'a', 6))] };
+    await using w = await run(script, { inOne: true });
+    await until(() => w.told.length === 2, 'the list and a change');
+    assert.deepEqual(w.told, ['= a b', '+ a 6']);
+    assert.deepEqual(w.asked, ['watch 0']);
+    const [watched] = w.server.seen;
+    assert.equal(watched?.query.get('sendInitialEvents'), 'true');
+    assert.equal(watched?.query.get('resourceVersionMatch'), 'NotOlderThan');
+  });
+
+  test('an empty list over a watch is a list', async () => {
+    await using w = await run({ lists: [], watches: [lines(whole(5))] }, { inOne: true });
+    await until(() => w.told.length === 1, 'the list');
+    assert.deepEqual(w.told, ['= ']);
+  });
+
+  test('begins a list over a watch anew when it was cut, and goes on from its end when it was whole', async () => {
+    const watches = [
+      cutAfter(event('ADDED', 'a', 3)),
+      cutAfter(event('ADDED', 'b', 4), whole(5), event('ADDED', 'c', 6)),
+      linesAndEnd(failure(410, 'Expired')),
+      lines(event('ADDED', 'd', 9), whole(9)),
+    ];
+    await using w = await run({ lists: [], watches }, { inOne: true });
+    await until(() => w.told.length === 3, 'all lists');
+    assert.deepEqual(w.told, ['= b', '+ c 6', '= d']);
+    assert.deepEqual(w.asked, ['watch 0', 'watch 0', 'watch 6', 'watch 6']);
+    const watched = w.server.seen.filter(({ query }) => query.get('watch') === 'true');
+    assert.equal(watched[3]?.query.get('sendInitialEvents'), 'true');
+  });
+
+  test('lists apart where the server gives no list over a watch', async () => {
+    const refuse = (response: Response) => sendStatus(response, 422, 'Invalid');
+    const script = { lists: [list(5, 'a')], watches: [refuse, lines(event('ADDED', 'b', 6))] };
+    await using w = await run(script, { inOne: true });
+    await until(() => w.told.length === 2, 'the list and a change');
+    assert.deepEqual(w.told, ['= a', '+ b 6']);
+    assert.deepEqual(w.asked, ['watch 0', 'list 0', 'watch 5']);
+  });
+
   test('takes an empty list', async () => {
     const none = (response: Response) => sendJson(response, 200, { metadata: { resourceVersion: '5' }, items: null });
     await using w = await run({ lists: [none], watches: [lines()] });

@@ -49,6 +49,8 @@ const SHORTEST_WATCH_S = 300;
 const OVERTIME_MS = 30_000;
 /** etcd takes no object above 1.5 MiB; as JSON, with managed fields, it can be a few times that. */
 const LONGEST_LINE = 32 << 20;
+const WITH_LIST = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
+const LIST_IS_WHOLE = 'k8s.io/initial-events-end';
 /** A server that sends nonsense so often in a row is asked for the whole list. */
 const MOST_NONSENSE = 3;
 
@@ -83,12 +85,16 @@ class Watch<T extends KubeObject> {
   #atLeast = '0';
   #failures = 0;
   #nonsense = 0;
+  #inOne: boolean;
+  /** What has come of a list that comes over the watch itself. */
+  #coming: Map<string, T> | undefined;
 
   constructor(deps: WatchDeps, wish: WatchWish<T>, signal: AbortSignal) {
     this.#deps = deps;
     this.#wish = wish;
     this.#signal = signal;
-    const { fieldSelector, labelSelector } = wish;
+    const { fieldSelector, labelSelector, inOne = false } = wish;
+    this.#inOne = inOne;
     this.#selectors = {
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
       ...(labelSelector === undefined ? {} : { labelSelector }),
@@ -98,8 +104,8 @@ class Watch<T extends KubeObject> {
   async run(): Promise<void> {
     while (!this.#signal.aborted) {
       try {
-        if (this.#version === undefined) await this.#list();
-        await this.#follow(this.#version ?? '');
+        if (this.#version === undefined && !this.#inOne) await this.#list();
+        await this.#follow(this.#version);
       } catch (error) {
         if (!this.#signal.aborted) await this.#recover(error);
       }
@@ -123,19 +129,20 @@ class Watch<T extends KubeObject> {
   }
 
   /** Resolves when the server ended the watch as it should. */
-  async #follow(version: string): Promise<void> {
+  async #follow(version: string | undefined): Promise<void> {
     const { clock, client, random } = this.#deps;
     const timeoutSeconds = Math.floor(SHORTEST_WATCH_S * (1 + random()));
     const query = {
       ...this.#selectors,
       watch: 'true',
       allowWatchBookmarks: 'true',
-      resourceVersion: version,
+      ...(version === undefined ? { ...WITH_LIST, resourceVersion: this.#atLeast } : { resourceVersion: version }),
       timeoutSeconds: String(timeoutSeconds),
     };
     const what = `watch of ${this.#wish.path}`;
     using limit = withDeadline(clock, timeoutSeconds * 1000 + OVERTIME_MS, what, this.#signal);
     const started = clock.mono();
+    this.#coming = version === undefined ? new Map() : undefined;
     const reply = await client.stream(this.#wish.path, query, limit.signal);
     try {
       await readLines(reply, { mostBytes: LONGEST_LINE, signal: limit.signal }, (line) => this.#take(line));
@@ -159,6 +166,7 @@ class Watch<T extends KubeObject> {
     if (version === undefined || version === '') {
       throw new Nonsense('unavailable', `watch of ${this.#wish.path}: an event without a resourceVersion`);
     }
+    if (this.#coming !== undefined && !this.#takeOfList(this.#coming, type, object)) return;
     switch (type) {
       case 'ADDED':
       case 'MODIFIED':
@@ -175,6 +183,27 @@ class Watch<T extends KubeObject> {
     this.#version = version;
     this.#atLeast = version;
     this.#noteProgress();
+  }
+
+  /** Whether the event is one for everybody: before the list is whole, none is. */
+  #takeOfList(coming: Map<string, T>, type: string, object: T): boolean {
+    const { uid, annotations } = object.metadata;
+    switch (type) {
+      case 'ADDED':
+      case 'MODIFIED':
+        coming.set(uid, object);
+        return false;
+      case 'DELETED':
+        coming.delete(uid);
+        return false;
+      case 'BOOKMARK':
+        if (annotations?.[LIST_IS_WHOLE] !== 'true') return false;
+        this.#coming = undefined;
+        this.#tell('replaced', (listener) => listener.replaced([...coming.values()]));
+        return true;
+      default:
+        return true;
+    }
   }
 
   #tell(what: keyof WatchWish<T>['listener'], call: (listener: WatchWish<T>['listener']) => void): void {
@@ -205,6 +234,11 @@ class Watch<T extends KubeObject> {
       if (this.#version === undefined) this.#atLeast = '';
       this.#version = undefined;
       this.#nonsense = 0;
+    }
+    if (this.#inOne && this.#version === undefined && codeOf(error) === 'invalid') {
+      log.info('The API server gives no list over a watch: asking for it apart', { path });
+      this.#inOne = false;
+      return;
     }
     // The first time at once: most ends are a restart of the server or a connection that was renewed.
     this.#failures += 1;

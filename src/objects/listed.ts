@@ -33,6 +33,7 @@ export function createListed<T extends KubeObject, V>(deps: ListedDeps, config: 
   const watch = deps.kube.watch<T>({
     path,
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    inOne: true,
     listener: {
       replaced: (list) => {
         const first = !known.isOpen;

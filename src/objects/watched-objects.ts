@@ -114,6 +114,7 @@ class Entry<T extends KeepableObject> {
     const watch = this.#deps.kube.watch<T>({
       path: pathOf(this.#kind, namespace),
       fieldSelector: `metadata.name=${name}`,
+      inOne: true,
       listener: {
         replaced: ([object]) => this.#learn(watch, object),
         changed: (object) => this.#learn(watch, object),
