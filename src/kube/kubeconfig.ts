@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CodedError } from '../base/errors.ts';
+import { type Environment, proxyOfEnvironment } from './rules/environment-proxy.ts';
 import { type Access, readKubeconfig } from './rules/kubeconfig.ts';
 import type { PemSource } from './rules/pem-source.ts';
 
@@ -11,14 +12,31 @@ export interface LoadedKubeconfig {
   readonly warnings: readonly string[];
 }
 
+export interface KubeconfigPlace {
+  readonly path: string;
+  /** Of the kubeconfig for a first certificate; empty: none. */
+  readonly bootstrapPath: string;
+  /** Where a proxy may be named. */
+  readonly environment: Environment;
+}
+
 /** Rejects with all that is wrong with the file, each with its place. */
-export async function loadKubeconfig(path: string, bootstrapPath: string): Promise<LoadedKubeconfig> {
+export async function loadKubeconfig({ path, bootstrapPath, environment }: KubeconfigPlace): Promise<LoadedKubeconfig> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new CodedError('invalid', missingText(path, bootstrapPath, cause), { cause });
   });
   const read = readKubeconfig(text, path);
   if ('problems' in read) throw new CodedError('invalid', `the kubeconfig can't be used: ${read.problems.join('; ')}`);
-  return { access: withFullPaths(read.access, dirname(resolve(path))), warnings: read.warnings };
+  const access = withProxy(withFullPaths(read.access, dirname(resolve(path))), environment);
+  return { access, warnings: read.warnings };
+}
+
+function withProxy(access: Access, environment: Environment): Access {
+  const { cluster } = access;
+  if (cluster.proxy !== undefined) return access;
+  const proxy = proxyOfEnvironment(environment, cluster.endpoint);
+  if (!proxy.ok) throw new CodedError('invalid', `HTTPS_PROXY or HTTP_PROXY in the environment: ${proxy.problem}`);
+  return { ...access, cluster: { ...cluster, proxy: proxy.value } };
 }
 
 function missingText(path: string, bootstrapPath: string, { code }: NodeJS.ErrnoException): string {

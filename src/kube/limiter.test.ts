@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createManualClock } from '../base/manual-clock.ts';
+import { createLimiter, createOpenLimiter } from './limiter.ts';
+
+const { signal } = new AbortController();
+
+describe('a limiter', () => {
+  test('lets a burst through, then so many a second, requests before watches', async () => {
+    const clock = createManualClock();
+    const limiter = createLimiter({ perSecond: 10, burst: 2 }, clock);
+    const passed: string[] = [];
+    const pass = (name: string, urgency: 'request' | 'watch') =>
+      limiter.pass(urgency, signal).then(() => void passed.push(name));
+    const all = [
+      pass('w1', 'watch'),
+      pass('w2', 'watch'),
+      pass('w3', 'watch'),
+      pass('r1', 'request'),
+      pass('r2', 'request'),
+    ];
+    await clock.advance(0);
+    assert.deepEqual(passed, ['w1', 'w2']);
+    await clock.advance(100);
+    assert.deepEqual(passed, ['w1', 'w2', 'r1']);
+    await clock.advance(200);
+    await Promise.all(all);
+    assert.deepEqual(passed, ['w1', 'w2', 'r1', 'r2', 'w3']);
+    assert.equal(clock.sleepers(), 0);
+  });
+
+  test('forgets who gave up', async () => {
+    const clock = createManualClock();
+    const limiter = createLimiter({ perSecond: 1, burst: 1 }, clock);
+    await limiter.pass('request', signal);
+    const own = new AbortController();
+    const given = limiter.pass('request', own.signal);
+    const next = limiter.pass('request', signal);
+    own.abort('enough');
+    await assert.rejects(given, (error) => error === 'enough');
+    await clock.advance(1_000);
+    await next;
+    await assert.rejects(limiter.pass('request', own.signal), (error) => error === 'enough');
+  });
+
+  test('that is open lets everybody through who still wants to', async () => {
+    const limiter = createOpenLimiter();
+    await limiter.pass('request', signal);
+    await assert.rejects(limiter.pass('request', AbortSignal.abort('enough')), (error) => error === 'enough');
+  });
+});
