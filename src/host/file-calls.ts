@@ -5,6 +5,7 @@
 
 import { dlopen, getInt32 } from 'node:ffi';
 import { constants } from 'node:fs';
+import { constants as osConstants } from 'node:os';
 import { systemError } from './syscalls.ts';
 
 export const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
@@ -26,6 +27,8 @@ const MNT_DETACH = 2;
 const UMOUNT_NOFOLLOW = 8;
 const PR_SET_PDEATHSIG = 1;
 const SIGKILL = 9n;
+const { EAGAIN } = osConstants.errno;
+const MOST_TRIES = 100;
 
 export interface OpenBelow {
   readonly flags: number;
@@ -86,7 +89,12 @@ export function createFileCalls(): FileCalls {
         (links === 'none' ? RESOLVE_NO_SYMLINKS : 0n) |
         (crossMounts ? 0n : RESOLVE_NO_XDEV);
       const how = new BigUint64Array([BigInt(flags | O_CLOEXEC), 0n, resolve]);
-      const fd = Number(libc.syscall(SYS_OPENAT2, BigInt(folder), path, how, BigInt(how.byteLength)));
+      const call = () => Number(libc.syscall(SYS_OPENAT2, BigInt(folder), path, how, BigInt(how.byteLength)));
+      let fd = call();
+      // Somebody moved something while the way up and down was followed: the kernel wants to be asked again.
+      for (let tries = 1; fd < 0 && tries < MOST_TRIES && getInt32(libc.__errno_location()) === EAGAIN; tries += 1) {
+        fd = call();
+      }
       check(fd, 'openat2', path);
       return fd;
     },

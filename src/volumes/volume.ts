@@ -5,6 +5,7 @@ import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { VolumeKind, VolumeReady } from './kind.ts';
+import { showsTheSame } from './rules/shown-pod.ts';
 import { MISSING, nextStep, reduceVolume, type VolumeState } from './rules/volume-step.ts';
 
 export interface VolumeTask {
@@ -141,9 +142,9 @@ export function createVolumeTask(deps: VolumeTaskDeps, start: VolumeTaskStart): 
     uniqueName: () => uniqueName ?? ready?.uniqueName,
     look,
     update: (next) => {
-      if (next === pod) return;
+      const before = pod;
       pod = next;
-      if (kind.dependsOnPod !== true) return;
+      if (kind.dependsOnPod !== true || showsTheSame(before, next)) return;
       state = reduceVolume(state, { kind: 'changed' });
       look();
     },

@@ -185,6 +185,9 @@ test('a time to refresh is kept; pods that run are looked after without being as
   await clock.advance(5000);
   await soon();
   assert.equal(asked.length, 2);
+  volumes.follow(view('syncing', 'running', { ...makePod('p', ['a']), status: { phase: 'Running' } }));
+  await soon();
+  assert.equal(asked.length, 2, 'a status shows in no file');
   volumes.follow(view('syncing', 'running', makePod('p', ['a'], { color: 'green' })));
   await soon();
   assert.equal(asked.length, 3);
