@@ -8,6 +8,6 @@ export type Capability =
   | 'probes' // carries out their probes
   | 'api' // joins a cluster, runs its pods, reports their status and the node's
   | 'stats' // serves /metrics/cadvisor and /stats/summary
-  | 'logs'; // serves /containerLogs
+  | 'logs'; // serves /containerLogs, and passes streams through
 
-export const BUILT: ReadonlySet<Capability> = new Set<Capability>(['health', 'pods', 'probes', 'api']);
+export const BUILT: ReadonlySet<Capability> = new Set<Capability>(['health', 'pods', 'probes', 'api', 'logs']);

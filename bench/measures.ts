@@ -5,6 +5,7 @@ import { api50, api100 } from './measures/api-pods.ts';
 import { apiRestart } from './measures/api-restart.ts';
 import { endpoints } from './measures/endpoints.ts';
 import { floor } from './measures/floor.ts';
+import { forward } from './measures/forward.ts';
 import { idle } from './measures/idle.ts';
 import { logs } from './measures/logs.ts';
 import { probes } from './measures/probes.ts';
@@ -15,7 +16,7 @@ import { static50, static100 } from './measures/static-pods.ts';
 
 export const MEASURES: readonly Measure[] = [
   ...[start, idle, floor, staticPod, static50, static100, probes, restart, endpoints, logs],
-  ...[apiPod, api50, api100, apiRestart],
+  ...[apiPod, api50, api100, apiRestart, forward],
 ];
 
 /** Those that were named, in the order of MEASURES; all if none was. An unknown name is an error. */
