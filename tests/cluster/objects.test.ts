@@ -1,13 +1,11 @@
 /** What pods refer to, in a real cluster under our kubelet. One cluster serves the whole file. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
-import { codeOf } from '../../src/base/errors.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { lab } from '../lab/lab.ts';
 import { ACCOUNTS } from '../lab/registry.ts';
 import { imageOf } from '../node/images-support.ts';
-import { never, runs, stays } from '../node/pod-support.ts';
+import { runs, stays } from '../node/pod-support.ts';
 import {
   beginCrashing,
   eventForms,
@@ -16,18 +14,9 @@ import {
   podCertificates,
   trustBundles,
 } from './objects-checks.ts';
-import {
-  CONFIG_MAPS,
-  CORE,
-  eventsOf,
-  IN_PROCESS,
-  type ObjectWorld,
-  objectsAsNode,
-  objectWorld,
-  SECRETS,
-  shiftedClock,
-} from './objects-support.ts';
-import { eventually, isReady, phaseIs } from './pods-support.ts';
+import { changes, fetched, tokens } from './objects-in-process.ts';
+import { CONFIG_MAPS, CORE, eventsOf, IN_PROCESS, type ObjectWorld, objectWorld, SECRETS } from './objects-support.ts';
+import { eventually, phaseIs } from './pods-support.ts';
 
 test('objects that pods refer to', { skip: whyClusterIsSkipped(process.env) }, async (t) => {
   const gates = { ClusterTrustBundleProjection: true, ClusterTrustBundle: true, PodCertificateRequest: true };
@@ -49,6 +38,7 @@ test('objects that pods refer to', { skip: whyClusterIsSkipped(process.env) }, a
   await t.test('only what pods use is asked for, once, and no longer than they are here', () => onlyWhatIsUsed(world));
   await t.test('an immutable object is read once', () => immutable(world));
   await t.test('changes of objects are told; foreign ones are refused', (t) => changes(world, t));
+  await t.test('more objects than one connection has streams', () => manyObjects(world));
   for (const strategy of ['Cache', 'Get'] as const) {
     await t.test(`strategy ${strategy} in this process`, (t) => fetched(world, t, strategy));
   }
@@ -282,106 +272,18 @@ async function immutable(world: ObjectWorld): Promise<void> {
   await world.gone('fixed');
 }
 
-async function changes(world: ObjectWorld, t: Parameters<typeof objectsAsNode>[0]): Promise<void> {
+/** The API server takes a hundred streams on a connection: beyond them, watches must neither wait nor hold up others. */
+async function manyObjects(world: ObjectWorld): Promise<void> {
   const { admin } = world.cluster;
-  await admin.create(CONFIG_MAPS, { metadata: { name: 'moving' }, data: { k: '1' } });
-  const env = [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'moving', key: 'k' } } }];
-  const pod = await world.create('moving', { containers: [stays('main', { env })] });
-  await world.ready('moving');
-  const objects = await objectsAsNode(t, world.cluster);
-  const told: { readonly name: string; readonly at: number }[] = [];
-  objects.subscribe(({ name }) => told.push({ name, at: performance.now() }));
-  objects.setPods([pod]);
-  const first = await objects.configMap('default', 'moving', never);
-  assert.equal(first.kind === 'found' && first.object.data?.['k'], '1');
-  const asked = performance.now();
-  const patch = { body: { data: { k: '2' } }, contentType: 'application/merge-patch+json' } as const;
-  await admin.request(`${CONFIG_MAPS}/moving`, { method: 'PATCH', ...patch });
-  await eventually('the change is told', () => told.length > 0);
-  assert.ok((told[0]?.at ?? 0) - asked < 1000, 'at once');
-  const second = await objects.configMap('default', 'moving', never);
-  assert.equal(second.kind === 'found' && second.object.data?.['k'], '2');
-  await admin.request(`${CONFIG_MAPS}/moving`, { method: 'DELETE' });
-  await eventually('the end is told', () => told.length > 1);
-  assert.deepEqual(await objects.configMap('default', 'moving', never), {
-    kind: 'missing',
-    message: 'configmap "moving" not found',
-  });
-
-  // A pod that is not on this node: the API server does not let us see its secret, and we say so.
-  await admin.create(SECRETS, { metadata: { name: 'foreign' }, stringData: { k: 'v' } });
-  const foreign = { ...pod, spec: { ...pod.spec, imagePullSecrets: [{ name: 'foreign' }] } };
-  objects.setPods([foreign]);
-  await assert.rejects(objects.secret('default', 'foreign', never), /failed to sync secret cache/);
-  const account = await objects.serviceAccount('default', 'default', never);
-  assert.equal(account.kind, 'found');
-  await world.delete('moving');
-}
-
-async function fetched(
-  world: ObjectWorld,
-  t: Parameters<typeof objectsAsNode>[0],
-  strategy: 'Cache' | 'Get',
-): Promise<void> {
-  const { admin } = world.cluster;
-  const name = `fetched-${strategy.toLowerCase()}`;
-  await admin.create(SECRETS, { metadata: { name }, stringData: { k: '1' } });
-  const env = [
-    { name: 'A', valueFrom: { secretKeyRef: { name, key: 'k' } } },
-    { name: 'B', valueFrom: { secretKeyRef: { name: 'absent', key: 'k', optional: true } } },
-  ];
-  const pod = await world.create(name, { containers: [stays('main', { env })] });
-  await world.ready(name);
-  const clock = shiftedClock();
-  const objects = await objectsAsNode(t, world.cluster, { strategy, clock });
-  objects.setPods([pod]);
-  const value = async () => {
-    const found = await objects.secret('default', name, never);
-    return found.kind === 'found' ? Buffer.from(found.object.data?.['k'] ?? '', 'base64').toString() : found.message;
-  };
-  assert.equal(await value(), '1');
-  const patch = { body: { stringData: { k: '2' } }, contentType: 'application/merge-patch+json' } as const;
-  await admin.request(`${SECRETS}/${name}`, { method: 'PATCH', ...patch });
-  assert.equal(await value(), strategy === 'Cache' ? '1' : '2');
-  clock.forward(60_000);
-  assert.equal(await value(), '2');
-  assert.deepEqual(await objects.secret('default', 'absent', never), {
-    kind: 'missing',
-    message: 'secrets "absent" not found',
-  });
-  await world.delete(name);
-}
-
-async function tokens(world: ObjectWorld, t: Parameters<typeof objectsAsNode>[0]): Promise<void> {
-  const { admin } = world.cluster;
-  const pod = await world.create('holder', { automountServiceAccountToken: true });
-  await world.ready('holder');
-  const clock = shiftedClock();
-  const objects = await objectsAsNode(t, world.cluster, { clock });
-  objects.setPods([pod]);
-  const wish = { pod: pod.metadata, serviceAccountName: 'default', audiences: [], expirationSeconds: 600 };
-  const first = await objects.token(wish, never);
-  assert.equal((await objects.token(wish, never)).token, first.token);
-  assert.ok(Math.abs(first.expiresAt - clock.now() - 600_000) < 10_000);
-  const claims = JSON.parse(Buffer.from(first.token.split('.')[1] ?? '', 'base64url').toString()) as {
-    readonly 'kubernetes.io'?: { readonly pod?: unknown; readonly node?: { readonly name?: string } };
-  };
-  assert.deepEqual(claims['kubernetes.io']?.pod, { name: 'holder', uid: pod.metadata.uid });
-  assert.equal(claims['kubernetes.io']?.node?.name, 'node-1');
-  const review = await admin.create('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: first.token } });
-  assert.equal((review.status as { readonly authenticated?: boolean }).authenticated, true);
-  // The time of issue has whole seconds: a new one within the same second would look the same.
-  await delay(1100);
-  clock.forward(first.refreshAt - clock.now());
-  const second = await objects.token(wish, never);
-  assert.notEqual(second.token, first.token);
-
-  await assert.rejects(
-    objects.token({ ...wish, pod: { ...wish.pod, uid: 'another' } }, never),
-    (error) => ['denied', 'conflict', 'notFound', 'invalid'].includes(codeOf(error)),
-    'a token for a pod that is not here',
-  );
-  const running = await world.get('holder');
-  assert.ok(isReady(running));
-  await world.delete('holder');
+  const names = Array.from({ length: 150 }, (_, index) => `many-${index}`);
+  for (const name of names) await admin.create(CONFIG_MAPS, { metadata: { name }, data: { [name]: 'v' } });
+  const envFrom = names.map((name) => ({ configMapRef: { name } }));
+  await world.create('many', { containers: [stays('main', { envFrom })] });
+  await world.ready('many');
+  const open = (await openWatches(world)).filter((name) => name.startsWith('configmaps/many-'));
+  assert.equal(open.length, names.length);
+  await world.create('beside-many');
+  await world.ready('beside-many', 10_000);
+  for (const name of ['many', 'beside-many']) await world.delete(name);
+  for (const name of ['many', 'beside-many']) await world.gone(name);
 }
