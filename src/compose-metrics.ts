@@ -16,7 +16,10 @@ import { addBuildMetrics, addProcessMetrics, addStartTime } from './telemetry/me
 import {
   type ApiRequest,
   createApiMetrics,
+  createRelistMetrics,
   createRuntimeMetrics,
+  createWebSocketMetrics,
+  type RelistReport,
   type RuntimeCall,
 } from './telemetry/metrics-runtime.ts';
 import { type CountedOperation, type CountedVolumes, createVolumeMetrics } from './telemetry/metrics-volumes.ts';
@@ -33,6 +36,9 @@ export interface Meters {
   onApiRequest(request: ApiRequest): void;
   onVolumeOperation(operation: CountedOperation): void;
   onHealth(result: { readonly name: string; readonly reason: string | undefined }): void;
+  onRelist(report: RelistReport): void;
+  /** A WebSocket for `exec`, `attach` or `portforward` was asked for. */
+  onWebSocket(subresource: string): void;
   /** To be told of what becomes of pods. */
   follow(news: PodNews): void;
 }
@@ -84,6 +90,8 @@ export function composeMetrics(config: Config, { clock, log, process }: KubeletD
     onApiRequest: createApiMetrics(metrics),
     onVolumeOperation: createVolumeMetrics(metrics, tools.volumes ?? (() => [])),
     onHealth: createHealthCounts(healthMetrics),
+    onRelist: createRelistMetrics(metrics, clock.now),
+    onWebSocket: createWebSocketMetrics(metrics),
     follow: (news) => (news.kind === 'gone' ? pods.forget(news.uid) : pods.follow(countedPod(news.view))),
   };
 }

@@ -27,7 +27,7 @@ import type { Resources } from './resources/resources.ts';
 import type { CriClient } from './runtime/cri/client.ts';
 import { createHandlers } from './runtime/handlers.ts';
 import type { Logs } from './runtime/logs/logs.ts';
-import { createObserve, type Observe } from './runtime/observe/observe.ts';
+import { createObserve, type Observe, type ObserveDeps } from './runtime/observe/observe.ts';
 import { restorePod } from './runtime/observe/rules/restore-pod.ts';
 import { createSources } from './sources/sources.ts';
 import type { Statuses } from './status/status.ts';
@@ -39,6 +39,7 @@ export interface PodTools {
   readonly kube: Kube | undefined;
   /** Where probes are counted. */
   readonly probeCounts?: ProbeTools['metrics'];
+  readonly onRelist?: ObserveDeps['onRelist'];
   /** Where operations on volumes are counted. */
   readonly onVolumeOperation?: VolumeTools['onOperation'];
 }
@@ -55,7 +56,7 @@ export interface PodParts {
 }
 
 export function composePods(config: Config, deps: KubeletDeps, tools: PodTools): PodParts {
-  const { cri, kube, probeCounts, onVolumeOperation } = tools;
+  const { cri, kube, probeCounts, onRelist, onVolumeOperation } = tools;
   const { clock, log } = deps;
   const { root } = config.settings.directories;
   const nodeName = nodeNameOf(config);
@@ -77,6 +78,7 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     runtime: cri,
     wake: (uid) => pods.wake(uid),
     onList: (listed) => pods.found(listed),
+    onRelist,
   });
   const resources = composeResources(config, deps, { cri, record });
   const addresses = composeAddresses(config, deps);

@@ -49,13 +49,17 @@ const STREAMS_BY_METHOD = 'KUBELET_TS_STREAMS_BY_METHOD';
 
 export function composeServer(config: Config, deps: KubeletDeps, tools: ServerTools): Server {
   const { kube } = tools;
+  const log = deps.log.named('server');
+  if (config.kubelet.serverTLSBootstrap && config.kubelet.tlsCertFile === '')
+    log.warn('serverTLSBootstrap: the certificate is self-signed, since none is asked of the cluster yet');
   return createServer(
     {
       clock: deps.clock,
-      log: deps.log.named('server'),
+      log,
       metrics: tools.meters.metrics,
       routes: composeRoutes(config, deps, tools),
       request: kube && ((request, signal) => kube.general.request(request, signal)),
+      onWebSocket: tools.meters.onWebSocket,
     },
     serverConfig(config, deps, kube === undefined),
   );

@@ -85,6 +85,7 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     cri: runtime.cri,
     kube,
     probeCounts: meters.probes,
+    onRelist: meters.onRelist,
     onVolumeOperation: meters.onVolumeOperation,
   });
   looksAfterPods.pods.subscribe(meters.follow);

@@ -27,28 +27,48 @@ export interface Port {
   number(): number;
 }
 
-/** As the reference has it: an exec's command is in the request's line. */
-const LARGEST_HEAD = 1 << 20;
-const HEAD_WITHIN_MS = 10_000;
-const REQUEST_WITHIN_MS = 60_000;
-const CHECK_EVERY_MS = 5000;
+export interface PortLimits {
+  /** Bytes of request line and headers. */
+  readonly largestHead: number;
+  readonly headWithinMs: number;
+  readonly requestWithinMs: number;
+  /** How often clients that are late are looked for. */
+  readonly checkEveryMs: number;
+  readonly mostConnections: number;
+}
+
+export const DEFAULT_LIMITS: PortLimits = {
+  // As the reference has it: an exec's command is in the request's line.
+  largestHead: 1 << 20,
+  headWithinMs: 10_000,
+  requestWithinMs: 60_000,
+  checkEveryMs: 5000,
+  // Each follower of a log is one: far above what a node's pods can need, far below what would hurt.
+  mostConnections: 4096,
+};
+
 /** As the keep-alive of Go's client, so that neither side closes first. */
 const KEEP_IDLE_MS = 90_000;
 const HANDSHAKE_WITHIN_MS = 10_000;
 const MOST_HEADERS = 200;
-/** Each follower of a log is one: far above what a node's pods can need, far below what would hurt. */
-export const MOST_CONNECTIONS = 4096;
 /** A dead peer is noticed although nothing is sent. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
-export function plainPort(address: Address, serve: Serve): Port {
-  return createPort(createHttpServer(serverOptions(serve), serve.request), address, serve);
+export function plainPort(address: Address, serve: Serve, limits: PortLimits): Port {
+  const server = createHttpServer(serverOptions(serve, limits), serve.request);
+  return createPort(server, address, { serve, limits });
 }
 
-export function securePort(address: Address, serve: Serve, tls: TlsOptions, material: TlsMaterial): Port {
+export interface SecureWish {
+  readonly tls: TlsOptions;
+  readonly material: TlsMaterial;
+  readonly limits: PortLimits;
+}
+
+export function securePort(address: Address, serve: Serve, { tls, material, limits }: SecureWish): Port {
   const server = createHttpsServer(
     {
-      ...serverOptions(serve),
+      ...serverOptions(serve, limits),
       ...secureOptions(tls, material),
       // Who the client is decides authentication, request by request; the handshake only finds out.
       requestCert: true,
@@ -61,7 +81,7 @@ export function securePort(address: Address, serve: Serve, tls: TlsOptions, mate
   // Scanners and half-open connections: nothing that anybody should read about.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   const renewal = trackGenerations(server);
-  const port = createPort(server, address, serve);
+  const port = createPort(server, address, { serve, limits });
   return {
     ...port,
     renew: (next) => {
@@ -72,12 +92,15 @@ export function securePort(address: Address, serve: Serve, tls: TlsOptions, mate
   };
 }
 
-function serverOptions(serve: Serve): ServerOptions & { shouldUpgradeCallback: (request: IncomingMessage) => boolean } {
+function serverOptions(
+  serve: Serve,
+  limits: PortLimits,
+): ServerOptions & { shouldUpgradeCallback: (request: IncomingMessage) => boolean } {
   return {
-    maxHeaderSize: LARGEST_HEAD,
-    headersTimeout: HEAD_WITHIN_MS,
-    requestTimeout: REQUEST_WITHIN_MS,
-    connectionsCheckingInterval: CHECK_EVERY_MS,
+    maxHeaderSize: limits.largestHead,
+    headersTimeout: limits.headWithinMs,
+    requestTimeout: limits.requestWithinMs,
+    connectionsCheckingInterval: limits.checkEveryMs,
     keepAliveTimeout: KEEP_IDLE_MS,
     keepAlive: true,
     keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
@@ -120,9 +143,13 @@ function trackGenerations(server: HttpsServer): { next(): void } {
   };
 }
 
-function createPort(server: HttpServer | HttpsServer, { address, port }: Address, serve: Serve): Port {
+function createPort(
+  server: HttpServer | HttpsServer,
+  { address, port }: Address,
+  { serve, limits }: { readonly serve: Serve; readonly limits: PortLimits },
+): Port {
   const upgraded = new Set<Socket>();
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = limits.mostConnections;
   server.maxHeadersCount = MOST_HEADERS;
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     upgraded.add(socket);

@@ -29,6 +29,8 @@ export interface ServeDeps {
   readonly metrics: RequestMetrics;
   /** Milliseconds without a byte after which an upgraded connection is ended; 0: never. */
   readonly streamIdleMs: number;
+  /** Told of each upgrade that is taken: for metrics. */
+  readonly onUpgrade: (route: string, request: IncomingMessage) => void;
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal;
 }
@@ -88,6 +90,7 @@ export function createServe(deps: ServeDeps): Serve {
       // Node hands the socket over without anybody listening: an error would end the process.
       socket.on('error', () => socket.destroy());
       if (deps.streamIdleMs > 0) socket.setTimeout(deps.streamIdleMs, () => socket.destroy());
+      deps.onUpgrade(splitTarget(request.url ?? '')?.path.split('/')[1] ?? '', request);
       void guide(visit, deps);
     },
     takesUpgrade: (request) => {

@@ -244,6 +244,31 @@ describe('HTTP that is not quite HTTP', () => {
   });
 });
 
+describe('clients that are slow or many', () => {
+  it('have so long for their head and their body', async () => {
+    await using running = await start({ limits: { headWithinMs: 100, requestWithinMs: 200, checkEveryMs: 20 } });
+    const port = running.server.ports().secure;
+    assert.deepEqual(statusesOf(await raw(port, 'GET /pods HTTP/1.1\r\nHost: n\r\n')), [408]);
+    const slow = await raw(port, 'POST /body HTTP/1.1\r\nHost: n\r\nContent-Length: 10\r\n\r\nhalf');
+    assert.doesNotMatch(slow, /200 OK/);
+  });
+
+  it('are let in up to a number, and again when others have gone', async () => {
+    await using running = await start({ limits: { mostConnections: 3 } });
+    const port = running.server.ports().secure;
+    const held = await Promise.all([open(port), open(port), open(port)]);
+    await assert.rejects(open(port), /disconnected|reset|socket/i);
+    held[0].destroy();
+    // The server hears of it a moment later.
+    const again = async (): Promise<number> => {
+      const answer = await ask(port, pki.ca, { path: '/pods', pem: pki.clients.admin }).catch(() => undefined);
+      return answer?.status ?? (await again());
+    };
+    assert.equal(await again(), 200);
+    for (const socket of held) socket.destroy();
+  });
+});
+
 describe('upgrades', () => {
   const upgrade = (path: string, more = '') =>
     `GET ${path} HTTP/1.1\r\nHost: n\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n${more}\r\n`;

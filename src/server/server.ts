@@ -19,7 +19,7 @@ import {
   type ReviewRequest,
   type TokenReviews,
 } from './auth/reviews.ts';
-import { type Address, type Port, plainPort, securePort } from './port.ts';
+import { type Address, DEFAULT_LIMITS, type Port, type PortLimits, plainPort, securePort } from './port.ts';
 import { createRequestMetricFamilies, createRequestMetrics } from './request-metrics.ts';
 import type { Route } from './routes.ts';
 import { createRouter, type RouterSettings } from './rules/router.ts';
@@ -46,6 +46,7 @@ export interface ServerConfig {
   readonly nodeTokenFile: string | undefined;
   /** How often the files of certificates are looked at; ten seconds unless told. */
   readonly reloadEveryMs?: number;
+  readonly limits?: Partial<PortLimits>;
 }
 
 export interface ServerDeps {
@@ -55,6 +56,8 @@ export interface ServerDeps {
   readonly routes: readonly Route[];
   /** Undefined: there is no API server to ask. */
   readonly request: ReviewRequest | undefined;
+  /** A WebSocket of a protocol that only newer clients speak was asked for. */
+  readonly onWebSocket?: (subresource: string) => void;
 }
 
 export interface Server extends Part {
@@ -71,6 +74,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
   let secure: Port | undefined;
   let readOnly: Port | undefined;
   const build = createServeFactory(deps, config);
+  const limits = { ...DEFAULT_LIMITS, ...config.limits };
   return {
     name: 'server',
     start: async (signal) => {
@@ -78,7 +82,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
         secure = await openSecure(config.secure, build('secure', await createGuard(config, deps), signal), signal);
       }
       if (config.readOnly !== undefined) {
-        readOnly = plainPort(config.readOnly, build('readOnly', undefined, signal));
+        readOnly = plainPort(config.readOnly, build('readOnly', undefined, signal), limits);
         await listen(readOnly, config.readOnly, 'Starting to listen read-only', signal);
       }
     },
@@ -94,7 +98,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
     const material = await readTlsMaterial(files);
     const tls = computeTlsOptions(config.tls);
     if (tls.unknown.length > 0) deps.log.warn('TLS settings that are not offered', { settings: tls.unknown });
-    const port = securePort(address, serve, tls, material);
+    const port = securePort(address, serve, { tls, material, limits });
     const { clock, log } = deps;
     work.push(
       watchTlsFiles(
@@ -149,9 +153,19 @@ function createServeFactory(deps: ServerDeps, config: ServerConfig) {
       guard,
       metrics: createRequestMetrics(families, { type, roots }, mono),
       streamIdleMs: config.streamIdleMs,
+      onUpgrade: (route, request) => {
+        if (isNewWebSocket(request)) deps.onWebSocket?.(route.toLowerCase());
+      },
       stopping,
     });
   };
+}
+
+/** The fifth protocol of exec and attach, and the tunnel of port-forward. */
+function isNewWebSocket({ headers }: IncomingMessage): boolean {
+  const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((word) => word.trim());
+  const isOne = headers.upgrade?.toLowerCase() === 'websocket';
+  return isOne && protocols.some((word) => word === 'v5.channel.k8s.io' || word === 'SPDY/3.1+portforward.k8s.io');
 }
 
 function metricRoot(pattern: string): string {

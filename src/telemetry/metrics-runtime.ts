@@ -83,3 +83,34 @@ export function createApiMetrics(metrics: Metrics): (request: ApiRequest) => voi
     duration.observe(durationMs / 1000, [verb, host]);
   };
 }
+
+export interface RelistReport {
+  readonly tookMs: number;
+  /** Since the one before; undefined for the first. */
+  readonly sinceMs: number | undefined;
+}
+
+/** Lists of everything that the runtime has: here the safety net under its events, so they are rarer than the reference's. */
+export function createRelistMetrics(metrics: Metrics, now: () => number): (report: RelistReport) => void {
+  const help = { duration: 'Seconds that a list of all pods took.', interval: 'Seconds between lists of all pods.' };
+  const duration = metrics.histogram({ name: 'kubelet_pleg_relist_duration_seconds', help: help.duration });
+  const interval = metrics.histogram({ name: 'kubelet_pleg_relist_interval_seconds', help: help.interval });
+  const last = metrics.gauge({
+    name: 'kubelet_pleg_last_seen_seconds',
+    help: 'When all pods were last listed, since 1970.',
+  });
+  return ({ tookMs, sinceMs }) => {
+    duration.observe(tookMs / 1000);
+    if (sinceMs !== undefined) interval.observe(sinceMs / 1000);
+    last.set(now() / 1000);
+  };
+}
+
+export function createWebSocketMetrics(metrics: Metrics): (subresource: string) => void {
+  const total = metrics.counter({
+    name: 'kubelet_websocket_streaming_requests_total',
+    help: 'WebSockets of the newest protocols that were asked for, by what for.',
+    labels: ['subresource'],
+  });
+  return (subresource) => total.add(1, [subresource]);
+}

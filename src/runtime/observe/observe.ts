@@ -44,6 +44,8 @@ export interface ObserveDeps {
   readonly relistMs?: number;
   /** Everything was listed. */
   readonly onList: (pods: readonly ListedPod[]) => void;
+  /** Told how long a list of everything took, and how long after the one before it was made: for metrics. */
+  readonly onRelist?: ((report: { readonly tookMs: number; readonly sinceMs: number | undefined }) => void) | undefined;
 }
 
 export interface ListedPod extends RuntimePod {
@@ -150,6 +152,7 @@ export function createObserve(deps: ObserveDeps): Observe {
   };
 
   const relist = async (signal: AbortSignal): Promise<void> => {
+    const began = clock.mono();
     const found = await listAll(signal);
     owners.clear();
     for (const { pod, sandboxes, containers } of found.values()) {
@@ -157,6 +160,10 @@ export function createObserve(deps: ObserveDeps): Observe {
       if (pods.get(pod.uid)?.fingerprint !== fingerprint(sandboxes, containers)) wake(pod.uid);
     }
     for (const [uid, entry] of pods) if (!found.has(uid) && entry.fingerprint !== '') wake(uid);
+    deps.onRelist?.({
+      tookMs: clock.mono() - began,
+      sinceMs: relisted === undefined ? undefined : clock.mono() - relisted,
+    });
     relisted = clock.mono();
     onList([...found.values()].map(listedPod));
   };
