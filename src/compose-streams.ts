@@ -1,6 +1,7 @@
 /** What the endpoints of streams and logs need to know of pods and their containers. */
 import { join } from 'node:path';
-import { type ContainerId, containerId, type PodUid, type SandboxId, sandboxId } from './api/ids.ts';
+import { type ContainerId, containerId, type PodUid, podUid, type SandboxId, sandboxId } from './api/ids.ts';
+import type { Pod } from './api/pod.ts';
 import type { KubeletDeps } from './compose.ts';
 import type { PodParts } from './compose-pods.ts';
 import type { Config } from './config/config.ts';
@@ -60,12 +61,13 @@ export function composeStreams(
 function createServedPods({ pods, statuses }: Parts, cri: CriClient): ServedPods {
   return {
     find: (namespace, name): ServedPod | undefined => {
-      const called = pods
-        .views()
-        .filter(({ pod }) => pod.metadata.name === name && pod.metadata.namespace === namespace);
-      // One that ends may have a successor of the same name.
+      const isMeant = ({ metadata }: Pod) => metadata.name === name && metadata.namespace === namespace;
+      const called = pods.views().filter(({ pod }) => isMeant(pod));
+      // One that ends may have a successor of the same name, and one that just came has no view yet.
       const view = called.find(({ step }) => step === 'syncing') ?? called[0];
-      return view && { uid: view.uid, pod: view.pod, status: statuses.get(view.uid) ?? view.pod.status };
+      const pod = view?.pod ?? pods.desired()?.pods.find(isMeant);
+      const uid = podUid(pod?.metadata.uid ?? '');
+      return pod && { uid, pod, status: statuses.get(uid) ?? pod.status };
     },
     runningContainer: (uid, name, signal) => runningContainer(cri, uid, name, signal),
     readySandbox: (uid, signal) => readySandbox(cri, uid, signal),
