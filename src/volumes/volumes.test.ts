@@ -209,6 +209,24 @@ test('clean-up takes away what is on disk, whoever made it, and can be tried aga
   await volumes.cleanUp(podUid('never-seen'), never);
 });
 
+test('a mounted volume of a kind that nobody knows is left as it is, with all that lies beside its mount', async (t) => {
+  const { root, volumes } = scene(t);
+  const calls = createFileCalls();
+  const folder = join(root, 'p/volumes/kubernetes.io~csi/pv');
+  mkdirSync(join(folder, 'mount'), { recursive: true });
+  mkdirSync(join(root, 'device'));
+  for (const path of [join(folder, 'vol_data.json'), join(root, 'device/data')]) writeFileSync(path, '{}');
+  calls.bind(join(root, 'device'), join(folder, 'mount'));
+  t.after(() => {
+    if (readMountTable(folder).length > 0) calls.unmount(join(folder, 'mount'), true);
+  });
+  await assert.rejects(volumes.cleanUp(podUid('p'), never), /nobody here knows volumes of kubernetes.io\/csi/);
+  assert.ok(existsSync(join(folder, 'vol_data.json')) && existsSync(join(root, 'device/data')));
+  calls.unmount(join(folder, 'mount'), false);
+  await volumes.cleanUp(podUid('p'), never);
+  assert.ok(!existsSync(folder) && existsSync(join(root, 'device/data')));
+});
+
 test('a volume in the way is named, the others are taken away all the same', async (t) => {
   const { root, volumes, asked } = scene(t, {
     kind: {

@@ -152,6 +152,19 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
     return made;
   };
 
+  /** Left by a kubelet that knew more kinds: what lies beside its mount is needed to unmount it. */
+  const removeUnknown = async ({ plugin, name, directory: path }: FoundVolume, signal: AbortSignal): Promise<void> => {
+    const mounted = deps
+      .mountTable(path)
+      .map(({ point }) => point)
+      .filter((point) => point === path || point.startsWith(`${path}/`));
+    if (mounted.length > 0) {
+      const why = `nobody here knows volumes of ${plugin}, and it is mounted at ${mounted.join(', ')}`;
+      throw new CodedError('conflict', `volume ${name} can't be removed: ${why}`);
+    }
+    await deps.jobs.run({ kind: 'remove', path }, { foreign: false, signal });
+  };
+
   const tearDown = async (found: FoundVolume, signal: AbortSignal): Promise<void> => {
     const { plugin } = found;
     const kind = kinds.find((one) => one.plugin === plugin);
@@ -159,9 +172,7 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
     const tell = (failed: boolean) =>
       onOperation({ plugin, operation: 'volume_unmount', seconds: (clock.mono() - began) / 1000, failed });
     try {
-      // Nobody here knows what it was: the remover stops at anything that is mounted.
-      if (kind === undefined)
-        await deps.jobs.run({ kind: 'remove', path: found.directory }, { foreign: false, signal });
+      if (kind === undefined) await removeUnknown(found, signal);
       else await kind.tearDown(found, signal);
       tell(false);
     } catch (error) {
