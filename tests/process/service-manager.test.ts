@@ -50,12 +50,14 @@ describe('systemd', () => {
     assert.match(line, /^--config=\/etc\/kubernetes\/kubelet\.yaml$/);
     const directory = temporaryDirectory();
     const healthzPort = await freePort();
-    const configText = `${sample}\nhealthzPort: ${healthzPort}\noomScoreAdj: 0\npodLogsDir: ${directory}/logs\n`;
+    const port = await freePort();
+    const configText = `${sample}\nhealthzPort: ${healthzPort}\nport: ${port}\noomScoreAdj: 0\npodLogsDir: ${directory}/logs\n`;
     await using kubelet = await startKubelet({
       directory,
       configText,
       prepare: CGROUP_V2,
       healthzPort,
+      server: { address: '127.0.0.1', port },
       flags: ['--strict-config'],
     });
     await kubelet.up();
