@@ -11,8 +11,8 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
 import type { MountTable } from '../host/mount-table.ts';
+import { createCleanUp } from './clean-up.ts';
 import { createDevices, type NodeAttachments } from './devices.ts';
-import { type FoundVolume, findVolumes } from './disk.ts';
 import type { ObjectReference, VolumeKind, VolumeReady } from './kind.ts';
 import { createPodVolumes, type PodVolumes } from './pod-volumes.ts';
 import { volumesInUse } from './rules/attachment.ts';
@@ -152,61 +152,7 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
     return made;
   };
 
-  /** Left by a kubelet that knew more kinds: what lies beside its mount is needed to unmount it. */
-  const removeUnknown = async ({ plugin, name, directory: path }: FoundVolume, signal: AbortSignal): Promise<void> => {
-    const mounted = deps
-      .mountTable(path)
-      .map(({ point }) => point)
-      .filter((point) => point === path || point.startsWith(`${path}/`));
-    if (mounted.length > 0) {
-      const why = `nobody here knows volumes of ${plugin}, and it is mounted at ${mounted.join(', ')}`;
-      throw new CodedError('conflict', `volume ${name} can't be removed: ${why}`);
-    }
-    await deps.jobs.run({ kind: 'remove', path }, { foreign: false, signal });
-  };
-
-  const tearDown = async (found: FoundVolume, signal: AbortSignal): Promise<void> => {
-    const { plugin } = found;
-    const kind = kinds.find((one) => one.plugin === plugin);
-    const began = clock.mono();
-    const tell = (failed: boolean) =>
-      onOperation({ plugin, operation: 'volume_unmount', seconds: (clock.mono() - began) / 1000, failed });
-    try {
-      if (kind === undefined) await removeUnknown(found, signal);
-      else await kind.tearDown(found, signal);
-      tell(false);
-    } catch (error) {
-      tell(true);
-      throw error;
-    }
-  };
-
-  const releaseDevices = async (uid: PodUid, left: PodVolumes, signal: AbortSignal): Promise<void> => {
-    const others = new Set(
-      allTasks()
-        .filter((one) => one.uid !== uid)
-        .map(({ task }) => task.uniqueName()),
-    );
-    for (const { kind, uniqueName } of left.tasks) {
-      const name = uniqueName();
-      if (name !== undefined && !others.has(name)) await devices.release(kind, name, signal);
-    }
-  };
-
-  const cleanUp: Volumes['cleanUp'] = async (uid, signal) => {
-    const left = pods.get(uid);
-    await left?.stop(new CodedError('gone', 'the pod is over'));
-    const directory = podDirectory(uid);
-    await subPaths.clean(uid, signal);
-    const found = await findVolumes(uid, directory);
-    const outcomes = await Promise.allSettled(found.map((one) => tearDown(one, signal)));
-    const failures = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
-    if (failures.length === 1) throw failures[0];
-    if (failures.length > 1) throw new CodedError('conflict', failures.map(describeError).join('; '));
-    if (left !== undefined) await releaseDevices(uid, left, signal);
-    pods.delete(uid);
-    usage.forget(uid);
-  };
+  const cleanUp = createCleanUp({ ...deps, onOperation, pods, devices, subPaths });
 
   return {
     name: 'volumes',
@@ -222,7 +168,11 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
       if (outcome.kind === 'late') return { kind: 'waiting', reason: 'FailedMount', message: outcome.message };
       return { kind: 'ready', mounts: mountsOf(outcome.volumes) };
     },
-    cleanUp,
+    cleanUp: async (uid, signal) => {
+      await cleanUp(uid, signal);
+      pods.delete(uid);
+      usage.forget(uid);
+    },
     follow: (news) => {
       if (news.kind === 'gone') return;
       const { uid, pod, step, observation } = news.view;
