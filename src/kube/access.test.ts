@@ -14,6 +14,7 @@ import {
   sendJson,
   sendStatus,
   startFakeServer,
+  startRelay,
   startTestKube,
   type TestKubeOptions,
   type TestPki,
@@ -320,6 +321,21 @@ describe('access', () => {
     t.kube.reconnect('to see whether it comes back');
     await until(() => changed.length === 2, 'an event of a new watch');
     await watch.stop?.();
+  });
+
+  test('to a server of HTTP/1.1 that has gone silent', async () => {
+    await using own = await open({ http2: false });
+    await using relay = await startRelay(own.port);
+    const clock = createManualClock();
+    await using t = await start({ clock, cluster: to(relay.port) });
+    await t.kube.general.request(GET, t.signal);
+    relay.block(true);
+    const stuck = t.kube.general.request({ ...GET, timeoutMs: 3_600_000 }, t.signal);
+    const judged = assert.rejects(stuck, (error) => /gone silent/.test(describeError(error)));
+    for (let look = 0; look < 20; look += 1) await clock.advance(10_000);
+    await judged;
+    relay.block(false);
+    await t.kube.general.request(GET, t.signal);
   });
 
   test('to a server without TLS', async () => {

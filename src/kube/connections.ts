@@ -10,7 +10,7 @@
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { linkSignal, withDeadline } from '../base/signal.ts';
+import { type LinkedSignal, linkSignal, withDeadline } from '../base/signal.ts';
 import type { Call, Link, Reply } from './link.ts';
 import { abortable } from './shared.ts';
 
@@ -38,6 +38,8 @@ const LONGEST_BACK_OFF_MS = 1_000;
 const DIAL_TIMEOUT_MS = 15_000;
 /** A connection on which nothing came for so long is pinged; without an answer it is given up. */
 const SILENCE_MS = 30_000;
+/** HTTP/1.1 has no pings; a server that lives sends bookmarks to every watch about once a minute. */
+const SILENCE_WITHOUT_PING_MS = 150_000;
 const LOOK_MS = 10_000;
 const PING_TIMEOUT_MS = 15_000;
 /** A request got no answer in time: the connection is asked at once, and for less long. */
@@ -52,6 +54,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const closing = linkSignal();
   const links = new Set<Link>();
   let attempt: Promise<Link> | undefined;
+  let dialling: LinkedSignal | undefined;
   let failures = 0;
   let retryAt = 0;
 
@@ -59,6 +62,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     const wait = retryAt - clock.mono();
     if (failures > 0 && wait > 0) await clock.sleep(wait, closing.signal);
     using limit = withDeadline(clock, DIAL_TIMEOUT_MS, `connecting to ${server}`, closing.signal);
+    dialling = limit;
     try {
       const link = await deps.dial(limit.signal);
       failures = 0;
@@ -119,6 +123,8 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       }
     },
     reconnect: (reason) => {
+      // What hangs in the middle of an attempt is no better than what hangs after one.
+      dialling?.abort(new CodedError('unavailable', reason));
       for (const link of links) link.destroy(new CodedError('unavailable', reason));
     },
     renew: (reason) => {
@@ -163,9 +169,11 @@ async function watchLink(
     else idleSince ??= now;
     if (idleSince !== undefined && care.isFurther() && now - idleSince >= IDLE_MS) {
       link.retire(new CodedError('unavailable', 'not needed any more'));
+    } else if (link.ping === undefined && link.active() > 0 && now - heardAt >= SILENCE_WITHOUT_PING_MS) {
+      link.destroy(new CodedError('unavailable', `${care.server} has gone silent`));
     } else if (now - heardAt >= SILENCE_MS) {
       await pingOrDestroy(link, { ...care, timeoutMs: PING_TIMEOUT_MS }, signal);
-      heardAt = clock.mono();
+      if (link.ping !== undefined) heardAt = clock.mono();
     }
     received = link.received();
   }

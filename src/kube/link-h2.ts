@@ -76,7 +76,9 @@ function createHttp2Link(
         { endStream: call.body === undefined },
       );
     } catch (cause) {
-      // The session ended between the choice of this link and now.
+      // The session has ended, or has no numbers for streams left after a billion of them: the next call needs another.
+      retired ??= cause instanceof Error ? cause : new Error(String(cause));
+      if (active === 0) session.close();
       return Promise.reject(
         new CodedError('unavailable', 'the connection is closed', { cause, data: { refused: true } }),
       );

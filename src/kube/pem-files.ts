@@ -32,7 +32,8 @@ export function checkMaterial({ ca, cert, key }: TlsMaterial): void {
     });
   }
   try {
-    if (cert !== undefined && key !== undefined) createSecureContext({ cert, key });
+    // Any authority will do here: without one, all that the machine trusts would be read, for several megabytes.
+    if (cert !== undefined && key !== undefined) createSecureContext({ cert, key, ca: cert });
   } catch (cause) {
     throw new CodedError('invalid', 'client certificate and key are no matching pair in PEM form', { cause });
   }

@@ -356,6 +356,19 @@ describe('a watch', () => {
     assert.ok(clock.now() < 400, `only after ${clock.now()} ms`);
   });
 
+  test('leaves a server that is too busy alone for a while', async () => {
+    const clock = createManualClock();
+    const busy = (response: Response) => sendStatus(response, 429, 'TooManyRequests');
+    await using w = await run({ lists: [list(5)], watches: [busy, lines()] }, { clock });
+    await until(() => w.asked.length === 2, 'the first try');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(w.asked.length, 2);
+    await until(() => clock.sleepers() >= 2, 'the wait');
+    await clock.advance(800);
+    await until(() => w.asked.length === 3, 'the second try');
+    assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 5']);
+  });
+
   test('does not hammer a server that ends every watch at once', async () => {
     const clock = createManualClock();
     await using w = await run({ lists: [list(5)], watches: [linesAndEnd()] }, { clock });
@@ -412,7 +425,7 @@ describe('a watch', () => {
     await using way = await relay.promise;
     await until(() => w.told.length === 2, 'the first event');
     way.block(true);
-    for (let step = 0; step < 8; step += 1) {
+    for (let step = 0; step < 12; step += 1) {
       await clock.advance(10_000);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

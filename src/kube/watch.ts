@@ -240,15 +240,18 @@ class Watch<T extends KubeObject> {
       this.#inOne = false;
       return;
     }
-    // The first time at once: most ends are a restart of the server or a connection that was renewed.
     this.#failures += 1;
     const code = codeOf(error);
-    if (this.#failures === 1 && (code === 'unavailable' || code === 'gone')) {
+    const wasAnswered = answerOf(error).httpStatus !== undefined;
+    // The first time at once: most ends are a restart of the server or a connection that was renewed.
+    if (this.#failures === 1 && (code === 'gone' || (code === 'unavailable' && !wasAnswered))) {
       log.v(4)?.info('Watch ended, going on', { path, err: error });
       return;
     }
     const back = this.#backOff(code) * (1 + random());
-    log.warn('Watch failed, trying again', { path, afterMs: Math.round(back), err: error });
+    // That the server is away is said once for all watches; what it answers to one of them is news.
+    const news = wasAnswered || error instanceof Nonsense ? log : log.v(2);
+    news?.warn('Watch failed, trying again', { path, afterMs: Math.round(back), err: error });
     using waiting = linkSignal(this.#signal);
     const waits = [clock.sleep(back, waiting.signal)];
     if (code === 'unavailable') waits.push(reachability.back(waiting.signal));
@@ -288,9 +291,11 @@ function errorOf(object: unknown, path: string): CodedError {
   return error.code === 'gone' ? error : new Nonsense(error.code, error.message, { data: error.data });
 }
 
+function answerOf(error: unknown): KubeErrorData {
+  return error instanceof CodedError ? error.data : {};
+}
+
 /** The server, perhaps another one than before, has not yet seen the version that was asked for. */
 function isTooNew(error: unknown): boolean {
-  if (!(error instanceof CodedError)) return false;
-  const { status } = error.data as KubeErrorData;
-  return status?.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge') ?? false;
+  return answerOf(error).status?.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge') ?? false;
 }
