@@ -9,13 +9,19 @@ import type { ApiObject } from '../lab/cluster/api.ts';
 import type { Cluster, ClusterOptions } from '../lab/cluster/cluster.ts';
 import { waitForObject, waitUntilGone } from '../lab/cluster/wait.ts';
 import { lab } from '../lab/lab.ts';
-import { stays, until } from '../node/pod-support.ts';
+import { BUSYBOX, until } from '../node/pod-support.ts';
 
 export const NODE = 'node-1';
 export const PODS = '/api/v1/namespaces/default/pods';
 
 /** What every pod of these tests says; who needs a token says otherwise. */
 export const PLAIN = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 5 };
+
+/** A container that stays until it is told to go, and does nothing meanwhile: a hundred of them must not load the machine. */
+export function stays(name: string, more: object = {}) {
+  const script = "trap 'exit 0' TERM; while true; do sleep 1000 & wait $!; done";
+  return { name, image: BUSYBOX, command: ['sh', '-c', script], ...more };
+}
 
 export interface PodCluster {
   readonly cluster: Cluster;

@@ -6,8 +6,7 @@ import type { Pod } from '../../src/api/pod.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { writeStaticPod } from '../lab/static-pods.ts';
 import { createSupplies } from '../lab/supplies.ts';
-import { stays } from '../node/pod-support.ts';
-import { containerIds, isReady, NODE, type PodCluster, podCluster, restarts } from './pods-support.ts';
+import { containerIds, isReady, NODE, type PodCluster, podCluster, restarts, stays } from './pods-support.ts';
 
 const OURS = resolve(import.meta.dirname, '../../dist/kubelet');
 const NAMES = ['with-probe', 'with-init', `kept-${NODE}`];

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { writeStaticPod } from '../lab/static-pods.ts';
-import { runs, stays } from '../node/pod-support.ts';
+import { runs } from '../node/pod-support.ts';
 import {
   conditionOf,
   containerIds,
@@ -17,6 +17,7 @@ import {
   phaseIs,
   podCluster,
   restarts,
+  stays,
   template,
 } from './pods-support.ts';
 
