@@ -118,6 +118,7 @@ export function addBuildMetrics(metrics: Metrics, build: BuildFacts, features: r
       name: 'kubernetes_build_info',
       help: 'Always 1; its labels say what this program is.',
       labels: Object.keys(info),
+      isConstant: true,
     },
     () => [{ labels: Object.values(info), value: 1 }],
   );
@@ -128,6 +129,7 @@ export function addBuildMetrics(metrics: Metrics, build: BuildFacts, features: r
       help: 'Whether a feature gate is on.',
       labels: ['name', 'stage'],
       stability: 'BETA',
+      isConstant: true,
     },
     () => features.map(({ name, stage, enabled }) => ({ labels: [name, stage], value: enabled ? 1 : 0 })),
   );

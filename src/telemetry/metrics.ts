@@ -8,6 +8,8 @@ export interface Definition {
   readonly labels?: readonly string[];
   /** As the reference promises it, before the help; undefined: not one of Kubernetes' own, such as `process_…`. */
   readonly stability?: Stability | 'none';
+  /** The samples of a computed family never change: they are asked for once. */
+  readonly isConstant?: boolean;
   /** `1.35.0`: hidden from the next minor version on, unless asked for. */
   readonly deprecatedSince?: string;
 }
@@ -112,8 +114,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
       add(family);
       return histogram;
     },
-    computed: (type, definition, collect) =>
-      add({ definition, type, lines: () => computedLines(definition, collect, options.onError) }),
+    computed: (type, definition, collect) => {
+      let kept: string[] | undefined;
+      const lines = () => {
+        const made = kept ?? computedLines(definition, collect, options.onError);
+        if (definition.isConstant) kept = made;
+        return made;
+      };
+      add({ definition, type, lines });
+    },
     render: () => sorted(families).map(renderFamily).join(''),
     families: () =>
       sorted(families).map(({ definition, type }) => ({
@@ -155,12 +164,11 @@ function isHidden({ deprecatedSince }: Definition, { version, showHiddenFor }: M
 const minorOf = (version: string) => Number(version.split('.')[1] ?? 0);
 
 /** `{a="1",b="2"}`, names in order, or nothing. */
-function createLabelWriter(names: readonly string[]): (values: LabelValues, more?: string) => string {
+function createLabelWriter(names: readonly string[]): (values: LabelValues) => string {
   const order = names.map((name, at) => ({ name, at })).sort((a, b) => (a.name < b.name ? -1 : 1));
-  return (values, more) => {
+  return (values) => {
     if (values.length !== names.length) throw new Error(`${values.length} values for the labels ${names.join(', ')}`);
     const pairs = order.map(({ name, at }) => `${name}="${escapeValue(values[at] ?? '')}"`);
-    if (more !== undefined) pairs.push(more);
     return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
   };
 }
@@ -169,16 +177,15 @@ const SEPARATOR = '\u0000';
 const keyOf = (labels: LabelValues) => labels.join(SEPARATOR);
 const NONE: LabelValues = [];
 
-/** Keyed by the label values; text is made only when somebody asks for it. */
+/** Keyed by the label values, whose text is made once: a scrape should leave little garbage. */
 function createSeries({ labels: names = [] }: Definition) {
   const write = createLabelWriter(names);
-  const values = new Map<string, { readonly labels: LabelValues; value: number }>();
+  const values = new Map<string, { readonly text: string; value: number }>();
   const entry = (labels: LabelValues) => {
     const key = keyOf(labels);
     const known = values.get(key);
     if (known !== undefined) return known;
-    if (labels.length !== names.length) throw new Error(`${labels.length} values for the labels ${names.join(', ')}`);
-    const made = { labels, value: 0 };
+    const made = { text: write(labels), value: 0 };
     values.set(key, made);
     return made;
   };
@@ -192,10 +199,7 @@ function createSeries({ labels: names = [] }: Definition) {
     },
     remove: (labels: LabelValues) => void values.delete(keyOf(labels)),
     map: (line: (value: number, labels: string) => string) =>
-      [...values.values()]
-        .map(({ labels, value }) => ({ text: write(labels), value }))
-        .sort(byText)
-        .map(({ text, value }) => line(value, text)),
+      [...values.values()].sort(byText).map(({ text, value }) => line(value, text)),
   };
 }
 
@@ -203,7 +207,7 @@ const byText = (a: { readonly text: string }, b: { readonly text: string }) =>
   a.text < b.text ? -1 : a.text > b.text ? 1 : 0;
 
 interface Buckets {
-  readonly labels: LabelValues;
+  readonly text: string;
   readonly counts: Float64Array;
   sum: number;
 }
@@ -216,23 +220,22 @@ function createHistogram(definition: HistogramDefinition): { readonly family: Fa
     const key = keyOf(labels);
     let known = series.get(key);
     if (known === undefined) {
-      known = { labels, counts: new Float64Array(bounds.length + 1), sum: 0 };
+      known = { text: write(labels), counts: new Float64Array(bounds.length + 1), sum: 0 };
       series.set(key, known);
     }
     return known;
   };
   if (names.length === 0) entry(NONE);
-  const linesOf = ({ labels, counts, sum }: Buckets) => {
+  const limits = [...bounds, Number.POSITIVE_INFINITY].map((bound) => `le="${formatNumber(bound)}"`);
+  const linesOf = ({ text, counts, sum }: Buckets) => {
+    const before = text === '' ? `${name}_bucket{` : `${name}_bucket${text.slice(0, -1)},`;
     let below = 0;
-    const lines = [...bounds, Number.POSITIVE_INFINITY].map((bound, at) => {
+    const lines = limits.map((limit, at) => {
       below += counts[at] ?? 0;
-      return `${name}_bucket${write(labels, `le="${formatNumber(bound)}"`)} ${formatNumber(below)}`;
+      return `${before}${limit}} ${formatNumber(below)}`;
     });
-    return [
-      ...lines,
-      `${name}_sum${write(labels)} ${formatNumber(sum)}`,
-      `${name}_count${write(labels)} ${formatNumber(below)}`,
-    ];
+    lines.push(`${name}_sum${text} ${formatNumber(sum)}`, `${name}_count${text} ${formatNumber(below)}`);
+    return lines;
   };
   return {
     histogram: {
@@ -248,11 +251,7 @@ function createHistogram(definition: HistogramDefinition): { readonly family: Fa
     family: {
       definition,
       type: 'histogram',
-      lines: () =>
-        [...series.values()]
-          .map((buckets) => ({ text: write(buckets.labels), buckets }))
-          .sort(byText)
-          .flatMap(({ buckets }) => linesOf(buckets)),
+      lines: () => [...series.values()].sort(byText).flatMap(linesOf),
     },
   };
 }
@@ -278,7 +277,7 @@ function computedLines(
 export function formatNumber(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
-  if (value === 0) return '0';
+  if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
   const [mantissa = '', exponent = '0'] = value.toExponential().split('e');
   const power = Number(exponent);
   if (power >= -4 && power < 6) return String(value);
