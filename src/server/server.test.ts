@@ -1,59 +1,12 @@
-/** The ports themselves, by real sockets: clients that are slow, many, wrong or up to no good. */
+/** The ports themselves, by real connections: answers, certificates, the read-only port, a node without a cluster. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { after, before, describe, it } from 'node:test';
-import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-import { CodedError } from '../base/errors.ts';
-import { readBody } from './body.ts';
-import { type Exchange, jsonAnswer, notFound, PROXY, PROXY_CREATE, type Route, textAnswer } from './routes.ts';
+import type { ConnectionOptions } from 'node:tls';
+import type { Exchange } from './routes.ts';
 import { ask, askPlain, createFakeReviews, createTestPki, startTestServer, type TestPki } from './testing.ts';
-
-const hanging: { exchange: Exchange | undefined } = { exchange: undefined };
-
-const page = (pattern: string, handle: Route['handle'], more: Partial<Route> = {}): Route => ({
-  name: pattern.split('/')[1] ?? '',
-  methods: ['GET', 'POST'],
-  pattern,
-  access: PROXY,
-  port: 'secure',
-  switch: 'debugging',
-  handle,
-  ...more,
-});
-
-const ROUTES: readonly Route[] = [
-  page('/pods', ({ answer }) => answer(jsonAnswer({ kind: 'PodList' })), { port: 'both', switch: 'always' }),
-  page('/echo/{a}/{b}', ({ answer, parameters, query, user }) =>
-    answer(jsonAnswer({ parameters, all: query.getAll('q'), user })),
-  ),
-  page('/throws', () => {
-    throw new Error('broken inside');
-  }),
-  page('/missing', () => Promise.reject(new CodedError('notFound', 'pod "x" is not here'))),
-  page('/status', ({ answer }) => answer(notFound('pod does not exist', { name: 'x', kind: 'pods' }))),
-  page('/half', ({ response }) => {
-    response.writeHead(200);
-    response.write('half');
-    throw new Error('then it broke');
-  }),
-  page('/body', async ({ request, answer }) => answer(textAnswer(200, await readBody(request, 10)))),
-  page('/hang', (exchange) => {
-    hanging.exchange = exchange;
-    return new Promise(() => undefined);
-  }),
-  page('/exec/{pod}', ({ answer }) => answer(textAnswer(400, 'Upgrade request required')), {
-    access: PROXY_CREATE,
-    audited: true,
-    upgrade: ({ socket, head, answer, parameters }) => {
-      if (parameters['pod'] === 'none') return answer(notFound('pod does not exist'));
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
-      socket.write(head);
-      socket.pipe(socket);
-    },
-  }),
-  page('/profile', ({ answer }) => answer(textAnswer(200, 'profile')), { switch: 'profiling' }),
-];
+import { hanging, open as openAs, ROUTES } from './testing-routes.ts';
 
 let pki: TestPki;
 before(async () => {
@@ -64,26 +17,7 @@ after(() => pki.remove());
 const start = (more: Parameters<typeof startTestServer>[3] = {}, reviews = createFakeReviews()) =>
   startTestServer(pki, ROUTES, reviews, more);
 
-function open(port: number, more: ConnectionOptions = {}): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port, ca: pki.ca, ...pki.clients.admin, ...more }, () =>
-      resolve(socket),
-    );
-    socket.once('error', reject);
-  });
-}
-
-/** Everything that comes back until the other side ends; bytes are sent as they are. */
-async function raw(port: number, bytes: string): Promise<string> {
-  const socket = await open(port);
-  socket.on('error', () => undefined);
-  socket.write(bytes);
-  let text = '';
-  for await (const chunk of socket) text += chunk;
-  return text;
-}
-
-const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+const open = (port: number, more: ConnectionOptions = {}) => openAs(pki, port, more);
 
 describe('answers', () => {
   it('give handlers what they need, and the errors of handlers to clients', async () => {
@@ -179,141 +113,6 @@ describe('answers', () => {
       ['asked', 'exec', 'admin', undefined],
       ['over', 'exec', 'admin', 404],
     ]);
-  });
-});
-
-describe('HTTP that is not quite HTTP', () => {
-  const head = 'Host: n\r\n';
-  for (const [what, bytes, wanted] of [
-    ['two lengths', `POST /pods HTTP/1.1\r\n${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`, [400]],
-    [
-      'the same length twice',
-      `POST /pods HTTP/1.1\r\n${head}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`,
-      [400],
-    ],
-    [
-      'a length and chunks',
-      `POST /pods HTTP/1.1\r\n${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /throws HTTP/1.1\r\n${head}\r\n`,
-      [400],
-    ],
-    [
-      'chunks that are not last',
-      `POST /pods HTTP/1.1\r\n${head}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
-      [400],
-    ],
-    ['a space before the colon', `GET /pods HTTP/1.1\r\n${head}Content-Length : 0\r\n\r\n`, [400]],
-    ['a folded header', `GET /pods HTTP/1.1\r\n${head}X: a\r\n b\r\nConnection: close\r\n\r\n`, [400]],
-    ['a bare line feed', `GET /pods HTTP/1.1\nHost: n\n\n`, [400]],
-    ['a length that is none', `POST /pods HTTP/1.1\r\n${head}Content-Length: +5\r\n\r\nhello`, [400]],
-    ['no host', `GET /pods HTTP/1.1\r\n\r\n`, [400]],
-    ['an address of another server', `GET http://evil/pods HTTP/1.1\r\n${head}Connection: close\r\n\r\n`, [400]],
-    ['a control character in the path', `GET /echo/a%00/b HTTP/1.1\r\n${head}Connection: close\r\n\r\n`, [400]],
-    ['a broken escape', `GET /echo/%zz/b HTTP/1.1\r\n${head}Connection: close\r\n\r\n`, [400]],
-    ['a head without end', `GET /pods HTTP/1.1\r\n${head}X: ${'x'.repeat(1_100_000)}`, [431]],
-    ['noise', `\u0016\u0003\u0001nonsense\r\n\r\n`, [400]],
-    [
-      'a request behind a body that nobody reads',
-      `POST /pods HTTP/1.1\r\n${head}Content-Length: 1000000\r\n\r\nGET /throws HTTP/1.1\r\n${head}\r\n`,
-      [200],
-    ],
-    [
-      'two requests in a row',
-      `GET /pods HTTP/1.1\r\n${head}\r\nGET /pods HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
-      [200, 200],
-    ],
-  ] as const) {
-    it(`${what}: ${wanted}, and nothing behind it is taken for a request`, async () => {
-      await using running = await start();
-      const text = await raw(running.server.ports().secure, bytes);
-      assert.deepEqual(statusesOf(text), wanted, text.slice(0, 300));
-      assert.doesNotMatch(text, /broken inside/);
-    });
-  }
-
-  it('is no proxy', async () => {
-    await using running = await start();
-    assert.equal(await raw(running.server.ports().secure, 'CONNECT evil:443 HTTP/1.1\r\nHost: evil\r\n\r\n'), '');
-  });
-
-  it('redirects stay on this server', async () => {
-    await using running = await start();
-    const { status, headers } = await ask(running.server.ports().secure, pki.ca, {
-      path: '//evil.example/%2e%2e/pods?x=1',
-    });
-    assert.deepEqual([status, headers.location], [307, '/pods?x=1']);
-  });
-});
-
-describe('clients that are slow or many', () => {
-  it('have so long for their head and their body', async () => {
-    await using running = await start({ limits: { headWithinMs: 100, requestWithinMs: 200, checkEveryMs: 20 } });
-    const port = running.server.ports().secure;
-    assert.deepEqual(statusesOf(await raw(port, 'GET /pods HTTP/1.1\r\nHost: n\r\n')), [408]);
-    const slow = await raw(port, 'POST /body HTTP/1.1\r\nHost: n\r\nContent-Length: 10\r\n\r\nhalf');
-    assert.doesNotMatch(slow, /200 OK/);
-  });
-
-  it('are let in up to a number, and again when others have gone', async () => {
-    await using running = await start({ limits: { mostConnections: 3 } });
-    const port = running.server.ports().secure;
-    const held = await Promise.all([open(port), open(port), open(port)]);
-    await assert.rejects(open(port), /disconnected|reset|socket/i);
-    held[0].destroy();
-    // The server hears of it a moment later.
-    const again = async (): Promise<number> => {
-      const answer = await ask(port, pki.ca, { path: '/pods', pem: pki.clients.admin }).catch(() => undefined);
-      return answer?.status ?? (await again());
-    };
-    assert.equal(await again(), 200);
-    for (const socket of held) socket.destroy();
-  });
-});
-
-describe('upgrades', () => {
-  const upgrade = (path: string, more = '') =>
-    `GET ${path} HTTP/1.1\r\nHost: n\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n${more}\r\n`;
-
-  it('hand over the socket with every byte that came early', async () => {
-    await using running = await start();
-    const socket = await open(running.server.ports().secure);
-    socket.write(`${upgrade('/exec/p')}early`);
-    let text = '';
-    for await (const chunk of socket) {
-      text += chunk;
-      if (text.endsWith('early')) socket.write(' late');
-      if (text.endsWith(' late')) break;
-    }
-    assert.match(text, /^HTTP\/1\.1 101 .*\r\n\r\nearly late$/s);
-  });
-
-  it('that are refused end the connection, and what follows is not read', async () => {
-    await using running = await start();
-    const text = await raw(running.server.ports().secure, `${upgrade('/exec/none')}${upgrade('/exec/p')}`);
-    assert.deepEqual(statusesOf(text), [404]);
-    assert.match(text, /"message":"pod does not exist"/);
-  });
-
-  it('of what has no upgrade are answered as if they had not asked', async () => {
-    await using running = await start();
-    const text = await raw(
-      running.server.ports().secure,
-      upgrade('/pods').replace('Connection: Upgrade', 'Connection: Upgrade, close'),
-    );
-    assert.deepEqual(statusesOf(text), [200]);
-  });
-
-  it('end when nothing goes over them for so long', async () => {
-    await using running = await start({ streamIdleMs: 50 });
-    const text = await raw(running.server.ports().secure, upgrade('/exec/p'));
-    assert.deepEqual(statusesOf(text), [101]);
-  });
-
-  it('end when the server does', async () => {
-    const running = await start();
-    const ended = raw(running.server.ports().secure, upgrade('/exec/p'));
-    while (!running.lines.some(({ message }) => message === 'Audit')) await new Promise((turn) => setImmediate(turn));
-    await running[Symbol.asyncDispose]();
-    assert.deepEqual(statusesOf(await ended).slice(1), []);
   });
 });
 
@@ -426,7 +225,6 @@ describe('a node without a cluster', () => {
     const nodeTokenFile = `${pki.folder}/server-token`;
     await using running = await startTestServer(pki, ROUTES, undefined, { nodeTokenFile, tokenReviews: undefined });
     const port = running.server.ports().secure;
-    const { readFileSync } = await import('node:fs');
     const token = readFileSync(nodeTokenFile, 'utf8').trim();
     const status = async (wish: object) => (await ask(port, pki.ca, { path: '/pods', ...wish })).status;
     assert.deepEqual(

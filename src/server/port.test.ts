@@ -1,0 +1,152 @@
+/** Clients that are slow, many, wrong or up to no good, by bytes on real sockets. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { ask, createFakeReviews, createTestPki, startTestServer, type TestPki } from './testing.ts';
+import { open as openAs, ROUTES, raw as rawAs, statusesOf } from './testing-routes.ts';
+
+let pki: TestPki;
+before(async () => {
+  pki = await createTestPki();
+});
+after(() => pki.remove());
+
+const start = (more: Parameters<typeof startTestServer>[3] = {}, reviews = createFakeReviews()) =>
+  startTestServer(pki, ROUTES, reviews, more);
+
+const open = (port: number) => openAs(pki, port);
+const raw = (port: number, bytes: string) => rawAs(pki, port, bytes);
+
+describe('HTTP that is not quite HTTP', () => {
+  const head = 'Host: n\r\n';
+  for (const [what, bytes, wanted] of [
+    ['two lengths', `POST /pods HTTP/1.1\r\n${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`, [400]],
+    [
+      'the same length twice',
+      `POST /pods HTTP/1.1\r\n${head}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`,
+      [400],
+    ],
+    [
+      'a length and chunks',
+      `POST /pods HTTP/1.1\r\n${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /throws HTTP/1.1\r\n${head}\r\n`,
+      [400],
+    ],
+    [
+      'chunks that are not last',
+      `POST /pods HTTP/1.1\r\n${head}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
+      [400],
+    ],
+    ['a space before the colon', `GET /pods HTTP/1.1\r\n${head}Content-Length : 0\r\n\r\n`, [400]],
+    ['a folded header', `GET /pods HTTP/1.1\r\n${head}X: a\r\n b\r\nConnection: close\r\n\r\n`, [400]],
+    ['a bare line feed', `GET /pods HTTP/1.1\nHost: n\n\n`, [400]],
+    ['a length that is none', `POST /pods HTTP/1.1\r\n${head}Content-Length: +5\r\n\r\nhello`, [400]],
+    ['no host', `GET /pods HTTP/1.1\r\n\r\n`, [400]],
+    ['an address of another server', `GET http://evil/pods HTTP/1.1\r\n${head}Connection: close\r\n\r\n`, [400]],
+    ['a control character in the path', `GET /echo/a%00/b HTTP/1.1\r\n${head}Connection: close\r\n\r\n`, [400]],
+    ['a broken escape', `GET /echo/%zz/b HTTP/1.1\r\n${head}Connection: close\r\n\r\n`, [400]],
+    ['a head without end', `GET /pods HTTP/1.1\r\n${head}X: ${'x'.repeat(1_100_000)}`, [431]],
+    ['noise', `\u0016\u0003\u0001nonsense\r\n\r\n`, [400]],
+    [
+      'a request behind a body that nobody reads',
+      `POST /pods HTTP/1.1\r\n${head}Content-Length: 1000000\r\n\r\nGET /throws HTTP/1.1\r\n${head}\r\n`,
+      [200],
+    ],
+    [
+      'two requests in a row',
+      `GET /pods HTTP/1.1\r\n${head}\r\nGET /pods HTTP/1.1\r\n${head}Connection: close\r\n\r\n`,
+      [200, 200],
+    ],
+  ] as const) {
+    it(`${what}: ${wanted}, and nothing behind it is taken for a request`, async () => {
+      await using running = await start();
+      const text = await raw(running.server.ports().secure, bytes);
+      assert.deepEqual(statusesOf(text), wanted, text.slice(0, 300));
+      assert.doesNotMatch(text, /broken inside/);
+    });
+  }
+
+  it('is no proxy', async () => {
+    await using running = await start();
+    assert.equal(await raw(running.server.ports().secure, 'CONNECT evil:443 HTTP/1.1\r\nHost: evil\r\n\r\n'), '');
+  });
+
+  it('redirects stay on this server', async () => {
+    await using running = await start();
+    const { status, headers } = await ask(running.server.ports().secure, pki.ca, {
+      path: '//evil.example/%2e%2e/pods?x=1',
+    });
+    assert.deepEqual([status, headers.location], [307, '/pods?x=1']);
+  });
+});
+
+describe('clients that are slow or many', () => {
+  it('have so long for their head and their body', async () => {
+    await using running = await start({ limits: { headWithinMs: 100, requestWithinMs: 200, checkEveryMs: 20 } });
+    const port = running.server.ports().secure;
+    assert.deepEqual(statusesOf(await raw(port, 'GET /pods HTTP/1.1\r\nHost: n\r\n')), [408]);
+    const slow = await raw(port, 'POST /body HTTP/1.1\r\nHost: n\r\nContent-Length: 10\r\n\r\nhalf');
+    assert.doesNotMatch(slow, /200 OK/);
+  });
+
+  it('are let in up to a number, and again when others have gone', async () => {
+    await using running = await start({ limits: { mostConnections: 3 } });
+    const port = running.server.ports().secure;
+    const held = await Promise.all([open(port), open(port), open(port)]);
+    await assert.rejects(open(port), /disconnected|reset|socket/i);
+    held[0].destroy();
+    // The server hears of it a moment later.
+    const again = async (): Promise<number> => {
+      const answer = await ask(port, pki.ca, { path: '/pods', pem: pki.clients.admin }).catch(() => undefined);
+      return answer?.status ?? (await again());
+    };
+    assert.equal(await again(), 200);
+    for (const socket of held) socket.destroy();
+  });
+});
+
+describe('upgrades', () => {
+  const upgrade = (path: string, more = '') =>
+    `GET ${path} HTTP/1.1\r\nHost: n\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n${more}\r\n`;
+
+  it('hand over the socket with every byte that came early', async () => {
+    await using running = await start();
+    const socket = await open(running.server.ports().secure);
+    socket.write(`${upgrade('/exec/p')}early`);
+    let text = '';
+    for await (const chunk of socket) {
+      text += chunk;
+      if (text.endsWith('early')) socket.write(' late');
+      if (text.endsWith(' late')) break;
+    }
+    assert.match(text, /^HTTP\/1\.1 101 .*\r\n\r\nearly late$/s);
+  });
+
+  it('that are refused end the connection, and what follows is not read', async () => {
+    await using running = await start();
+    const text = await raw(running.server.ports().secure, `${upgrade('/exec/none')}${upgrade('/exec/p')}`);
+    assert.deepEqual(statusesOf(text), [404]);
+    assert.match(text, /"message":"pod does not exist"/);
+  });
+
+  it('of what has no upgrade are answered as if they had not asked', async () => {
+    await using running = await start();
+    const text = await raw(
+      running.server.ports().secure,
+      upgrade('/pods').replace('Connection: Upgrade', 'Connection: Upgrade, close'),
+    );
+    assert.deepEqual(statusesOf(text), [200]);
+  });
+
+  it('end when nothing goes over them for so long', async () => {
+    await using running = await start({ streamIdleMs: 50 });
+    const text = await raw(running.server.ports().secure, upgrade('/exec/p'));
+    assert.deepEqual(statusesOf(text), [101]);
+  });
+
+  it('end when the server does', async () => {
+    const running = await start();
+    const ended = raw(running.server.ports().secure, upgrade('/exec/p'));
+    while (!running.lines.some(({ message }) => message === 'Audit')) await new Promise((turn) => setImmediate(turn));
+    await running[Symbol.asyncDispose]();
+    assert.deepEqual(statusesOf(await ended).slice(1), []);
+  });
+});

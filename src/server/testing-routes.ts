@@ -1,0 +1,75 @@
+/** Routes of tests, one for each thing that can go well or wrong, and clients that write bytes as they are. */
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { CodedError } from '../base/errors.ts';
+import { readBody } from './body.ts';
+import { type Exchange, jsonAnswer, notFound, PROXY, PROXY_CREATE, type Route, textAnswer } from './routes.ts';
+import type { TestPki } from './testing.ts';
+
+/** What `/hang` was asked last. */
+export const hanging: { exchange: Exchange | undefined } = { exchange: undefined };
+
+const page = (pattern: string, handle: Route['handle'], more: Partial<Route> = {}): Route => ({
+  name: pattern.split('/')[1] ?? '',
+  methods: ['GET', 'POST'],
+  pattern,
+  access: PROXY,
+  port: 'secure',
+  switch: 'debugging',
+  handle,
+  ...more,
+});
+
+export const ROUTES: readonly Route[] = [
+  page('/pods', ({ answer }) => answer(jsonAnswer({ kind: 'PodList' })), { port: 'both', switch: 'always' }),
+  page('/echo/{a}/{b}', ({ answer, parameters, query, user }) =>
+    answer(jsonAnswer({ parameters, all: query.getAll('q'), user })),
+  ),
+  page('/throws', () => {
+    throw new Error('broken inside');
+  }),
+  page('/missing', () => Promise.reject(new CodedError('notFound', 'pod "x" is not here'))),
+  page('/status', ({ answer }) => answer(notFound('pod does not exist', { name: 'x', kind: 'pods' }))),
+  page('/half', ({ response }) => {
+    response.writeHead(200);
+    response.write('half');
+    throw new Error('then it broke');
+  }),
+  page('/body', async ({ request, answer }) => answer(textAnswer(200, await readBody(request, 10)))),
+  page('/hang', (exchange) => {
+    hanging.exchange = exchange;
+    return new Promise(() => undefined);
+  }),
+  page('/exec/{pod}', ({ answer }) => answer(textAnswer(400, 'Upgrade request required')), {
+    access: PROXY_CREATE,
+    audited: true,
+    upgrade: ({ socket, head, answer, parameters }) => {
+      if (parameters['pod'] === 'none') return answer(notFound('pod does not exist'));
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
+      socket.write(head);
+      socket.pipe(socket);
+    },
+  }),
+  page('/profile', ({ answer }) => answer(textAnswer(200, 'profile')), { switch: 'profiling' }),
+];
+
+export function open(pki: TestPki, port: number, more: ConnectionOptions = {}): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, ca: pki.ca, ...pki.clients.admin, ...more }, () =>
+      resolve(socket),
+    );
+    socket.once('error', reject);
+  });
+}
+
+/** Everything that comes back until the other side ends; bytes are sent as they are. */
+export async function raw(pki: TestPki, port: number, bytes: string): Promise<string> {
+  const socket = await open(pki, port);
+  socket.on('error', () => undefined);
+  socket.write(bytes);
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  return text;
+}
+
+export const statusesOf = (text: string) =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
