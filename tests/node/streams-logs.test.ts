@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
 import { createLogRotation } from '../../src/runtime/logs/rotation.ts';
-import { type PodNode, podNode, type RUNTIMES, runs, until } from './pod-support.ts';
+import { never, type PodNode, podNode, type RUNTIMES, runs, until } from './pod-support.ts';
 import { type KubeletClient, kubeletClient } from './streams-support.ts';
 
 const clock = createSystemClock();
@@ -51,8 +51,13 @@ async function startWriter(t: TestContext, runtime: (typeof RUNTIMES)[number], l
   return { place, kubelet, url, container: { id, path } };
 }
 
-/** Numbers of the lines as they come, NaN for what is no whole line; `pauseMs` after each piece makes a slow client. */
-async function follow(kubelet: KubeletClient, url: string, last: number, pauseMs: number): Promise<readonly number[]> {
+/** Numbers of the lines as they come, NaN for what is no whole line; `pause` after each piece makes a slow client. */
+async function follow(
+  kubelet: KubeletClient,
+  url: string,
+  last: number,
+  pause: () => Promise<void> | void,
+): Promise<readonly number[]> {
   const stop = new AbortController();
   const response = await kubelet.stream(`${url}?follow=true`, stop.signal);
   const numbers: number[] = [];
@@ -62,7 +67,7 @@ async function follow(kubelet: KubeletClient, url: string, last: number, pauseMs
     rest = lines.pop() ?? '';
     for (const line of lines) numbers.push(line.length === 199 ? Number(line.slice(0, 10)) : Number.NaN);
     if (numbers.at(-1) === last) break;
-    if (pauseMs > 0) await clock.sleep(pauseMs, stop.signal);
+    await pause();
   }
   stop.abort();
   return numbers;
@@ -82,7 +87,8 @@ for (const [runtime, lines] of [
     const { place, kubelet, url, container } = await startWriter(t, runtime, lines);
     const stopRotating = await rotateFast(t, place, container, 10_000);
     const from = clock.mono();
-    const followers = [0, 0, 2].map((pause) => follow(kubelet, url, lines, pause));
+    const slowly = () => clock.sleep(2, never);
+    const followers = [() => undefined, () => undefined, slowly].map((pause) => follow(kubelet, url, lines, pause));
     const [fast = [], other = [], slow = []] = await Promise.all(followers);
     const seconds = (clock.mono() - from) / 1000;
     assertAll(fast, 1, lines, 'fast');
@@ -107,12 +113,13 @@ for (const [runtime, lines] of [
 }
 
 test('a slow follower of a log that is thrown away behind it misses lines, but never gets one twice or late; a tail is whole right after a rotation', async (t) => {
-  const lines = 100_000;
+  const lines = 200_000;
   const { place, kubelet, url, container } = await startWriter(t, 'containerd-2.4', lines);
-  await rotateFast(t, place, container, 5);
-  const following = follow(kubelet, url, lines, 15);
+  await rotateFast(t, place, container, 2);
+  const writerIsDone = Promise.withResolvers<void>();
+  const following = follow(kubelet, url, lines, () => writerIsDone.promise);
   let checked = 0;
-  await until('a rotation', async () => ((await readdir(dirname(container.path))).length > 2 ? true : undefined));
+  await until('a rotation', async () => ((await readdir(dirname(container.path))).length > 1 ? true : undefined));
   while (checked < 10) {
     const tail = (await kubelet.request(`${url}?tailLines=1000`)).text().split('\n').slice(0, -1);
     assert.equal(tail.length, 1000);
@@ -120,6 +127,10 @@ test('a slow follower of a log that is thrown away behind it misses lines, but n
     assertAll(numbers, numbers[0] ?? 0, (numbers[0] ?? 0) + 999, 'tail');
     checked += 1;
   }
+  await until('the last line is written', async () =>
+    Number((await kubelet.request(`${url}?tailLines=1`)).text().slice(0, 10)) === lines ? true : undefined,
+  );
+  writerIsDone.resolve();
   // Of a line whose other part was in a file that is gone, a part may be left: on a line of its own.
   const all = await following;
   const numbers = all.filter((number) => !Number.isNaN(number));
@@ -129,6 +140,7 @@ test('a slow follower of a log that is thrown away behind it misses lines, but n
     'in order',
   );
   assert.equal(numbers.at(-1), lines);
+  assert.ok(numbers.length < lines, 'nothing was thrown away');
   t.diagnostic(`${numbers.length} of ${lines} lines were still there`);
 });
 
