@@ -134,7 +134,8 @@ async function liveOne(cluster: Cluster, place: Place, life: RecordedLife): Prom
   const { spec } = life.pod;
   const object = inWorld({ metadata: { name, labels, annotations }, spec }, node.world.folder);
   const watching = new AbortController();
-  const watch = watchStatuses(cluster, name, watching.signal);
+  const { metadata: now } = await admin.get(PODS);
+  const watch = watchStatuses(cluster, { name, from: now?.resourceVersion ?? '' }, watching.signal);
   const created = (await admin.create(PODS, object)) as unknown as Pod;
   const { uid } = created.metadata;
   await delay(recordedPause(life));
@@ -150,12 +151,13 @@ async function liveOne(cluster: Cluster, place: Place, life: RecordedLife): Prom
   return { uid, statuses: watch.statuses, untilEnd, events: await readEvents(cluster, uid), observed };
 }
 
-/** Every status that the kubelet has told of the pod. */
-function watchStatuses({ admin }: Cluster, name: string, signal: AbortSignal) {
+/** Every status that the kubelet has told of the pod since a version of the list of pods. */
+function watchStatuses({ admin }: Cluster, pod: { readonly name: string; readonly from: string }, signal: AbortSignal) {
   const statuses: PodStatus[] = [];
   let before = '';
   const gone = (async () => {
-    for await (const { type, object } of admin.watch(`${PODS}?fieldSelector=metadata.name%3D${name}`, signal)) {
+    const query = `fieldSelector=metadata.name%3D${pod.name}&resourceVersion=${pod.from}`;
+    for await (const { type, object } of admin.watch(`${PODS}?${query}`, signal)) {
       const { status = {} } = object as unknown as Pod;
       const text = JSON.stringify(status);
       // The first one is the API server's own, before the kubelet had seen the pod.
