@@ -3,10 +3,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
+import { ensurePackages } from '../../tools/machine/packages.ts';
 import { CGROUP_V2, freePort, startKubelet, temporaryDirectory } from './kubelet.ts';
 
-/** A stand-in for systemd: prints what arrives at a datagram socket. Node has none, Python is everywhere a Debian is. */
+/** A stand-in for systemd: prints what arrives at a datagram socket, which Node has none of. */
 const LISTEN = `import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind(sys.argv[1].replace('@', chr(0), 1))
@@ -16,6 +17,8 @@ while True: print(s.recv(999).decode(), flush=True)`;
 const unit = resolve(import.meta.dirname, '../../tools/release/kubelet.service');
 
 describe('systemd', () => {
+  before(() => ensurePackages(['python3-minimal'], console.error));
+
   for (const kind of ['file', 'abstract'] as const) {
     it(`is told when the kubelet is ready and when it stops (${kind} socket)`, async () => {
       const directory = temporaryDirectory();
