@@ -6,9 +6,11 @@ export interface OwnProcess {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   readonly virtualBytes: number;
+  /** Infinity: no limit. */
   readonly virtualLimitBytes: number;
   readonly openFiles: number;
   readonly openFilesLimit: number;
+  /** Since 1970. */
   readonly startedAtSeconds: number;
   readonly receivedBytes: number;
   readonly sentBytes: number;

@@ -1,29 +1,16 @@
 /** What this process is and uses. */
+import type { OwnProcess } from '../host/own-process.ts';
 import type { Metrics } from './metrics.ts';
 
-export interface ProcessUse {
-  readonly cpuSeconds: number;
-  readonly residentBytes: number;
-  readonly virtualBytes: number;
-  /** Infinity: no limit. */
-  readonly virtualLimitBytes: number;
-  readonly openFiles: number;
-  readonly openFilesLimit: number;
-  /** Since 1970. */
-  readonly startedAtSeconds: number;
-  readonly receivedBytes: number;
-  readonly sentBytes: number;
-}
-
 export interface ProcessMetricsDeps {
-  read(): ProcessUse;
+  read(): OwnProcess;
   readonly eventLoopLag: () => { readonly max: number; readonly p99: number };
   readonly heap: () => { readonly heapUsed: number; readonly heapTotal: number; readonly external: number };
 }
 
 export function addProcessMetrics(metrics: Metrics, { read, eventLoopLag, heap }: ProcessMetricsDeps): void {
   // All families of one scrape show the same moment.
-  let use: ProcessUse | undefined;
+  let use: OwnProcess | undefined;
   const reading = () => {
     use ??= read();
     queueMicrotask(() => {
@@ -31,7 +18,7 @@ export function addProcessMetrics(metrics: Metrics, { read, eventLoopLag, heap }
     });
     return use;
   };
-  const add = (type: 'counter' | 'gauge', name: string, help: string, value: (use: ProcessUse) => number) =>
+  const add = (type: 'counter' | 'gauge', name: string, help: string, value: (use: OwnProcess) => number) =>
     metrics.computed(type, { name, help, stability: 'none' }, () => [{ value: value(reading()) }]);
   add(
     'counter',
