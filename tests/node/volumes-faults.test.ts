@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
 import { idles, quantile } from './better-support.ts';
 import { type PodNode, podNode, runs, until } from './pod-support.ts';
 import { finished, isGone, mountsIn, podFolder, readLog } from './volumes-support.ts';
@@ -273,7 +274,11 @@ async function killed(_: TestContext, place: PodNode): Promise<void> {
     await delay(pause);
     await node.kubelet.kill('SIGKILL');
     await node.kubelet.start();
-    await place.running(name, 'c');
+    // Whichever attempt: containerd gives up a start whose caller is gone.
+    await until(`${name} runs`, async () => {
+      const [newest] = await place.containers(name, 'c');
+      return newest?.state === ContainerState.CONTAINER_RUNNING ? true : undefined;
+    });
     await readLog(place, name, 'c', 'done');
     const folder = await podFolder(place, name);
     assert.equal((await mountsIn(place, '~empty-dir/m rw')).length, 1, 'mounted once');

@@ -6,11 +6,12 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { before, type TestContext, test } from 'node:test';
 import { capture } from '../../tools/machine/capture.ts';
 import { listTrees, readHierarchies } from '../../tools/machine/cgroup-trees.ts';
 import { findLeftovers } from '../../tools/machine/ledger.ts';
 import { ownerOf } from '../../tools/machine/owner.ts';
+import { ensurePackages } from '../../tools/machine/packages.ts';
 import { demoPlace } from '../../tools/run/place.ts';
 import { createSupplies } from '../lab/supplies.ts';
 
@@ -101,6 +102,9 @@ async function assertPage(run: Running): Promise<void> {
   const page = await fetch(`http://127.0.0.1:${portOf(run.output(), '/\\n')}/`);
   assert.match(await page.text(), /Hello from a pod/);
 }
+
+// What a person would ask with, and what this test looks at the machine with.
+before(() => ensurePackages(['curl', 'iproute2'], console.error));
 
 test('it shows our kubelet with a pod on a containerd of its own, and Ctrl-C takes all of it away', async (t) => {
   const before = await machineState();

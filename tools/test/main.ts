@@ -23,7 +23,8 @@ function runNode(args: readonly string[]): Promise<number> {
 }
 
 async function runSuite(suite: Suite): Promise<Result> {
-  const files = suite.files.flatMap((pattern) => globSync(pattern, { cwd: root })).sort();
+  const excluded = [...(suite.except ?? [])];
+  const files = suite.files.flatMap((pattern) => globSync(pattern, { cwd: root, exclude: excluded })).sort();
   if (files.length === 0) return { name: suite.name, outcome: 'empty', seconds: 0 };
   console.log(`\n== ${suite.name}: ${suite.about} (${files.length} files)`);
   const start = performance.now();
@@ -32,7 +33,7 @@ async function runSuite(suite: Suite): Promise<Result> {
     '--test',
     '--test-reporter=./tools/test/reporter.ts',
     `--test-timeout=${suite.timeoutSeconds * 1000}`,
-    ...(suite.serial ? ['--test-concurrency=1'] : []),
+    ...(suite.atOnce === undefined ? [] : [`--test-concurrency=${suite.atOnce}`]),
     ...files,
   ]);
   return { name: suite.name, outcome: code === 0 ? 'passed' : 'FAILED', seconds: (performance.now() - start) / 1000 };

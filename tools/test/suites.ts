@@ -1,15 +1,28 @@
 /**
  * The test suites, in the order in which they run: what is quick and tells most comes first.
- * `serial` suites start real components that share the machine, so their files run one after the other.
+ * Suites that start real components share the machine: their files run one or two at a time. Two, where they mostly wait and each has a
+ * sealed world; one, where they look at times or at the whole machine.
  */
 export interface Suite {
   readonly name: string;
   readonly files: readonly string[];
-  readonly serial: boolean;
+  /** How many files run at once; undefined leaves it to the test runner. */
+  readonly atOnce: number | undefined;
+  /** Patterns of files that another suite has. */
+  readonly except?: readonly string[];
   /** Longest time for one test, in seconds: a hang must become a failure that says where. */
   readonly timeoutSeconds: number;
   readonly about: string;
 }
+
+/** Tests that compare times, or what is on the machine before and after. */
+const ALONE: readonly string[] = [
+  'tests/node/better-probes.test.ts',
+  'tests/node/better-speed.test.ts',
+  'tests/node/soak.test.ts',
+  'tests/node/volumes-faults.test.ts',
+  'tests/run/*.test.ts',
+];
 
 export const SUITES: readonly Suite[] = [
   {
@@ -23,49 +36,57 @@ export const SUITES: readonly Suite[] = [
       'tests/recorded/**/*.test.ts',
       'bench/**/*.test.ts',
     ],
-    serial: false,
+    atOnce: undefined,
     timeoutSeconds: 60,
     about: 'rules and parts, beside the code',
   },
   {
     name: 'process',
     files: ['tests/process/*.test.ts'],
-    serial: true,
+    atOnce: 1,
     timeoutSeconds: 120,
     about: 'dist/kubelet as a process: flags, configuration, signals, lock file',
   },
   {
     name: 'lab',
     files: ['tests/lab/*.test.ts'],
-    serial: true,
+    atOnce: 1,
     timeoutSeconds: 300,
     about: 'the lab itself: sealed worlds with a real containerd and registry',
   },
   {
     name: 'node',
-    files: ['tests/node/*.test.ts', 'tests/run/*.test.ts'],
-    serial: true,
+    files: ['tests/node/*.test.ts'],
+    except: ALONE,
+    atOnce: 2,
     timeoutSeconds: 300,
-    about: 'the kubelet on a real runtime, and `make run`',
+    about: 'the kubelet on a real runtime',
+  },
+  {
+    name: 'alone',
+    files: ALONE,
+    atOnce: 1,
+    timeoutSeconds: 300,
+    about: 'the kubelet against the clock and under kills, and `make run`',
   },
   {
     name: 'cluster',
     files: ['tests/lab/cluster/*.test.ts', 'tests/cluster/*.test.ts', 'tests/conformance/*.test.ts'],
-    serial: true,
+    atOnce: 2,
     timeoutSeconds: 600,
     about: 'a real control plane (Kubernetes 1.36) and the upstream suite in short form',
   },
   {
     name: 'bench',
     files: ['tests/bench/*.test.ts'],
-    serial: true,
+    atOnce: 1,
     timeoutSeconds: 600,
     about: 'the short form of `make bench`',
   },
   {
     name: 'guest',
     files: ['tests/lab/guest/*.test.ts'],
-    serial: true,
+    atOnce: 1,
     timeoutSeconds: 900,
     about: 'a guest with systemd and cgroup v2 under qemu',
   },
