@@ -104,6 +104,8 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME'],
   [/\.\.20\d\d_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, '..VERSION'],
   [/(containers\/[^/ ]+\/)[0-9a-f]{8}\b/g, '$1RANDOM'],
+  // Where the machine's root is itself a folder of a file system, mounts are told with that folder in front.
+  [/(^|\s)\/[^\s$]*(\$(?:ROOT|LAB)\/)/g, '$1$2'],
   [/(\$(?:ROOT|LAB)\/.*) - \w+$/g, '$1 - DISK'],
 ];
 
