@@ -9,13 +9,14 @@ import { forward } from './measures/forward.ts';
 import { idle } from './measures/idle.ts';
 import { logs } from './measures/logs.ts';
 import { probes } from './measures/probes.ts';
+import { reaction } from './measures/reaction.ts';
 import { restart } from './measures/restart.ts';
 import { start } from './measures/start.ts';
 import { staticPod } from './measures/static-pod.ts';
 import { static50, static100 } from './measures/static-pods.ts';
 
 export const MEASURES: readonly Measure[] = [
-  ...[start, idle, floor, staticPod, static50, static100, probes, restart, endpoints, logs],
+  ...[start, idle, floor, staticPod, static50, static100, probes, reaction, restart, endpoints, logs],
   ...[apiPod, api50, api100, apiRestart, forward],
 ];
 
