@@ -7,8 +7,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pod } from '../../../src/api/pod.ts';
 import type { PodStatus } from '../../../src/api/pod-status.ts';
-import { createSystemClock } from '../../../src/base/clock.ts';
-import { createCriClient } from '../../../src/runtime/cri/client.ts';
 import type { ApiObject } from '../../lab/cluster/api.ts';
 import type { Cluster } from '../../lab/cluster/cluster.ts';
 import { waitUntilGone } from '../../lab/cluster/wait.ts';
@@ -18,8 +16,8 @@ import { recordedImages } from './images.ts';
 import { itemsOf } from './items.ts';
 import { observePod, type Place } from './observe.ts';
 import {
-  AT_ONCE,
   type LivedLife,
+  liveAll,
   makeNodeFiles,
   NODE_NAME,
   RESOLV_CONF,
@@ -77,26 +75,10 @@ export async function liveInCluster(
 ): Promise<readonly LivedLife[]> {
   await using cluster = await startCluster(options);
   const { node } = cluster;
-  const cri = createCriClient({ endpoint: node.containerd.endpoint, clock: createSystemClock() });
-  const place: Place = { node, cri, signal: new AbortController().signal };
-  const waiting = lives.toSorted((a, b) => b.deleted_at_ms - a.deleted_at_ms);
-  const lived: LivedLife[] = [];
-  const next = async (): Promise<void> => {
-    const life = waiting.shift();
-    if (life === undefined) return;
+  return await liveAll(lives, node, options, async (place, life) => {
     const seen = await liveOne(cluster, place, life);
-    const { restartPolicy } = life.pod.spec;
-    const items = itemsOf(recordedTelling(life, clusterLife), seenTelling(life, seen, node));
-    lived.push({ name: life.name, restartPolicy, items });
-    options.onLife?.(life.name);
-    await next();
-  };
-  try {
-    await Promise.all(Array.from({ length: AT_ONCE }, next));
-  } finally {
-    await cri.close();
-  }
-  return lived.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return itemsOf(recordedTelling(life, clusterLife), seenTelling(life, seen, node));
+  });
 }
 
 async function startCluster({ test, binary }: RunOptions): Promise<Cluster> {

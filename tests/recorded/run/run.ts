@@ -39,7 +39,7 @@ export const NODE_NAME = 'labnode';
 export const RESOLV_CONF = 'nameserver 10.255.255.53\n';
 const CONFIG = { clusterDNS: ['10.96.0.10'], clusterDomain: 'cluster.local' };
 /** More would take each other's time on two cores: probes and deadlines run by the clock. */
-export const AT_ONCE = 10;
+const AT_ONCE = 10;
 /** Most lives were looked at after this time and then ended; the longer ones just before their recorded end. */
 const USUAL_MS = 12_000;
 const LONG_MS = 18_000;
@@ -54,6 +54,19 @@ export async function liveAgain(
   options: RunOptions = {},
 ): Promise<readonly LivedLife[]> {
   await using node = await startNode(options);
+  return await liveAll(lives, node, options, async (place, life) => {
+    const seen = await liveOne(place, life);
+    return itemsOf(recordedTelling(life), seenTelling(life, seen, node));
+  });
+}
+
+/** Some at a time, the longest first. */
+export async function liveAll(
+  lives: readonly RecordedLife[],
+  node: LabNode,
+  options: RunOptions,
+  live: (place: Place, life: RecordedLife) => Promise<LivedLife['items']>,
+): Promise<readonly LivedLife[]> {
   const cri = createCriClient({ endpoint: node.containerd.endpoint, clock: createSystemClock() });
   const place: Place = { node, cri, signal: new AbortController().signal };
   const waiting = lives.toSorted((a, b) => b.deleted_at_ms - a.deleted_at_ms);
@@ -61,10 +74,8 @@ export async function liveAgain(
   const next = async (): Promise<void> => {
     const life = waiting.shift();
     if (life === undefined) return;
-    const seen = await liveOne(place, life);
-    const { restartPolicy } = life.pod.spec;
-    const items = itemsOf(recordedTelling(life), seenTelling(life, seen, node));
-    lived.push({ name: life.name, restartPolicy, items });
+    const items = await live(place, life);
+    lived.push({ name: life.name, restartPolicy: life.pod.spec.restartPolicy, items });
     options.onLife?.(life.name);
     await next();
   };
