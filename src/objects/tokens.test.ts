@@ -134,10 +134,10 @@ test('tokens: a refusal that stays is told', async () => {
   const asked = get().catch((error: unknown) => error);
   for (let n = 0; n < 10; n++) {
     await settled();
-    await clock.advance(400);
+    await clock.advance(1300);
   }
   assert.equal(codeOf(await asked), 'denied');
-  assert.equal(kube.requests.length, 8);
+  assert.equal(kube.requests.length, 10);
 });
 
 for (const [name, answer] of Object.entries({

@@ -6,7 +6,8 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { KubeErrorData } from '../kube/kube.ts';
 
-const PAUSES_MS = [5, 10, 20, 40, 80, 160, 320];
+/** A busy API server was seen to need more than half a second. */
+const PAUSES_MS = [5, 10, 20, 40, 80, 160, 320, 640, 1280];
 
 export async function whileDenied<T>(clock: Clock, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (const pause of PAUSES_MS) {
