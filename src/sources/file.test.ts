@@ -194,6 +194,16 @@ test('file source: JSON, a List, a PodList and several documents in one file', a
   ]);
 });
 
+test('file source: what is read of many files is told before the rest is read', async (t) => {
+  const names = ['a', 'b', 'c'];
+  const { seen, start } = setUp(t, {}, (at) => {
+    for (const name of names) writeFileSync(join(at, `${name}.yaml`), manifest(name));
+  });
+  await start();
+  assert.deepEqual([seen[0]?.pods.length, seen[0]?.heard], [1, false]);
+  assert.deepEqual([seen.at(-1)?.pods.length, seen.at(-1)?.heard], [names.length, true]);
+});
+
 test('file source: a broken edit keeps the pod, is told with its line and raised as an event', async (t) => {
   const { folder, seen, events, lines, start, waitFor } = setUp(t, {}, (at) => {
     writeFileSync(join(at, 'a.yaml'), manifest('a'));
