@@ -11,16 +11,41 @@ import { createLogRotation } from '../../src/runtime/logs/rotation.ts';
 import { eventually, labNode, startPod } from './cri-support.ts';
 import { podNode, RUNTIMES, runs, until } from './pod-support.ts';
 
-/** All lines of a log, oldest first, from all its files. */
-function linesOf(folder: string, log: string): readonly string[] {
+/** The names of a log's files, oldest first. */
+function filesOf(folder: string, log: string): readonly string[] {
   const age = (name: string) => (name === log ? '~' : name.replace(/\.gz$/, ''));
   const names = readdirSync(folder).filter((name) => name.startsWith(log) && !name.endsWith('.tmp'));
-  const texts = names
-    .toSorted((a, b) => (age(a) < age(b) ? -1 : 1))
-    .map((name) => {
-      const content = readFileSync(join(folder, name));
-      return (name.endsWith('.gz') ? gunzipSync(content) : content).toString();
-    });
+  return names.toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
+}
+
+/** The texts of a log's files; undefined where the files changed while they were read (rotated, compressed, taken away). */
+function textsOf(folder: string, log: string): readonly string[] | undefined {
+  const newest = () => statSync(join(folder, log), { throwIfNoEntry: false })?.ino;
+  const names = filesOf(folder, log);
+  const inode = newest();
+  const texts: string[] = [];
+  for (const name of names) {
+    const content = readUnlessGone(join(folder, name));
+    if (content === undefined) return undefined;
+    texts.push((name.endsWith('.gz') ? gunzipSync(content) : content).toString());
+  }
+  return filesOf(folder, log).join() === names.join() && newest() === inode ? texts : undefined;
+}
+
+function readUnlessGone(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** All lines of a log, oldest first, from all its files as they were at one moment. */
+function linesOf(folder: string, log: string): readonly string[] {
+  let texts = textsOf(folder, log);
+  for (let tries = 0; texts === undefined && tries < 100; tries++) texts = textsOf(folder, log);
+  assert.ok(texts !== undefined, `the files of ${log} changed at each of 100 readings`);
   // A line that was cut in two, as by a change of files, has a P on its first part.
   const written = texts
     .join('')
