@@ -105,7 +105,14 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     onOperation: onVolumeOperation,
   });
   cluster?.node.subscribe(volumes.attachmentsChanged);
-  const requests = composeRequests(config, { handlers, resources, objects: objectParts.requests, nodeIps, volumes });
+  const requests = composeRequests(config, {
+    clock,
+    handlers,
+    resources,
+    objects: objectParts.requests,
+    nodeIps,
+    volumes,
+  });
   const images = composeImages(config, deps, {
     cri,
     record,

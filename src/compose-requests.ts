@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RequestsPort } from './act/ports.ts';
+import type { Clock } from './base/clock.ts';
 import { qosClasses, resourceListOf } from './compose-resources.ts';
 import { readRequestsConfig } from './compose-spec.ts';
 import type { Config } from './config/config.ts';
@@ -16,6 +17,7 @@ import type { Volumes } from './volumes/volumes.ts';
 const IDS_PER_POD = 65_536;
 
 export interface RequestTools {
+  readonly clock: Clock;
   readonly handlers: Handlers;
   readonly resources: Resources;
   readonly objects: ObjectsPort;
@@ -27,7 +29,7 @@ export function composeRequests(config: Config, tools: RequestTools): RequestsPo
   const { kubelet, features } = config;
   const { handlers, resources, objects, nodeIps } = tools;
   const network = createNetwork(
-    { readTextFile: (path) => readFile(path, 'utf8'), nodeIps },
+    { mono: tools.clock.mono, readTextFile: (path) => readFile(path, 'utf8'), nodeIps },
     {
       clusterDns: kubelet.clusterDNS,
       clusterDomain: kubelet.clusterDomain,

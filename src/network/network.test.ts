@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod, PodSpec } from '../api/pod.ts';
+import { createManualClock } from '../base/manual-clock.ts';
 import { createNetwork, type NetworkConfig } from './network.ts';
 
 const config: NetworkConfig = {
@@ -14,23 +15,27 @@ const pod = (spec: Partial<PodSpec>): Pod => ({
   spec: { containers: [], ...spec },
 });
 
-function networkWith(files: Record<string, string>, more: Partial<NetworkConfig> = {}) {
+function networkWith(files: Record<string, string>, more: Partial<NetworkConfig> = {}, clock = createManualClock()) {
   const readTextFile = (path: string) =>
     files[path] === undefined ? Promise.reject(new Error('no such file or directory')) : Promise.resolve(files[path]);
-  return createNetwork({ readTextFile, nodeIps: () => ['2001:db8::1'] }, { ...config, ...more });
+  return createNetwork({ mono: clock.mono, readTextFile, nodeIps: () => ['2001:db8::1'] }, { ...config, ...more });
 }
 
-test('the resolv.conf of the node is read for each pod', async () => {
+test('the resolv.conf of the node is read anew for pods that do not start together', async () => {
   const files = { '/etc/resolv.conf': 'nameserver 192.0.2.1' };
-  const network = networkWith(files);
+  const clock = createManualClock();
+  const network = networkWith(files, {}, clock);
   const servers = async () => {
     const dns = await network.dnsOf(pod({ dnsPolicy: 'Default' }));
     return dns.ok ? dns.value.config.servers : dns.problem;
   };
   assert.deepEqual(await servers(), ['192.0.2.1']);
   files['/etc/resolv.conf'] = 'nameserver 192.0.2.2';
+  assert.deepEqual(await servers(), ['192.0.2.1']);
+  await clock.advance(1000);
   assert.deepEqual(await servers(), ['192.0.2.2']);
   files['/etc/resolv.conf'] = 'nameserver';
+  await clock.advance(1000);
   assert.equal(await servers(), '/etc/resolv.conf: nameserver list is empty');
 });
 

@@ -3,12 +3,15 @@
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import type { Pod } from '../api/pod.ts';
 import { describeError } from '../base/errors.ts';
+import { keptFor } from '../base/kept.ts';
 import { computePodDns, type PodDns } from './rules/dns.ts';
 import { computeHostname, type PodHostname } from './rules/hostname.ts';
 import { managedHosts, nodeHosts } from './rules/hosts-file.ts';
 import { type DnsConfig, parseResolvConf } from './rules/resolv-conf.ts';
 
 export interface NetworkDeps {
+  /** Monotonic milliseconds. */
+  readonly mono: () => number;
   readonly readTextFile: (path: string) => Promise<string>;
   /** The node's addresses as they are now, the primary one first. */
   readonly nodeIps: () => readonly string[];
@@ -31,9 +34,11 @@ export interface Network {
   hostsFileOf(pod: Pod, podIps: readonly string[]): Promise<Parsed<string>>;
 }
 
+/** The file changes with the node's network; pods that start together read it together. */
+const HOST_DNS_KEPT_MS = 1000;
 const NODE_HOSTS_FILE = '/etc/hosts';
 
-export function createNetwork({ readTextFile, nodeIps }: NetworkDeps, config: NetworkConfig): Network {
+export function createNetwork({ mono, readTextFile, nodeIps }: NetworkDeps, config: NetworkConfig): Network {
   const { clusterDns, clusterDomain, resolvConf } = config;
   const hostnameOf = (pod: Pod) => computeHostname(pod, { clusterDomain, override: config.hostnameOverride });
 
@@ -45,14 +50,13 @@ export function createNetwork({ readTextFile, nodeIps }: NetworkDeps, config: Ne
     }
   }
 
-  /** Read anew for each pod: the file changes with the node's network. */
-  async function hostDns(): Promise<Parsed<DnsConfig | undefined>> {
+  const hostDns = keptFor(HOST_DNS_KEPT_MS, mono, async (): Promise<Parsed<DnsConfig | undefined>> => {
     if (resolvConf === '') return parsed(undefined);
     const text = await read(resolvConf);
     if (!text.ok) return text;
     const host = parseResolvConf(text.value);
     return host.ok ? host : unparsable(`${resolvConf}: ${host.problem}`);
-  }
+  });
 
   return {
     hostnameOf,

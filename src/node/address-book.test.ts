@@ -49,6 +49,30 @@ describe('the address book', () => {
     assert.deepEqual(book.internalIps(), ['198.51.100.7']);
   });
 
+  it('reads the interfaces anew after some seconds, not for each pod', async () => {
+    let readings = 0;
+    const clock = createManualClock();
+    const book = createAddressBook(
+      {
+        clock,
+        network: {
+          interfaces: () => {
+            readings += 1;
+            return interfaces.slice(0, readings + 1);
+          },
+          routes: () => [{ family: 4, interface: 'eth1' }],
+          resolve: () => new Promise(() => undefined),
+        },
+      },
+      { nodeName: 'web', hostname: 'web', flagIps: [], externalCloud: false },
+    );
+    const first = book.internalIps();
+    assert.deepEqual(book.internalIps(), first);
+    await clock.advance(5000);
+    assert.deepEqual(book.internalIps(), ['198.51.100.7']);
+    assert.notDeepEqual(first, ['198.51.100.7']);
+  });
+
   it('waits for names only a moment', async () => {
     const { book, clock } = setUp(() => new Promise(() => undefined));
     await book.start(signal());

@@ -1,6 +1,7 @@
 /** The addresses of this node as they are now. What its name resolves to is asked for in the background: name servers may not answer. */
 import type { NodeAddress } from '../api/node.ts';
 import type { Clock } from '../base/clock.ts';
+import { keptFor } from '../base/kept.ts';
 import type { Part } from '../base/lifecycle.ts';
 import {
   type AddressInput,
@@ -27,12 +28,14 @@ export interface AddressBookConfig {
 export interface AddressBook extends Part {
   /** What the rules decide on. */
   input(): AddressInput;
-  /** Addresses by which others reach this node, the preferred one first; none where it has none. */
+  /** Addresses by which others reach this node, the preferred one first; none where it has none. Up to 5 s old. */
   internalIps(): readonly string[];
   /** Resolves when the name is resolved, or after a moment: an address that the name gives is better known from the start. */
   settled(signal: AbortSignal): Promise<void>;
 }
 
+/** Every status of a pod needs them, and the kernel's list of interfaces grows with every pod: in a burst it took a quarter of our time. */
+const INTERNAL_IPS_KEPT_MS = 5000;
 const FIRST_WAIT_MS = 300;
 const AGAIN_MS = 60_000;
 /** A lookup that fails costs many seconds of waiting. */
@@ -53,11 +56,17 @@ export function createAddressBook(
     routes: network.routes(),
   });
 
+  const internalIps = keptFor(INTERNAL_IPS_KEPT_MS, clock.mono, () => {
+    const answer = computeAddresses(input());
+    return answer.ok ? internalIpsOf(answer.value.addresses) : anyGlobalAddress(network.interfaces());
+  });
+
   const run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       const found = await network.resolve(config.nodeName, signal);
       // A name server that is away for a moment must not change the node's address.
       if (found.length > 0) named = found;
+      internalIps.drop();
       first.resolve();
       await clock.sleep(found.length > 0 ? AGAIN_MS : AGAIN_AFTER_FAILURE_MS, signal);
     }
@@ -71,10 +80,7 @@ export function createAddressBook(
     },
     stop: () => running,
     input,
-    internalIps: () => {
-      const answer = computeAddresses(input());
-      return answer.ok ? internalIpsOf(answer.value.addresses) : anyGlobalAddress(network.interfaces());
-    },
+    internalIps,
     settled: async (signal) => {
       const pause = new AbortController();
       const late = clock.sleep(FIRST_WAIT_MS, pause.signal).catch(() => undefined); // settled sooner

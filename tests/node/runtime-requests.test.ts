@@ -84,7 +84,7 @@ const podFor = (uid: string): Pod => ({
 });
 
 const network = createNetwork(
-  { readTextFile: (path) => readFile(path, 'utf8'), nodeIps: () => ['192.0.2.10'] },
+  { mono: () => performance.now(), readTextFile: (path) => readFile(path, 'utf8'), nodeIps: () => ['192.0.2.10'] },
   { clusterDns: [], clusterDomain: 'cluster.local', resolvConf: '/etc/resolv.conf', hostnameOverride: true },
 );
 

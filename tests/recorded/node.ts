@@ -56,6 +56,7 @@ export const runtimeHandlers: Readonly<Record<string, string>> = { plain: 'runc'
 const resolvConf = 'nameserver 10.255.255.53\n';
 export const network = createNetwork(
   {
+    mono: () => performance.now(),
     readTextFile: (path) => Promise.resolve(path === '/etc/hosts' ? nodeHostsFile : resolvConf),
     nodeIps: () => ['192.0.2.10'],
   },
