@@ -85,7 +85,7 @@ export function composeCluster(config: Config, deps: KubeletDeps, kube: Kube, to
       // Pods are judged by their node's labels: those of the API server wait until it has the node.
       const source = createApiSource({
         log: log.named('sources'),
-        onPods: onceKnown(node, config.kubelet.registerNode, tell),
+        onPods: onceKnown(node, config.kubelet.registerNode, inOneGo(tell)),
         onMirrors: mirrors.setMirrors,
       });
       const { listener } = publisher;
@@ -119,6 +119,20 @@ function ownerOf(node: KubeNode | undefined): { readonly name: string; readonly 
 function setAgain(pods: Pods): void {
   const desired = pods.desired();
   if (desired !== undefined) pods.setDesired(desired.pods, desired.everySourceHeard);
+}
+
+/** Each set names every pod, and many pods may come at once: what arrives together is passed on together, the latest set alone. */
+function inOneGo(tell: (pods: readonly Pod[]) => void): (pods: readonly Pod[]) => void {
+  let latest: readonly Pod[] | undefined;
+  const pass = () => {
+    const pods = latest;
+    latest = undefined;
+    if (pods !== undefined) tell(pods);
+  };
+  return (pods) => {
+    if (latest === undefined) setImmediate(pass);
+    latest = pods;
+  };
 }
 
 /** Passes on what is told as soon as the node's object has been seen once; the latest wins until then. */

@@ -124,6 +124,7 @@ function streamLimit(session: ClientHttp2Session): number {
 function awaitReply(stream: ClientHttp2Stream, signal: AbortSignal, suspect: () => void): Promise<Reply> {
   return new Promise((resolve, reject) => {
     let failure: Error | undefined;
+    let replied = false;
     const onAbort = () => {
       if (codeOf(signal.reason) === 'deadline') suspect();
       reject(signal.reason);
@@ -136,6 +137,7 @@ function awaitReply(stream: ClientHttp2Stream, signal: AbortSignal, suspect: () 
       failure = error;
     });
     stream.once('response', (headers) => {
+      replied = true;
       settle();
       resolve({
         httpStatus: headers[':status'] ?? 0,
@@ -149,7 +151,8 @@ function awaitReply(stream: ClientHttp2Stream, signal: AbortSignal, suspect: () 
     });
     stream.once('close', () => {
       settle();
-      reject(noReply(stream, failure));
+      // Every stream closes in the end: an error with its stack is made only for somebody who waits.
+      if (!replied) reject(noReply(stream, failure));
     });
   });
 }
