@@ -3,9 +3,11 @@ import type { Measure } from './measure.ts';
 import { apiPod } from './measures/api-pod.ts';
 import { api50, api100 } from './measures/api-pods.ts';
 import { apiRestart } from './measures/api-restart.ts';
+import { configMap } from './measures/config-map.ts';
 import { endpoints } from './measures/endpoints.ts';
 import { floor } from './measures/floor.ts';
 import { forward } from './measures/forward.ts';
+import { hungMount } from './measures/hung-mount.ts';
 import { idle } from './measures/idle.ts';
 import { logs } from './measures/logs.ts';
 import { probes } from './measures/probes.ts';
@@ -14,10 +16,11 @@ import { restart } from './measures/restart.ts';
 import { start } from './measures/start.ts';
 import { staticPod } from './measures/static-pod.ts';
 import { static50, static100 } from './measures/static-pods.ts';
+import { volumes } from './measures/volumes.ts';
 
 export const MEASURES: readonly Measure[] = [
-  ...[start, idle, floor, staticPod, static50, static100, probes, reaction, restart, endpoints, logs],
-  ...[apiPod, api50, api100, apiRestart, forward],
+  ...[start, idle, floor, staticPod, static50, static100, probes, reaction, restart, endpoints, logs, hungMount],
+  ...[apiPod, api50, api100, apiRestart, forward, volumes, configMap],
 ];
 
 /** Those that were named, in the order of MEASURES; all if none was. An unknown name is an error. */

@@ -14,11 +14,15 @@ export interface ApiPods {
   drain(): Promise<readonly number[]>;
 }
 
-export async function runApiPods(world: BenchCluster, count: number): Promise<ApiPods> {
+export async function runApiPods(
+  world: BenchCluster,
+  count: number,
+  wanted: Readonly<Record<string, unknown>> = podSpec(),
+): Promise<ApiPods> {
   const { admin, node } = world.cluster;
   const names = Array.from({ length: count }, () => world.podName());
   // Bound to the node already: what the scheduler takes is not the kubelet's time.
-  const spec = { nodeName: node.nodeName, ...podSpec() };
+  const spec = { nodeName: node.nodeName, ...wanted };
   const ready = await untilEach(admin, names, isReady, async (name) => {
     await admin.create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
   });

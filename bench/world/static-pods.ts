@@ -14,7 +14,7 @@ export const GRACE_SECONDS = 2;
 /** Several times what the slowest kubelet was seen to need for a hundred pods. */
 export const PODS_DEADLINE_MS = 120_000;
 
-export function podSpec(container: object = {}): object {
+export function podSpec(container: object = {}): Readonly<Record<string, unknown>> {
   return {
     terminationGracePeriodSeconds: GRACE_SECONDS,
     containers: [{ name: CONTAINER, image: BUSYBOX, command: ['sh', '-c', SCRIPT], ...container }],
