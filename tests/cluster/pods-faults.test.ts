@@ -109,8 +109,8 @@ async function readyAtOnce(world: PodCluster, t: TestContext): Promise<void> {
   t.diagnostic(`started to told, ms: median ${waits[10]}, longest ${waits.at(-1)}`);
   for (const name of names) await world.delete(name);
   for (const name of names) await world.gone(name);
-  // One of twenty may have met a moment in which the machine did something else.
-  assert.ok((waits.at(-2) ?? 0) < 100, `${waits.at(-2)} ms from the start of a container to the API server`);
+  // How fast it is in figures is for `make bench`; here, that no interval is waited for.
+  assert.ok((waits[10] ?? 0) < 500, `${waits[10]} ms from the start of a container to the API server`);
 }
 
 /** The wall clock of a line of the kubelet's log, ms. */

@@ -60,7 +60,7 @@ for (const runtime of RUNTIMES) {
     const ended = await cri.containers.status(first.id, {}, AbortSignal.timeout(1000));
     const gap = Number(second.createdAt - (ended?.status?.finishedAt ?? 0n)) / 1e6;
     t.diagnostic(`restarted ${gap.toFixed(0)} ms after the exit`);
-    assert.ok(gap < 1000, `restarted ${gap} ms after the exit`);
+    assert.ok(gap < 3000, `restarted ${gap} ms after the exit`);
     await untilEvent('crash', /^BackOff: "Back-off restarting failed container c in pod crash-node_default\(/);
     const dead = await until('the second one has ended', async () => {
       const all = await containers('crash', 'c');
@@ -73,7 +73,7 @@ for (const runtime of RUNTIMES) {
         third.createdAt -
           ((await cri.containers.status(second.id, {}, AbortSignal.timeout(1000)))?.status?.finishedAt ?? 0n),
       ) / 1e9;
-    assert.ok(wait >= 10 && wait < 12, `third start ${wait} s after the second end`);
+    assert.ok(wait >= 10 && wait < 15, `third start ${wait} s after the second end`);
     await until('only one dead container is kept', async () => {
       const all = await containers('crash', 'c');
       const exited = all.filter(({ state }) => state === ContainerState.CONTAINER_EXITED);
