@@ -128,3 +128,36 @@ test('what is mounted below is named and left alone', async (t) => {
   }
   assert.ok(existsSync(join(precious, 'data')));
 });
+
+test('several mounts on one folder go with one look at the mounts, also where one went by itself', async (t) => {
+  let looks = 0;
+  let unmounts = 0;
+  const { root, folders, directory } = scene(t, {
+    unmount: (target, lazy) => {
+      // Somebody else is there first.
+      if (unmounts === 0) calls.unmount(target, lazy);
+      unmounts += 1;
+      calls.unmount(target, lazy);
+    },
+  });
+  const jobs = createFileJobs({ clock: createSystemClock(), calls, program: undefined });
+  const counting = createFolders({
+    calls: { mount: calls.mount, unmount: calls.unmount },
+    jobs,
+    mountTable: (about) => {
+      looks += 1;
+      return readMountTable(about);
+    },
+  });
+  const path = directory('kubernetes.io~empty-dir', 'm');
+  const again = () => calls.mount({ source: 'tmpfs', target: path, type: 'tmpfs', data: '' });
+  for (const remove of [counting.remove, folders.remove]) {
+    await folders.ensure({ directory: path, medium: 'memory' }, never);
+    again();
+    again();
+    await remove(path, never);
+    assert.ok(!existsSync(path));
+    assert.equal(readMountTable().filter(({ point }) => point.startsWith(root)).length, 0);
+  }
+  assert.equal(looks, 1);
+});

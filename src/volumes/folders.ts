@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
 import { errnoName, type FileCalls } from '../host/file-calls.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
-import { isForeign, type MountTable, mountsBelow } from '../host/mount-table.ts';
+import { isForeign, type MountEntry, type MountTable, mountsBelow } from '../host/mount-table.ts';
 import type { VolumeFolders } from './kind.ts';
 import { readyDirectory } from './rules/places.ts';
 
@@ -33,8 +33,6 @@ export interface FoldersDeps {
 }
 
 const FOR_EVERYBODY = 0o777;
-/** Mounts on top of each other at one place: more than a handful is somebody else's doing. */
-const MOST_STACKED = 8;
 
 export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders {
   // Kernels before 6.4 don't know the option; found out at the first mount.
@@ -72,27 +70,36 @@ export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders
     await writeFile(ready, '', { mode: 0o644 });
   };
 
-  const unmountAll = async (directory: string, signal: AbortSignal): Promise<void> => {
-    for (let round = 0; round < MOST_STACKED; round += 1) {
-      const table = mountTable(directory);
-      const entry = table.findLast(({ point }) => point === directory);
-      if (entry === undefined) return;
+  /** Of several mounts at one place the one on top is unmounted first; one that somebody else took away meanwhile is fine. */
+  const unmountAll = async (directory: string, stacked: readonly MountEntry[], signal: AbortSignal): Promise<void> => {
+    for (const entry of stacked.toReversed()) {
       // In a process of its own: to let go of a large tmpfs takes the kernel a while.
-      if (isForeign(entry) || (await isLarge(directory))) {
-        await jobs.run({ kind: 'unmount', path: directory }, { foreign: true, signal });
-      } else calls.unmount(directory, false);
+      const away = isForeign(entry) || (await isLarge(directory));
+      if (away) await jobs.run({ kind: 'unmount', path: directory }, { foreign: true, signal });
+      else unmountHere(directory);
+    }
+  };
+
+  const unmountHere = (directory: string): void => {
+    try {
+      calls.unmount(directory, false);
+    } catch (error) {
+      if (errnoName(error) !== 'EINVAL') throw error;
     }
   };
 
   const remove: Folders['remove'] = async (directory, signal) => {
     const noted = readyDirectory(directory);
-    const below = mountsBelow(mountTable(directory), directory);
+    // Read once: with many pods the table is long. What is mounted after this look stops the removal below.
+    const table = mountTable(directory);
+    const below = mountsBelow(table, directory);
     if (below.length > 0) {
       const points = below.map(({ point }) => point).join(', ');
       throw new CodedError('conflict', `${directory} can't be removed: still mounted below it: ${points}`);
     }
     await jobs.run({ kind: 'remove', path: noted }, { foreign: false, signal });
-    await unmountAll(directory, signal);
+    const stacked = table.filter(({ point }) => point === directory);
+    await unmountAll(directory, stacked, signal);
     await jobs.run({ kind: 'remove', path: directory }, { foreign: false, signal });
     await removeIfEmpty(dirname(noted));
   };

@@ -1,9 +1,11 @@
 /** Parts of volumes for containers that want only those: mounted at places of their own below the pod's folder. */
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import { quoteText } from '../base/go-text.ts';
 import type { Logger } from '../base/logger.ts';
+import { errnoName } from '../host/file-calls.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
 import { isForeign, type MountTable, mountsBelow } from '../host/mount-table.ts';
 import { subPathPlace } from './rules/places.ts';
@@ -41,6 +43,8 @@ export function createSubPaths(deps: SubPathsDeps): SubPaths {
 
   const clean: SubPaths['clean'] = async (uid, signal) => {
     const folder = join(podDirectory(uid), 'volume-subpaths');
+    // Few pods have any: the others need no look at the mounts of the whole node.
+    if (!(await isThere(folder))) return;
     // The last one first: of several at one place, that is the one which is seen.
     for (const entry of mountsBelow(deps.mountTable(folder), folder).toReversed()) {
       await jobs.run({ kind: 'unmount', path: entry.point }, { foreign: isForeign(entry), signal });
@@ -76,4 +80,14 @@ export function createSubPaths(deps: SubPathsDeps): SubPaths {
     },
     clean,
   };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (errnoName(error) === 'ENOENT') return false;
+    throw error;
+  }
 }
