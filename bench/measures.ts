@@ -12,6 +12,7 @@ import { idle } from './measures/idle.ts';
 import { logs } from './measures/logs.ts';
 import { probes } from './measures/probes.ts';
 import { reaction } from './measures/reaction.ts';
+import { readyLatency } from './measures/ready-latency.ts';
 import { restart } from './measures/restart.ts';
 import { start } from './measures/start.ts';
 import { staticPod } from './measures/static-pod.ts';
@@ -20,7 +21,7 @@ import { volumes } from './measures/volumes.ts';
 
 export const MEASURES: readonly Measure[] = [
   ...[start, idle, floor, staticPod, static50, static100, probes, reaction, restart, endpoints, logs, hungMount],
-  ...[apiPod, api50, api100, apiRestart, forward, volumes, configMap],
+  ...[apiPod, api50, api100, readyLatency, apiRestart, forward, volumes, configMap],
 ];
 
 /** Those that were named, in the order of MEASURES; all if none was. An unknown name is an error. */
