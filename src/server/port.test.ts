@@ -1,5 +1,6 @@
 /** Clients that are slow, many, wrong or up to no good, by bytes on real sockets. */
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { ask, createFakeReviews, createTestPki, startTestServer, type TestPki } from './testing.ts';
 import { open as openAs, ROUTES, raw as rawAs, statusesOf } from './testing-routes.ts';
@@ -118,6 +119,17 @@ describe('upgrades', () => {
       if (text.endsWith(' late')) break;
     }
     assert.match(text, /^HTTP\/1\.1 101 .*\r\n\r\nearly late$/s);
+  });
+
+  it('may end one direction and still get what comes then', async () => {
+    await using running = await start();
+    const port = running.server.ports().secure;
+    const halfOpen = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
+    const socket = await openAs(pki, port, { socket: halfOpen });
+    socket.end(`${upgrade('/exec/late')}early`);
+    let text = '';
+    for await (const chunk of socket) text += chunk;
+    assert.match(text, /^HTTP\/1\.1 101 .*\r\n\r\nyou said early$/s);
   });
 
   it('that are refused end the connection, and what follows is not read', async () => {

@@ -74,6 +74,8 @@ export function securePort(address: Address, serve: Serve, { tls, material, limi
       requestCert: true,
       rejectUnauthorized: false,
       handshakeTimeout: HANDSHAKE_WITHIN_MS,
+      // Unlike a plain server, one with TLS would end its side with the client's, although a stream has more to say.
+      allowHalfOpen: true,
       ALPNProtocols: ['http/1.1'],
     },
     serve.request,

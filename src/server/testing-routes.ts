@@ -1,4 +1,5 @@
 /** Routes of tests, one for each thing that can go well or wrong, and clients that write bytes as they are. */
+import type { Socket } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { CodedError } from '../base/errors.ts';
 import { readBody } from './body.ts';
@@ -45,12 +46,22 @@ export const ROUTES: readonly Route[] = [
     upgrade: ({ socket, head, answer, parameters }) => {
       if (parameters['pod'] === 'none') return answer(notFound('pod does not exist'));
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
+      if (parameters['pod'] === 'late') return answerLate(socket, head);
       socket.write(head);
       socket.pipe(socket);
     },
   }),
   page('/profile', ({ answer }) => answer(textAnswer(200, 'profile')), { switch: 'profiling' }),
 ];
+
+/** Says only after the client's end what the client has said. */
+function answerLate(socket: Socket, head: Buffer): void {
+  let text = head.toString();
+  socket.on('data', (part: Buffer) => {
+    text += part.toString();
+  });
+  socket.on('end', () => setImmediate(() => socket.end(`you said ${text}`)));
+}
 
 export function open(pki: TestPki, port: number, more: ConnectionOptions = {}): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {

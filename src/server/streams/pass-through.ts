@@ -12,6 +12,10 @@ import { hasBody, passedHeaders } from './rules/passed-headers.ts';
 
 /** A refusal is a sentence, not a download. */
 const LONGEST_REFUSAL = 64 * 1024;
+/** What one direction may hold here: enough to read on while the last piece is on its way, too little to be a buffer. */
+const MOST_HELD = 256 * 1024;
+/** Who has said all may still listen, but whether they do is only seen when there is something to tell them. */
+const SILENCE_AFTER_END_MS = 60_000;
 
 /** Resolves when both directions are over. */
 export async function passThrough(exchange: UpgradeExchange, url: string): Promise<void> {
@@ -118,10 +122,37 @@ async function join({ client, clientHead, runtime, runtimeHead, signal }: Joined
   // Who has gone can't take anything any more.
   client.once('close', cut);
   runtime.once('close', () => client.destroySoon());
+  whenEnded(client, () => client.setTimeout(SILENCE_AFTER_END_MS, cut));
   if (clientHead.length > 0) runtime.write(clientHead);
   if (runtimeHead.length > 0) client.write(runtimeHead);
-  client.pipe(runtime);
-  runtime.pipe(client);
+  pump(client, runtime);
+  pump(runtime, client);
   await Promise.allSettled([finished(client), finished(runtime)]);
   signal.removeEventListener('abort', cut);
+}
+
+/**
+ * As `pipe` does it, but without waiting for each piece to be taken before the next is read, which halves the speed of a connection; and
+ * each piece is given back when it is out, which spares the garbage collector megabytes that it would find only much later.
+ */
+function pump(from: Socket, to: Socket): void {
+  from.on('data', (piece: Buffer<ArrayBuffer>) => {
+    const isTaken = to.write(piece, (error) => {
+      if (!error) release(piece);
+    });
+    if (!isTaken && to.writableLength >= MOST_HELD) from.pause();
+  });
+  to.on('drain', () => from.resume());
+  whenEnded(from, () => to.end());
+}
+
+/** It may have ended before there was anybody to pass it on to. */
+function whenEnded(socket: Socket, then: () => void): void {
+  if (socket.readableEnded) then();
+  else socket.once('end', then);
+}
+
+/** A socket reads each piece into memory of its own; one that shares its memory with others is left alone. */
+function release({ buffer, byteLength }: Buffer<ArrayBuffer>): void {
+  if (buffer.byteLength === byteLength) buffer.transfer(0);
 }
