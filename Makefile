@@ -58,7 +58,7 @@ recorded: build ## the recorded lives of 60 pods, lived again under our kubelet 
 	@$(NODE) tests/recorded/main.ts $(LIVES)
 	@$(NODE) tests/recorded/main.ts --cluster $(LIVES)
 
-soak: build ## the long runs: churn, hundreds of kills (MINUTES= SEED=)
+soak: build ## the long runs: churn, hundreds of kills, no control plane for ten minutes (MINUTES= SEED=)
 	@$(NODE) tests/soak/main.ts $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 dist: build ## a release folder: one executable file, systemd unit, sample config, checksums

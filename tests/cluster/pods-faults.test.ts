@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pod } from '../../src/api/pod.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
-import { writeStaticPod } from '../lab/static-pods.ts';
 import { runs } from '../node/pod-support.ts';
+import { planeAway } from '../soak/plane-away.ts';
 import {
   conditionOf,
   containerIds,
@@ -27,7 +27,7 @@ test('pods of a cluster in trouble', { skip: whyClusterIsSkipped(process.env) },
   await t.test('what happened while the kubelet was away is made good', () => away(world));
   await t.test('that a pod is Ready reaches the API server at once', (one) => readyAtOnce(world, one));
   await t.test('a control plane that was away for a minute gets every status, in order', (one) =>
-    planeAway(world, one),
+    planeAway(world, one, { seconds: 60, each: 1 }),
   );
   await t.test('a hundred pods come and go', (one) => hundred(world, one));
 });
@@ -118,54 +118,6 @@ function timeOf(line: string | undefined): number {
   const [, month, day, clock] = /^[IWE](\d\d)(\d\d) ([\d:.]+) /.exec(line ?? '') ?? [];
   assert.ok(clock !== undefined, `no time in ${line}`);
   return Date.parse(`${new Date().getUTCFullYear()}-${month}-${day}T${clock}Z`);
-}
-
-async function planeAway(world: PodCluster, t: TestContext): Promise<void> {
-  const { cluster } = world;
-  const { 'kube-apiserver': apiServer } = cluster.components;
-  const never = { restartPolicy: 'Never' };
-  await world.create('finishes', { ...never, containers: [runs('main', 'sleep 12; exit 0')] });
-  await world.create('fails', { ...never, containers: [runs('main', 'sleep 14; exit 9')] });
-  await world.create('crashes', { containers: [runs('main', 'sleep 10; exit 1')] });
-  await world.create('stays');
-  const probe = { exec: { command: ['sh', '-c', '[ -f /tmp/ok ]'] }, periodSeconds: 1 };
-  await world.create('wakes', {
-    containers: [runs('main', 'sleep 15; touch /tmp/ok; sleep 600', { readinessProbe: probe })],
-  });
-  const names = ['finishes', 'fails', 'crashes', 'stays', 'wakes'];
-  for (const name of names) await world.become(name, 'running', phaseIs('Running'));
-  const stayed = await world.get('stays');
-  await apiServer.kill();
-  await writeStaticPod(cluster.node, { name: 'meanwhile', spec: { containers: [stays('main')] } });
-  await delay(60_000);
-  await apiServer.start();
-  const back = performance.now();
-  const recording = world.record();
-  await Promise.all([
-    world.become('finishes', 'Succeeded', phaseIs('Succeeded'), 5000),
-    world.become('fails', 'Failed', phaseIs('Failed'), 5000),
-    world.become('crashes', 'restarted', (pod) => restarts(pod) >= 1, 5000),
-    world.become('wakes', 'Ready', isReady, 5000),
-    world.ready(`meanwhile-${NODE}`, 5000),
-  ]);
-  t.diagnostic(`every status right ${Math.round(performance.now() - back)} ms after the API server was back`);
-  recording.stop();
-  assert.equal((await world.get('fails')).status?.containerStatuses?.[0]?.state.terminated?.exitCode, 9);
-  assert.deepEqual(containerIds(await world.get('stays')), containerIds(stayed));
-  for (const name of names) assertNoWayBack(recording.of(name));
-  for (const name of names) await world.delete(name, { gracePeriodSeconds: 1 });
-  for (const name of names) await world.gone(name);
-}
-
-/** Restarts only grow, and who has ended stays so. */
-function assertNoWayBack(versions: readonly Pod[]): void {
-  const counts = versions.map(restarts);
-  assert.deepEqual(
-    counts,
-    counts.toSorted((a, b) => a - b),
-  );
-  const ended = versions.findIndex((pod) => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed');
-  if (ended >= 0) assert.ok(versions.slice(ended).every((pod) => pod.status?.phase === versions[ended]?.status?.phase));
 }
 
 async function hundred(world: PodCluster, t: TestContext): Promise<void> {
