@@ -32,6 +32,8 @@ export interface Cluster {
   readonly identify: NonNullable<PodsDeps['identify']>;
   /** How many pods of the API server stand for static ones here. */
   mirrorPods(): number;
+  /** Under which the API server knows a static pod; undefined where it has no mirror of it. */
+  mirrorUid(namespace: string, name: string): string | undefined;
   /** To be told of each status. */
   publish(change: PodStatusChange): void;
   /** To be told of what becomes of pods, after their statuses. */
@@ -72,6 +74,8 @@ export function composeCluster(config: Config, deps: KubeletDeps, kube: Kube, to
     after: [mirrors, node],
     identify: adoption.identify,
     mirrorPods: () => mirrors.known()?.length ?? 0,
+    mirrorUid: (namespace, name) =>
+      mirrors.known()?.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace)?.metadata.uid,
     publish: publisher.publish,
     follow: (news) => {
       if (news.kind === 'gone') publisher.finish(news.uid);

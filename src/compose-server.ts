@@ -38,6 +38,8 @@ export interface ServerTools {
   readonly kube: Kube | undefined;
   readonly cri: CriClient;
   readonly parts: Pick<PodParts, 'pods' | 'statuses'>;
+  /** Under which the API server knows a static pod. */
+  readonly mirrorUid: (namespace: string, name: string) => string | undefined;
   readonly meters: Meters;
   readonly health: HealthChecks;
   /** The configuration as it is after a reload. */

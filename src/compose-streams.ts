@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { type ContainerId, containerId, type PodUid, podUid, type SandboxId, sandboxId } from './api/ids.ts';
 import type { Pod } from './api/pod.ts';
+import { isStaticPod } from './api/pod-traits.ts';
 import type { KubeletDeps } from './compose.ts';
 import type { PodParts } from './compose-pods.ts';
 import type { Config } from './config/config.ts';
@@ -19,12 +20,18 @@ const NODE_LOGS = '/var/log';
 
 type Parts = Pick<PodParts, 'pods' | 'statuses'>;
 
+interface StreamTools {
+  readonly parts: Parts;
+  readonly cri: CriClient;
+  readonly mirrorUid: (namespace: string, name: string) => string | undefined;
+}
+
 export function composeStreams(
   { features, kubelet, settings }: Config,
   { clock, log, host, surroundings }: KubeletDeps,
-  { parts, cri }: { readonly parts: Parts; readonly cri: CriClient },
+  { parts, cri, mirrorUid }: StreamTools,
 ): readonly Route[] {
-  const pods = createServedPods(parts, cri);
+  const pods = createServedPods({ parts, cri, mirrorUid });
   return [
     ...createStreamRoutes({ pods, runtime: cri.streams }),
     ...(features.enabled('ContainerCheckpoint')
@@ -58,7 +65,7 @@ export function composeStreams(
   ];
 }
 
-function createServedPods({ pods, statuses }: Parts, cri: CriClient): ServedPods {
+function createServedPods({ parts: { pods, statuses }, cri, mirrorUid }: StreamTools): ServedPods {
   return {
     find: (namespace, name): ServedPod | undefined => {
       const isMeant = ({ metadata }: Pod) => metadata.name === name && metadata.namespace === namespace;
@@ -67,7 +74,14 @@ function createServedPods({ pods, statuses }: Parts, cri: CriClient): ServedPods
       const view = called.find(({ step }) => step === 'syncing') ?? called[0];
       const pod = view?.pod ?? pods.desired()?.pods.find(isMeant);
       const uid = podUid(pod?.metadata.uid ?? '');
-      return pod && { uid, pod, status: statuses.get(uid) ?? pod.status };
+      return (
+        pod && {
+          uid,
+          pod,
+          ...(isStaticPod(pod) && { mirrorUid: mirrorUid(namespace, name) }),
+          status: statuses.get(uid) ?? pod.status,
+        }
+      );
     },
     runningContainer: (uid, name, signal) => runningContainer(cri, uid, name, signal),
     readySandbox: (uid, signal) => readySandbox(cri, uid, signal),

@@ -93,6 +93,7 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     kube,
     cri: runtime.cri,
     parts: looksAfterPods,
+    mirrorUid: (namespace, name) => looksAfterPods.cluster?.mirrorUid(namespace, name),
     meters,
     health,
     shown: () => shown,

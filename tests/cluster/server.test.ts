@@ -5,17 +5,20 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { ensurePackages } from '../../tools/machine/packages.ts';
+import type { ApiObject } from '../lab/cluster/api.ts';
 import type { Cluster } from '../lab/cluster/cluster.ts';
 import type { KeyPair } from '../lab/cluster/pki.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { lab } from '../lab/lab.ts';
-import { until } from '../node/pod-support.ts';
+import { writeStaticPod } from '../lab/static-pods.ts';
+import { runs, until } from '../node/pod-support.ts';
 
 const OURS = resolve(import.meta.dirname, '../../dist/kubelet');
 const NODE = 'node-1';
 const TTL_MS = 2000;
 /** The API server remembers by itself that a token was good. */
 const API_SERVER_REMEMBERS_MS = 10_000;
+const PODS = '/api/v1/namespaces/default/pods';
 const EXEC = '/exec/a/b/c?command=id&output=1';
 
 interface Credentials {
@@ -121,6 +124,40 @@ async function throughApiServer(cluster: Cluster): Promise<void> {
   );
 }
 
+/** The API server knows a static pod by the UID of its mirror, and its clients pass that one on. */
+async function mirrors(cluster: Cluster): Promise<void> {
+  await writeStaticPod(cluster.node, { name: 'fixed', spec: { containers: [runs('main', 'sleep 1000')] } });
+  const pair = cluster.pki.admin;
+  const pod = `fixed-${NODE}`;
+  const own = await until('the pod runs', async () => {
+    const { items } = JSON.parse((await ask(cluster, '/runningpods/', { pair })).text);
+    const found = (items as readonly ApiObject[]).find(({ metadata }) => metadata?.name === pod);
+    return (found?.spec?.['containers'] as readonly unknown[] | null | undefined)?.length
+      ? found?.metadata?.['uid']
+      : undefined;
+  });
+  const mirror = await until('it has a mirror', async () => {
+    const { items = [] } = (await cluster.admin.get(PODS)) as { items?: readonly ApiObject[] };
+    return items.find(({ metadata }) => metadata?.name === pod)?.metadata?.uid;
+  });
+  assert.notEqual(mirror, own);
+  const run = (uid: unknown) => ask(cluster, `/run/default/${pod}/${uid}/main?cmd=echo%20here`, { pair }, 'POST');
+  const hello = { status: 200, text: 'here\n' };
+  assert.deepEqual([await run(mirror), await run(own)], [hello, hello]);
+  assert.equal((await run('4f8e3f1c-0000-4000-8000-000000000000')).status, 404);
+  for (const stream of ['exec', 'attach'] as const) {
+    const { text } = await ask(
+      cluster,
+      `/${stream}/default/${pod}/${mirror}/main?command=id&output=1`,
+      { pair },
+      'POST',
+    );
+    assert.equal(text, 'Upgrade request required\n', 'the session was not opened');
+  }
+  const forward = await ask(cluster, `/portForward/default/${pod}/${mirror}`, { pair }, 'POST');
+  assert.equal(forward.text, 'Upgrade request required\n');
+}
+
 async function revoked(cluster: Cluster): Promise<void> {
   const token = await account(cluster, 'leaver', [may('nodes/metrics', 'get')]);
   const status = async () => (await ask(cluster, '/metrics', { token })).status;
@@ -223,6 +260,7 @@ test('the server of a node in a cluster', { skip: whyClusterIsSkipped(process.en
   await t.test('knows its clients by their certificates', () => certificates(cluster));
   await t.test('gives each account what its roles say, and no more', () => rights(cluster));
   await t.test('is reached through the API server', () => throughApiServer(cluster));
+  await t.test('knows a static pod by the UID of its mirror too', () => mirrors(cluster));
   await t.test('refuses a token that was revoked, within its time', () => revoked(cluster));
   await t.test('is scraped by a Prometheus with the token of a service account', () => prometheus(cluster));
   await t.test('lets nobody in whom the API server can no longer vouch for', () => apiServerAway(cluster));
