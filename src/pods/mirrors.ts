@@ -4,6 +4,7 @@
  */
 import type { Pod } from '../api/pod.ts';
 import { isStaticPod } from '../api/pod-traits.ts';
+import { createAlarm } from '../base/alarm.ts';
 import { assertNever } from '../base/assert-never.ts';
 import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
@@ -12,6 +13,7 @@ import type { Logger } from '../base/logger.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { KubeClient } from '../kube/kube.ts';
 import type { Pods } from './pods.ts';
+import { FORGOTTEN_MS, type Makings, makeAgainAt, noteMaking } from './rules/mirror-pace.ts';
 import { type MirrorOwner, mirrorOf } from './rules/mirror-pod.ts';
 import { fullName, type MirrorAction, planMirrors } from './rules/plan-mirrors.ts';
 
@@ -43,6 +45,9 @@ const WITHIN_MS = 15_000;
 export function createMirrors(deps: MirrorsDeps): Mirrors {
   const { clock, log, client, pods, chance } = deps;
   const bit = createWakeBit();
+  const alarm = createAlarm(clock, bit.wake);
+  /** By the UID of the static pod, which changes with its manifest. */
+  const makings = new Map<string, Makings>();
   let known: readonly Pod[] | undefined;
   let failures = 0;
   let running: Promise<void> = Promise.resolve();
@@ -55,7 +60,26 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
     const coming = (pods.desired()?.pods ?? []).filter(isStaticPod);
     const kept = new Set([...ending, ...coming].map(fullName));
     const everySourceHeard = pods.desired()?.everySourceHeard === true;
-    return planMirrors({ wanted, kept, mirrors: known, node: deps.node(), everySourceHeard });
+    return planMirrors({ wanted, kept, mirrors: known, node: deps.node(), everySourceHeard }).filter(mayBeNow);
+  };
+
+  const mayBeNow = (action: MirrorAction): boolean => {
+    if (action.kind !== 'create') return true;
+    const time = makeAgainAt(makings.get(action.pod.metadata.uid));
+    if (time <= clock.now()) return true;
+    alarm.ringAt(time);
+    return false;
+  };
+
+  const noteMade = (pod: Pod): void => {
+    const { uid } = pod.metadata;
+    const now = clock.now();
+    const made = noteMaking(makings.get(uid), now);
+    for (const [one, { at }] of makings) if (now - at >= FORGOTTEN_MS) makings.delete(one);
+    makings.set(uid, made);
+    if (made.times !== 3) return;
+    const hint = 'is there another kubelet with the name of this node?';
+    log.error('Somebody else keeps deleting a mirror pod', { pod: fullName(pod), hint });
   };
 
   const create = async (pod: Pod, node: MirrorOwner, signal: AbortSignal): Promise<void> => {
@@ -63,6 +87,7 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
     log.v(2)?.info('Creating a mirror pod for static pod', { pod: fullName(pod) });
     const wish = { method: 'POST', path, body: mirrorOf(pod, node), timeoutMs: WITHIN_MS } as const;
     const mirror = await client.request<Pod>(wish, signal);
+    noteMade(pod);
     known = [...(known ?? []).filter((one) => one.metadata.uid !== mirror.metadata.uid), mirror];
     deps.onMade(mirror);
   };
@@ -121,7 +146,10 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
         if (!signal.aborted) log.error('Mirror pods are not looked after any more', { err: error });
       });
     },
-    stop: () => running,
+    stop: async () => {
+      alarm.clear();
+      await running;
+    },
     setMirrors: (mirrors) => {
       known = mirrors;
       bit.wake();

@@ -162,6 +162,35 @@ describe('the status publisher', () => {
     assert.deepEqual(server.phasesSent(), ['Running', 'Running']);
   });
 
+  test('answers ever less often to somebody who keeps overwriting it, and says news at once', async () => {
+    const { server, publisher, say, clock } = world(podOf('a'));
+    say('a', 'Running');
+    await settled();
+    let version = 1000;
+    const overwrite = async () => {
+      version += 1;
+      publisher.listener.changed(podOf('a', { resourceVersion: String(version) }, { phase: 'Pending' }));
+      await settled();
+    };
+    await overwrite();
+    assert.equal(server.requests.length, 2, 'once at once');
+    for (const wait of [1000, 2000, 4000, 8000, 10_000]) {
+      const before: number = server.requests.length;
+      await overwrite();
+      await overwrite();
+      await clock.advance(wait - 1);
+      await settled();
+      assert.equal(server.requests.length, before, `before ${wait} ms are over`);
+      await clock.advance(1);
+      await settled();
+      assert.equal(server.requests.length, before + 1, `after ${wait} ms`);
+    }
+    await overwrite();
+    say('a', 'Succeeded');
+    await settled();
+    assert.equal(server.phasesSent().at(-1), 'Succeeded');
+  });
+
   test('does not repeat itself where the API server makes something else of it', async () => {
     const { server, say, publisher } = world(podOf('a'));
     const stubborn: KubeClient['request'] = (request) => {

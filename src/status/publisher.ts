@@ -12,6 +12,7 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { KubeClient, WatchListener } from '../kube/kube.ts';
 import { createRetries } from './retries.ts';
+import { type Overruled, putRight, putRightAt } from './rules/overruled.ts';
 import { isOlder } from './rules/resource-version.ts';
 import { planStatusPatch, type StatusPatch, sameOwnStatus } from './rules/status-patch.ts';
 import { judgeFailure } from './rules/write-failure.ts';
@@ -43,6 +44,8 @@ interface Entry {
   wanted: PodStatus | undefined;
   /** What the API server made of `wanted` when it took it. */
   accepted: { readonly wanted: PodStatus; readonly answer: PodStatus } | undefined;
+  /** Somebody else has written over what was accepted. */
+  overruled: Overruled | undefined;
   finished: boolean;
   busy: boolean;
   /** The UID of the object whose deletion was finished. */
@@ -53,7 +56,8 @@ interface Entry {
 type Target = Pick<Pod, 'metadata' | 'status'>;
 
 type Work =
-  | { readonly kind: 'patch'; readonly patch: StatusPatch; readonly wanted: PodStatus }
+  /** `again`: the API server had taken just this before. */
+  | { readonly kind: 'patch'; readonly patch: StatusPatch; readonly wanted: PodStatus; readonly again: boolean }
   | { readonly kind: 'delete' };
 
 const WRITE_WITHIN_MS = 15_000;
@@ -71,7 +75,15 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
   const entryOf = (uid: PodUid): Entry => {
     const known = entries.get(uid);
     if (known !== undefined) return known;
-    const entry = { uid, wanted: undefined, accepted: undefined, finished: false, busy: false, deleted: undefined };
+    const entry: Entry = {
+      uid,
+      wanted: undefined,
+      accepted: undefined,
+      overruled: undefined,
+      finished: false,
+      busy: false,
+      deleted: undefined,
+    };
     entries.set(uid, entry);
     return entry;
   };
@@ -81,9 +93,10 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
     if (entry.deleted === target.metadata.uid) return undefined;
     if (wanted !== undefined) {
       // What the API server made of it is as near as it gets: asking again would change nothing.
-      const isAccepted = accepted?.wanted === wanted && sameOwnStatus(target.status, accepted.answer);
+      const again = accepted?.wanted === wanted;
+      const isAccepted = again && sameOwnStatus(target.status, accepted.answer);
       const patch = isAccepted ? undefined : planStatusPatch(target.status, wanted);
-      if (patch !== undefined) return { kind: 'patch', patch, wanted };
+      if (patch !== undefined) return { kind: 'patch', patch, wanted, again };
     }
     const isGoing = target.metadata.deletionTimestamp !== undefined && !isMirrorPod(target);
     return entry.finished && isGoing ? { kind: 'delete' } : undefined;
@@ -110,11 +123,20 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
       timeoutMs: WRITE_WITHIN_MS,
     } as const;
     const answer = await client.request<Pod>(wish, stopping);
+    if (work.again) noteOverruled(entry, target);
     entry.accepted = { wanted: work.wanted, answer: answer.status ?? {} };
     // Versions may go back where the API server's store was restored: an answer to what is known counts in any case.
     if (objects.get(uid) === target) keep(answer);
     else learn(answer);
     log.v(3)?.info('Patch status for pod', { pod: `${namespace}/${name}`, podUID: uid, patch: work.patch });
+  };
+
+  const noteOverruled = (entry: Entry, { metadata: { namespace, name, uid } }: Target): void => {
+    entry.overruled = putRight(entry.overruled, clock.now());
+    // Once may be somebody's hand; the second time it is a quarrel.
+    if (entry.overruled.times !== 2) return;
+    const hint = 'is there another kubelet with the name of this node?';
+    log.error('Somebody else keeps writing the status of a pod', { pod: `${namespace}/${name}`, podUID: uid, hint });
   };
 
   const begin = async (entry: Entry, target: Target, work: Work, stopping: AbortSignal): Promise<void> => {
@@ -151,6 +173,8 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
       if (entry.finished && target === undefined) forget(entry);
       return;
     }
+    const notBefore = work.kind === 'patch' && work.again ? putRightAt(entry.overruled) : 0;
+    if (notBefore > clock.now()) retries.putOff(entry.uid, notBefore);
     if (retries.mustWait(entry.uid)) return;
     const running = begin(entry, target, work, signal).finally(() => underWay.delete(running));
     underWay.add(running);

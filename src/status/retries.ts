@@ -13,6 +13,8 @@ export interface Retries {
   succeeded(uid: PodUid): void;
   failed(uid: PodUid, failure: Exclude<WriteFailure, 'replaced'>): void;
   forget(uid: PodUid): void;
+  /** This pod's next write must wait until then, unless there is something else to write. */
+  putOff(uid: PodUid, until: number): void;
   /** There is something else to write: what was refused before does not count. */
   renewed(uid: PodUid): void;
   /** The API server is known to answer. */
@@ -112,6 +114,10 @@ export function createRetries({ clock, chance, retry }: RetriesDeps): Retries {
       own.delete(uid);
       waiting.delete(uid);
       if (trying?.uid === uid) tryOne();
+    },
+    putOff: (uid, until) => {
+      own.set(uid, { until, times: 0, refused: true });
+      alarm.ringAt(until);
     },
     renewed: (uid) => {
       if (own.get(uid)?.refused === true) own.delete(uid);
