@@ -191,6 +191,7 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
       probes,
       ...(objectParts.objects === undefined ? [] : [objectParts.objects]),
       ...(cluster?.before ?? []),
+      volumes,
       pods,
       nodeLogs.part,
       ...(cluster?.after ?? []),

@@ -14,6 +14,7 @@ export interface CountedVolumes {
   readonly count: number;
 }
 
+const MEASURE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const STORAGE_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
 export function createVolumeMetrics(
@@ -41,7 +42,32 @@ export function createVolumeMetrics(
     },
     () => counts().map(({ plugin, state, count }) => ({ labels: [plugin, `${state}_state_of_world`], value: count })),
   );
+  const measured = metrics.histogram({
+    name: 'kubelet_volume_metric_collection_duration_seconds',
+    help: 'Seconds that it took to measure a volume, by the way it was measured.',
+    labels: ['metric_source'],
+    buckets: MEASURE_BUCKETS,
+  });
+  const reconstructed = metrics.counter({
+    name: 'reconstruct_volume_operations_total',
+    help: 'Volumes on disk that an earlier kubelet made, taken over or taken away.',
+    labels: [],
+  });
+  const unknown = metrics.counter({
+    name: 'reconstruct_volume_operations_errors_total',
+    help: 'Volumes on disk that nobody here knows what to do with.',
+    labels: [],
+  });
   return ({ plugin, operation, seconds, failed }) => {
+    if (operation === 'measure') {
+      measured.observe(seconds, ['du']);
+      return;
+    }
+    if (operation === 'reconstruct') {
+      reconstructed.add(1, []);
+      if (failed) unknown.add(1, []);
+      return;
+    }
     operations.observe(seconds, ['false', operation, failed ? 'fail-unknown' : 'success', plugin]);
     if (!failed && operation === 'volume_mount') overall.observe(seconds, ['overall_volume_mount', plugin]);
   };

@@ -50,6 +50,12 @@ export function createCleanUp(deps: CleanUpDeps): CleanUp {
     await left?.stop(new CodedError('gone', 'the pod is over'));
     await subPaths.clean(uid, signal);
     const found = await findVolumes(uid, deps.podDirectory(uid));
+    if (left === undefined) {
+      const known = new Set(kinds.map(({ plugin }) => plugin));
+      for (const { plugin } of found) {
+        deps.onOperation({ plugin, operation: 'reconstruct', seconds: 0, failed: !known.has(plugin) });
+      }
+    }
     const outcomes = await Promise.allSettled(found.map((one) => tearDown(one, signal)));
     const failures = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
     if (failures.length === 1) throw failures[0];

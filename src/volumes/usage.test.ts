@@ -41,8 +41,20 @@ test('volumes are measured soon after they are there, then once in a period; tho
   ];
   for (const name of ['small', 'large', 'free']) writeFileSync(join(root, name, 'f'), Buffer.alloc(128 * 1024, 1));
   const volumes = () => tasks.map((one) => ({ uid, task: one }));
+  let looks = 0;
+  const told: string[] = [];
   const usage = createUsage(
-    { clock, log: createSilentLogger(), jobs, mountTable: readMountTable, volumes },
+    {
+      clock,
+      log: createSilentLogger(),
+      jobs,
+      mountTable: (about) => {
+        looks += 1;
+        return readMountTable(about);
+      },
+      volumes,
+      onOperation: ({ operation, failed }) => told.push(`${operation} ${failed}`),
+    },
     { usagePeriodMs: 60_000 },
   );
   usage.start(stop.signal);
@@ -61,6 +73,8 @@ test('volumes are measured soon after they are there, then once in a period; tho
       ['free', 2, undefined],
     ],
   );
+  assert.deepEqual(told, ['measure false', 'measure false', 'measure false']);
+  assert.equal(looks, 1, 'one look at the mounts for all of them');
   assert.deepEqual(
     usage.overLimit().map(({ use }) => use.volume),
     ['large'],

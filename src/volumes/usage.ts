@@ -8,10 +8,10 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { DiskUse } from '../host/file-job.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
-import { isForeign, type MountTable, mountAt, mountsBelow } from '../host/mount-table.ts';
+import { isForeign, type MountEntry, type MountTable, mountAt, mountsBelow } from '../host/mount-table.ts';
 import { bytesOf } from './rules/empty-dir.ts';
 import { FIRST_MEASURE_MS, nextMeasure } from './rules/measure.ts';
-import type { VolumeTask } from './volume.ts';
+import type { VolumeOperation, VolumeTask } from './volume.ts';
 
 export interface VolumeUse extends DiskUse {
   readonly volume: string;
@@ -38,11 +38,13 @@ export interface UsageDeps {
   readonly jobs: FileJobs;
   readonly mountTable: MountTable;
   readonly volumes: () => readonly { readonly uid: PodUid; readonly task: VolumeTask }[];
+  readonly onOperation: (operation: VolumeOperation) => void;
 }
 
 /** Paths of the node and images are nobody's here to measure. */
 const UNMEASURED = new Set(['kubernetes.io/host-path', 'kubernetes.io/image', 'kubernetes.io/unknown']);
 const MEASURE_WITHIN_MS = 60_000;
+const SAME_LOOK_MS = 500;
 /** Between the end of one round and the next, at least. */
 const PAUSE_MS = 1000;
 
@@ -51,35 +53,56 @@ export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usage
   const uses = new Map<PodUid, Map<string, VolumeUse>>();
   const tried = new Map<VolumeTask, number>();
 
+  let looked: { readonly at: number; readonly table: readonly MountEntry[] } | undefined;
+  /** Many volumes are due at the same time, and with many pods the table is long: it is read once for those of a moment. */
+  const mounts = (): readonly MountEntry[] => {
+    if (looked === undefined || clock.mono() - looked.at > SAME_LOOK_MS) {
+      looked = { at: clock.mono(), table: deps.mountTable() };
+    }
+    return looked.table;
+  };
+
   const mayHang = (task: VolumeTask, path: string): boolean => {
-    const table = deps.mountTable(path);
-    const mounts = [mountAt(table, path), ...mountsBelow(table, path)].filter((entry) => entry !== undefined);
-    return task.kind.foreign === true || mounts.some(isForeign);
+    const table = mounts();
+    const around = [mountAt(table, path), ...mountsBelow(table, path)].filter((entry) => entry !== undefined);
+    return task.kind.foreign === true || around.some(isForeign);
   };
 
   const measure = async (
     { uid, task, path, foreign }: { uid: PodUid; task: VolumeTask; path: string; foreign: boolean },
     signal: AbortSignal,
   ): Promise<void> => {
+    const began = clock.mono();
+    const tell = (failed: boolean) =>
+      deps.onOperation({
+        plugin: task.kind.plugin,
+        operation: 'measure',
+        seconds: (clock.mono() - began) / 1000,
+        failed,
+      });
     try {
       const use = await deps.jobs.run(
         { kind: 'measure', path },
         { foreign, signal, ...(foreign ? { deadlineMs: MEASURE_WITHIN_MS } : {}) },
       );
+      tell(false);
       const limit = task.volume.emptyDir?.sizeLimit;
       const limitBytes = limit === undefined ? undefined : Number(bytesOf(limit) ?? 0n) || undefined;
       const time = clock.now();
       const ofPod = uses.get(uid) ?? new Map<string, VolumeUse>();
       uses.set(uid, ofPod.set(task.volume.name, { volume: task.volume.name, time, limitBytes, ...use }));
     } catch (error) {
-      if (!signal.aborted)
-        log.v(2)?.info('A volume could not be measured', { podUID: uid, volume: task.volume.name, err: error });
+      if (signal.aborted) return;
+      tell(true);
+      log.v(2)?.info('A volume could not be measured', { podUID: uid, volume: task.volume.name, err: error });
     }
   };
 
+  const measurable = () => deps.volumes().filter(({ task }) => !UNMEASURED.has(task.kind.plugin));
+
   /** When the next one is due; undefined where there is none. */
   const sweep = async (signal: AbortSignal): Promise<number | undefined> => {
-    const all = deps.volumes().filter(({ task }) => !UNMEASURED.has(task.kind.plugin));
+    const all = measurable();
     const known = new Set(all.map(({ task }) => task));
     for (const task of tried.keys()) if (!known.has(task)) tried.delete(task);
     const dueAt = (task: VolumeTask) =>
@@ -95,7 +118,10 @@ export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usage
       if (!foreign) await done;
       if (signal.aborted) break;
     }
-    const next = all.map(({ task }) => dueAt(task)).filter((time) => time !== undefined);
+    looked = undefined;
+    const next = measurable()
+      .map(({ task }) => dueAt(task))
+      .filter((time) => time !== undefined);
     return next.length === 0 ? undefined : Math.max(Math.min(...next), clock.now() + PAUSE_MS);
   };
 

@@ -54,7 +54,8 @@ export interface PrepareWish {
 /** For metrics. */
 export interface VolumeOperation {
   readonly plugin: string;
-  readonly operation: 'volume_mount' | 'volume_unmount';
+  /** `reconstruct`: one of an earlier kubelet is looked after from now on, or taken away. `measure`: its size was looked for. */
+  readonly operation: 'volume_mount' | 'volume_unmount' | 'reconstruct' | 'measure';
   readonly seconds: number;
   readonly failed: boolean;
 }

@@ -115,7 +115,10 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
   const subPaths = createSubPaths({ ...deps, log });
   const onOperation = deps.onOperation ?? (() => undefined);
   const allTasks = () => [...pods].flatMap(([uid, { tasks }]) => tasks.map((task) => ({ uid, task })));
-  const usage = createUsage({ clock, log, jobs: deps.jobs, mountTable: deps.mountTable, volumes: allTasks }, config);
+  const usage = createUsage(
+    { clock, log, jobs: deps.jobs, mountTable: deps.mountTable, volumes: allTasks, onOperation },
+    config,
+  );
 
   const kindOf = (volume: Volume) => kinds.find((kind) => kind.handles(volume)) ?? UNKNOWN;
 
@@ -178,8 +181,16 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
       const { uid, pod, step, observation } = news.view;
       if (step !== 'syncing') return;
       const runs = observation.containers.some(({ state }) => state === 'running');
-      if (!runs) pods.get(uid)?.update(pod);
-      else for (const task of adopt(pod).tasks) task.look();
+      if (!runs) {
+        pods.get(uid)?.update(pod);
+        return;
+      }
+      // It runs and nobody here has made its volumes: an earlier kubelet did.
+      const isFound = !pods.has(uid);
+      for (const task of adopt(pod).tasks) {
+        if (isFound) onOperation({ plugin: task.kind.plugin, operation: 'reconstruct', seconds: 0, failed: false });
+        task.look();
+      }
     },
     changed: (object) => {
       for (const pod of pods.values()) pod.changed(object);

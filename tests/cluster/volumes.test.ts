@@ -61,6 +61,7 @@ test('volumes of objects', { skip: whyClusterIsSkipped(process.env) }, async (t)
   await t.test('what is optional may come later', () => optionalComesLater(cluster));
   await t.test('a thousand keys, and a value of 900 KiB', () => bigConfigMaps(cluster));
   await t.test('trust bundles', () => trustBundles(cluster));
+  await t.test('users of its own read what is for root alone', () => ownUsers(cluster));
   await t.test('a restart of the kubelet leaves files and mounts as they are', () => restart(cluster));
   await t.test('without watches files follow at the sync period', () => withoutWatches(cluster, settings));
   await t.test('five small volumes cost little', (tt) => startsInTime(cluster, proxy, tt));
@@ -324,6 +325,30 @@ async function trustBundles(cluster: Cluster): Promise<void> {
     spec: { signerName, ...bundle },
   });
   await waitForContent(cluster, `${folder}/signed.pem`, ca['ca.crt'].trim(), 5);
+}
+
+/** The files of all kinds belong to root on the node, and to root inside, who is somebody else there. */
+async function ownUsers(cluster: Cluster): Promise<void> {
+  const defaultMode = 0o400;
+  const script = `
+    for f in /volumes/cm/color /volumes/s/word /volumes/p/token; do stat -Lc '%n %a %u:%g' $f; done
+    awk '{print "users from", $2}' /proc/self/uid_map; cat /volumes/cm/color /volumes/s/word > /dev/null && echo readable
+    trap "exit 0" TERM; while :; do sleep 1000 & wait $!; done`;
+  const uid = await runPod(cluster, {
+    name: 'own-users',
+    volumes: [
+      { name: 'cm', configMap: { name: 'settings', defaultMode } },
+      { name: 's', secret: { secretName: 'pass', defaultMode } },
+      { name: 'p', projected: { defaultMode, sources: [{ serviceAccountToken: { path: 'token' } }] } },
+    ],
+    container: { command: ['sh', '-c', script] },
+    spec: { hostUsers: false, automountServiceAccountToken: false },
+  });
+  const log = `/var/log/pods/default_own-users_${uid}/main/0.log`;
+  assert.ok(await poll(10_000, async () => /readable/.test(await readInside(cluster, log))));
+  const said = await readInside(cluster, log);
+  assert.match(said, /users from [1-9]\d{4,}/);
+  for (const file of ['cm/color', 's/word', 'p/token']) assert.match(said, new RegExp(`/volumes/${file} [46]00 0:0`));
 }
 
 async function restart(cluster: Cluster): Promise<void> {

@@ -267,7 +267,11 @@ async function readOnlyBelow(_: TestContext, place: PodNode): Promise<void> {
 }
 
 async function ownUsers(_: TestContext, place: PodNode): Promise<void> {
-  const script = `cat /proc/self/uid_map; for d in /e /m /s; do echo x > $d/f; stat -c '%n %u:%g' $d $d/f; done; echo done; trap "exit 0" TERM; sleep 1000 & wait`;
+  const host = join(place.node.world.folder, 'of the node');
+  await mkdir(host);
+  await writeFile(join(host, 'word'), 'of root\n', { mode: 0o600 });
+  const script = `cat /proc/self/uid_map; for d in /e /m /s /h; do echo x > $d/f; stat -c '%n %u:%g' $d $d/f; done
+    cat /h/word /d/name; stat -Lc '%n %a %u:%g' /d/name; touch /d/f 2>&1; echo done; trap "exit 0" TERM; sleep 1000 & wait`;
   const file = await place.write('users', {
     hostUsers: false,
     terminationGracePeriodSeconds: 1,
@@ -278,12 +282,16 @@ async function ownUsers(_: TestContext, place: PodNode): Promise<void> {
           { name: 'e', mountPath: '/e' },
           { name: 'm', mountPath: '/m' },
           { name: 'e', mountPath: '/s', subPath: 'sub' },
+          { name: 'h', mountPath: '/h' },
+          { name: 'd', mountPath: '/d' },
         ],
       }),
     ],
     volumes: [
       { name: 'e', emptyDir: {} },
       { name: 'm', emptyDir: { medium: 'Memory' } },
+      { name: 'h', hostPath: { path: host, type: 'Directory' } },
+      { name: 'd', downwardAPI: { items: [{ path: 'name', mode: 0o400, fieldRef: { fieldPath: 'metadata.name' } }] } },
     ],
   });
   const log = await readLog(place, 'users', 'c', 'done');
@@ -292,10 +300,16 @@ async function ownUsers(_: TestContext, place: PodNode): Promise<void> {
     assert.match(log, new RegExp(`${name} 0:3000`), log);
     assert.match(log, new RegExp(`${name}/f 0:3000`), log);
   }
+  assert.match(log, /of root/, 'a path of the node is mapped too');
+  assert.match(log, /\/h\/f 0:0/);
+  assert.match(log, /users-/);
+  assert.match(log, /\/d\/name 440 0:3000/);
+  assert.match(log, /\/d\/f: Read-only file system/);
   const folder = await podFolder(place, 'users');
   const e = join(folder, 'volumes/kubernetes.io~empty-dir/e');
   assert.equal(await permissions(join(e, 'f')), '644 0:3000');
   assert.equal(await permissions(join(e, 'sub/f')), '644 0:3000');
+  assert.equal(await permissions(join(host, 'f')), '644 0:0');
   await finished(place, 'users', file, folder);
 }
 
