@@ -20,6 +20,8 @@ import type { PodStatusChange } from './status/status.ts';
 
 export interface ClusterTools extends Omit<NodeTools, 'kube'> {
   readonly pods: () => Pods;
+  /** Told how long it took from a new status until the API server had it. */
+  readonly onStatusSynced?: ((ms: number) => void) | undefined;
 }
 
 export interface Cluster {
@@ -51,7 +53,7 @@ export function composeCluster(config: Config, deps: KubeletDeps, kube: Kube, to
     desired: () => tools.pods().desired(),
   };
   const shared = { clock, client: kube.general, chance: Math.random };
-  const publisher = createPublisher({ ...shared, log: log.named('status/publisher') });
+  const publisher = createPublisher({ ...shared, log: log.named('status/publisher'), onSynced: tools.onStatusSynced });
   const mirrors = createMirrors({
     ...shared,
     log: log.named('pods/mirrors'),

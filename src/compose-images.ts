@@ -5,7 +5,7 @@ import type { KubeletDeps } from './compose.ts';
 import type { Config } from './config/config.ts';
 import type { RecordEvent } from './events/events.ts';
 import { readDiskSpace } from './host/disk.ts';
-import { createImages, type Images, imagesConfig } from './images/images.ts';
+import { createImages, type Images, type ImagesDeps, imagesConfig } from './images/images.ts';
 import type { CredentialObjects } from './images/ports.ts';
 import type { CriClient } from './runtime/cri/client.ts';
 
@@ -15,6 +15,7 @@ export interface ImageTools {
   readonly requests: Pick<RequestsPort, 'sandbox'>;
   /** Undefined for a kubelet without an API server. */
   readonly credentials: CredentialObjects | undefined;
+  readonly onEnsured?: ImagesDeps['onEnsured'];
   /** The pods that are here. */
   readonly pods: () => readonly Pod[];
 }
@@ -37,6 +38,7 @@ export function composeImages(config: Config, deps: KubeletDeps, tools: ImageToo
       },
       surroundings: deps.surroundings ?? nowhere,
       downloadsOf: cri.downloads.of,
+      onEnsured: tools.onEnsured,
     },
     imagesConfig(config),
   );

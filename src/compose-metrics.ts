@@ -1,6 +1,7 @@
 /** The part of the composition root that counts: the registry, and what the parts are given to tell it. */
 import { isStaticPod } from './api/pod-traits.ts';
 import type { KubeletDeps } from './compose.ts';
+import { containerType } from './compose-counted.ts';
 import { nodeNameOf } from './compose-node.ts';
 import type { Config } from './config/config.ts';
 import { KUBERNETES_VERSION, PROGRAM_VERSION } from './config/version.ts';
@@ -10,9 +11,9 @@ import type { Pods } from './pods/pods.ts';
 import type { PodNews, PodView } from './pods/view.ts';
 import type { EventLoopLag } from './telemetry/event-loop-lag.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
-import { type ContainerType, type CountedPod, createPodMetrics } from './telemetry/metrics-pods.ts';
+import { type CountedPod, createPodMetrics } from './telemetry/metrics-pods.ts';
 import { createProbeMetrics, type ProbeCounts } from './telemetry/metrics-probes.ts';
-import { addBuildMetrics, addProcessMetrics, addStartTime } from './telemetry/metrics-process.ts';
+import { addBuildMetrics, addProcessMetrics, addRegistryMetrics, addStartTime } from './telemetry/metrics-process.ts';
 import {
   type ApiRequest,
   createApiMetrics,
@@ -23,6 +24,7 @@ import {
   type RuntimeCall,
 } from './telemetry/metrics-runtime.ts';
 import { type CountedOperation, type CountedVolumes, createVolumeMetrics } from './telemetry/metrics-volumes.ts';
+import { createWorkMetrics, type WantedImage, type WorkMetrics } from './telemetry/metrics-work.ts';
 
 export interface Meters {
   /** `/metrics` */
@@ -35,6 +37,9 @@ export interface Meters {
   onRuntimeCall(call: RuntimeCall): void;
   onApiRequest(request: ApiRequest): void;
   onVolumeOperation(operation: CountedOperation): void;
+  readonly work: WorkMetrics;
+  /** An image was wanted for a pod. */
+  onImage(image: WantedImage & PulledImage): void;
   onHealth(result: { readonly name: string; readonly reason: string | undefined }): void;
   onRelist(report: RelistReport): void;
   /** A WebSocket for `exec`, `attach` or `portforward` was asked for. */
@@ -60,6 +65,7 @@ export function composeMetrics(config: Config, { clock, log, process }: KubeletD
   const [metrics, probeMetrics, healthMetrics] = [registry(), registry(), registry()];
   const heap = process?.memoryUsage ?? (() => ({ heapUsed: 0, heapTotal: 0, external: 0 }));
   addProcessMetrics(metrics, { read: () => readOwnProcess(), eventLoopLag: tools.eventLoopLag.read, heap });
+  addRegistryMetrics(metrics);
   addStartTime(probeMetrics, () => readOwnProcess().startedAtSeconds);
   addBuildMetrics(
     metrics,
@@ -81,6 +87,7 @@ export function composeMetrics(config: Config, { clock, log, process }: KubeletD
     mirrorPods: tools.mirrorPods,
     cgroupVersion,
   });
+  const work = createWorkMetrics(metrics);
   return {
     metrics,
     probeMetrics,
@@ -89,6 +96,11 @@ export function composeMetrics(config: Config, { clock, log, process }: KubeletD
     onRuntimeCall: createRuntimeMetrics(metrics),
     onApiRequest: createApiMetrics(metrics),
     onVolumeOperation: createVolumeMetrics(metrics, tools.volumes ?? (() => [])),
+    work,
+    onImage: (image) => {
+      work.imageWanted(image);
+      if (image.pulled !== undefined) pods.pulled(image.podUid, image.pulled.to - image.pulled.from);
+    },
     onHealth: createHealthCounts(healthMetrics),
     onRelist: createRelistMetrics(metrics, clock.now),
     onWebSocket: createWebSocketMetrics(metrics),
@@ -104,12 +116,16 @@ function desiredPods(pods: Pods) {
   return { fromFiles, fromApi: wanted.length - fromFiles };
 }
 
+interface PulledImage {
+  readonly podUid: string;
+  readonly pulled: { readonly from: number; readonly to: number } | undefined;
+}
+
+/** Volumes that come and go with their pod and need nobody else. */
+const STATELESS = ['secret', 'configMap', 'downwardAPI', 'emptyDir', 'projected'] as const;
+
 function countedPod({ uid, pod, step, observation, startedAt, ended, deleted }: PodView): CountedPod {
   const { spec, metadata } = pod;
-  const types = new Map<string, ContainerType>([
-    ...(spec.initContainers ?? []).map(({ name }) => [name, 'init_container'] as const),
-    ...(spec.ephemeralContainers ?? []).map(({ name }) => [name, 'ephemeral_container'] as const),
-  ]);
   const created = metadata.creationTimestamp;
   return {
     uid,
@@ -122,15 +138,20 @@ function countedPod({ uid, pod, step, observation, startedAt, ended, deleted }: 
     seenAt: startedAt,
     createdAt: created === undefined || created === null ? undefined : Temporal.Instant.from(created).epochMilliseconds,
     rejection: ended?.rejected ? ended.reason : undefined,
+    hasOwnNetwork: spec.hostNetwork !== true,
+    isStateful: (spec.volumes ?? []).some((volume) => STATELESS.every((kind) => volume[kind] === undefined)),
     sandboxes: observation.sandboxes,
-    containers: observation.containers.map(({ id, name, state, createdAt, exitCode, reason }) => ({
-      id,
-      type: types.get(name) ?? 'container',
-      state,
-      createdAt,
-      exitCode,
-      reason,
-    })),
+    containers: observation.containers.map(
+      ({ id, name, state, createdAt, startedAt: from, finishedAt, exitCode, reason }) => ({
+        id,
+        type: containerType(pod, name),
+        state,
+        createdAt,
+        ranForMs: state === 'exited' && finishedAt > from ? finishedAt - from : 0,
+        exitCode,
+        reason,
+      }),
+    ),
   };
 }
 

@@ -7,8 +7,17 @@ import type { Part } from './base/lifecycle.ts';
 import type { KubeletDeps } from './compose.ts';
 import { composeAdmission } from './compose-admission.ts';
 import { type Cluster, composeCluster } from './compose-cluster.ts';
+import {
+  type Counting,
+  countAct,
+  countEvents,
+  countHooks,
+  countImages,
+  countReads,
+  countRuntime,
+} from './compose-counted.ts';
 import { composeDecisions } from './compose-decisions.ts';
-import { composeImages } from './compose-images.ts';
+import { composeImages, type ImageTools } from './compose-images.ts';
 import { composeLogs } from './compose-logs.ts';
 import { composeAddresses, nodeIpsOf, nodeNameOf } from './compose-node.ts';
 import { composeObjects, eventSink, retryOnChange } from './compose-objects.ts';
@@ -31,6 +40,7 @@ import { createObserve, type Observe, type ObserveDeps } from './runtime/observe
 import { restorePod } from './runtime/observe/rules/restore-pod.ts';
 import { createSources } from './sources/sources.ts';
 import type { Statuses } from './status/status.ts';
+import type { WorkMetrics } from './telemetry/metrics-work.ts';
 import type { Volumes } from './volumes/volumes.ts';
 
 export interface PodTools {
@@ -42,6 +52,10 @@ export interface PodTools {
   readonly onRelist?: ObserveDeps['onRelist'];
   /** Where operations on volumes are counted. */
   readonly onVolumeOperation?: VolumeTools['onOperation'];
+  /** Where the work for pods is counted. */
+  readonly work: WorkMetrics;
+  /** Told of each image that was wanted. */
+  readonly onImage?: ImageTools['onEnsured'];
 }
 
 export interface PodParts {
@@ -56,8 +70,9 @@ export interface PodParts {
 }
 
 export function composePods(config: Config, deps: KubeletDeps, tools: PodTools): PodParts {
-  const { cri, kube, probeCounts, onRelist, onVolumeOperation } = tools;
+  const { cri, kube, probeCounts, onRelist, onVolumeOperation, work } = tools;
   const { clock, log } = deps;
+  const counting: Counting = { mono: clock.mono, work };
   const { root } = config.settings.directories;
   const nodeName = nodeNameOf(config);
   const { eventRecordQPS: perSecond, eventBurst: burst } = config.kubelet;
@@ -75,12 +90,12 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
   const observe: Observe = createObserve({
     clock,
     log: log.named('runtime/observe'),
-    runtime: cri,
+    runtime: countEvents(cri, counting, clock.now),
     wake: (uid) => pods.wake(uid),
     onList: (listed) => pods.found(listed),
     onRelist,
   });
-  const resources = composeResources(config, deps, { cri, record });
+  const resources = composeResources(config, deps, { cri, record, counting });
   const addresses = composeAddresses(config, deps);
   const cluster =
     kube === undefined
@@ -92,6 +107,7 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
           addresses,
           lastRelist: observe.lastRelist,
           pods: () => pods,
+          onStatusSynced: work.statusSynced,
           facts: { volumesInUse: () => usedVolumes(volumes) },
         });
   const node = () => cluster?.node.object();
@@ -118,6 +134,7 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     record,
     requests,
     credentials: objectParts.credentials,
+    onEnsured: tools.onImage,
     pods: () => pods.views().map(({ pod }) => pod),
   });
   const wake = (uid: PodUid) => pods.wake(uid);
@@ -132,10 +149,10 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
   const nodeLogs = composeLogs(config, deps, { cri, views: () => pods.views() });
   const act = createAct({
     clock,
-    runtime: cri,
+    runtime: countRuntime(cri, counting),
     requests,
-    images,
-    hooks,
+    images: countImages(images, counting),
+    hooks: countHooks(hooks, counting),
     directories,
     logs: nodeLogs.logs,
     record,
@@ -147,9 +164,13 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     {
       clock,
       log: log.named('pods'),
-      act,
-      observe,
+      act: countAct(act, counting),
+      observe: countReads(observe, counting),
       record,
+      onPass: (pass) => {
+        work.workerPass(pass);
+        if (pass.waitedMs !== undefined) work.workerStarted(pass.waitedMs);
+      },
       decisions: composeDecisions(config, { probes: probes.results, restartCounts: nodeLogs.logs.nextAttempts }, () =>
         pods.views().map(({ observation }) => observation),
       ),

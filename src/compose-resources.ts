@@ -8,6 +8,7 @@ import type { QosClass } from './api/pod-status.ts';
 import { qosClassOf } from './api/qos-class.ts';
 import { formatQuantity } from './api/quantity.ts';
 import type { KubeletDeps } from './compose.ts';
+import { type Counting, countCgroups } from './compose-counted.ts';
 import type { Config } from './config/config.ts';
 import type { RecordEvent } from './events/events.ts';
 import { diskBytes, hugePages, processLimit } from './host/capacity.ts';
@@ -21,15 +22,16 @@ import type { CriClient } from './runtime/cri/client.ts';
 export function composeResources(
   config: Config,
   { clock, log }: KubeletDeps,
-  tools: { readonly cri: CriClient; readonly record: RecordEvent },
+  tools: { readonly cri: CriClient; readonly record: RecordEvent; readonly counting?: Counting | undefined },
 ): Resources {
   const { kubelet, settings, features } = config;
+  const cgroups = createCgroups(parseCgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8')));
   const askRuntime = features.enabled('KubeletCgroupDriverFromCRI');
   return createResources(
     {
       clock,
       log: log.named('resources'),
-      cgroups: createCgroups(parseCgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'))),
+      cgroups: tools.counting === undefined ? cgroups : countCgroups(cgroups, tools.counting),
       machine: () => ({
         cpus: onlineCpus().length,
         memory: memoryBytes(),

@@ -87,6 +87,8 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     probeCounts: meters.probes,
     onRelist: meters.onRelist,
     onVolumeOperation: meters.onVolumeOperation,
+    work: meters.work,
+    onImage: meters.onImage,
   });
   looksAfterPods.pods.subscribe(meters.follow);
   const server = composeServer(config, deps, {

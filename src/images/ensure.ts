@@ -12,6 +12,7 @@ import type { PullRecords } from './pull-records.ts';
 import type { PullOutcome, Pulls } from './pulls.ts';
 import { parseImageName, withDefaultTag } from './rules/image-name.ts';
 import { backOffUntil, isForgotten, nextFailure, type PullFailure } from './rules/pull-back-off.ts';
+import type { PulledRecord } from './rules/pull-record.ts';
 import * as texts from './rules/texts.ts';
 import {
   credentialsUsed,
@@ -50,8 +51,22 @@ export interface EnsureDeps {
   /** A pull ended because there was no space for it. */
   readonly onDiskFull: () => void;
   readonly sandboxConfigOf: (pod: Pod, signal: AbortSignal) => Promise<Init<PodSandboxConfig> | undefined>;
+  /** Told of each wish when it is answered: for metrics. */
+  readonly onEnsured?: ((report: EnsureReport) => void) | undefined;
   /** Undefined where every pod may use whatever is on the machine. */
   readonly access: { readonly records: PullRecords; readonly verification: Verification } | undefined;
+}
+
+export interface EnsureReport {
+  readonly podUid: string;
+  readonly policy: string;
+  /** Undefined where it ended before that was known. */
+  readonly present: boolean | undefined;
+  readonly pullRequired: boolean | undefined;
+  /** Wall clock, ms, where the image was pulled. */
+  readonly pulled: { readonly from: number; readonly to: number } | undefined;
+  /** What let the pod use an image that was there, or that nothing did; undefined where nobody asked. */
+  readonly check: 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate' | undefined;
 }
 
 export interface Wish {
@@ -73,9 +88,14 @@ export type EnsureImage = (wish: Wish, signal: AbortSignal) => Promise<ImageAnsw
 export function createEnsure(deps: EnsureDeps): EnsureImage {
   const failures = new Map<string, PullFailure>();
   return async (wish, signal) => {
-    const answer = await new Attempt(deps, failures, wish, signal).run();
-    if (answer.kind === 'ready') deps.onUse(answer.imageRef);
-    return answer;
+    const attempt = new Attempt(deps, failures, wish, signal);
+    try {
+      const answer = await attempt.run();
+      if (answer.kind === 'ready') deps.onUse(answer.imageRef);
+      return answer;
+    } finally {
+      deps.onEnsured?.({ podUid: wish.pod.metadata.uid, policy: wish.policy, ...attempt.facts() });
+    }
   };
 }
 
@@ -86,12 +106,20 @@ class Attempt {
   readonly #wish: Wish;
   readonly #signal: AbortSignal;
   #found: Promise<readonly HashedCredential[]> | undefined;
+  #present: boolean | undefined;
+  #pullRequired: boolean | undefined;
+  #pulled: EnsureReport['pulled'];
+  #check: EnsureReport['check'];
 
   constructor(deps: EnsureDeps, failures: Map<string, PullFailure>, wish: Wish, signal: AbortSignal) {
     this.#deps = deps;
     this.#failures = failures;
     this.#wish = wish;
     this.#signal = signal;
+  }
+
+  facts(): Omit<EnsureReport, 'podUid' | 'policy'> {
+    return { present: this.#present, pullRequired: this.#pullRequired, pulled: this.#pulled, check: this.#check };
   }
 
   async run(): Promise<ImageAnswer> {
@@ -101,7 +129,9 @@ class Attempt {
     if (policy === 'Always') return this.#pull(name.value);
     const seen = await this.#inspect(name.value);
     if ('kind' in seen) return seen;
+    this.#present = seen.image !== undefined;
     if (seen.image !== undefined && (await this.#mayUse(seen.image.id))) {
+      this.#pullRequired = false;
       // Told also where the secret is not needed now: on the next node it may be.
       if (this.#found === undefined) {
         this.#tellMissing(await this.#deps.credentials.missing(this.#wish.pod, this.#signal));
@@ -137,8 +167,16 @@ class Attempt {
     const { image } = this.#wish;
     const record = records.recordOf(imageId);
     const pulledHere = record !== undefined || records.isIntended(image);
+    this.#check = 'credentialPolicyAllowed';
     if (!needsVerification(verification, image, pulledHere)) return true;
-    const judged = judgeRecord(record === 'unreadable' ? undefined : record, image);
+    const granted = await this.#isGranted(records, imageId, record === 'unreadable' ? undefined : record);
+    this.#check = granted ? 'credentialRecordFound' : 'mustAuthenticate';
+    return granted;
+  }
+
+  async #isGranted(records: PullRecords, imageId: string, record: PulledRecord | undefined): Promise<boolean> {
+    const { image } = this.#wish;
+    const judged = judgeRecord(record, image);
     if (judged.kind !== 'ask') return judged.kind === 'granted';
     const shown = await this.#credentials().catch(() => {
       // They can't be looked up. Where a pull follows, it fails for the same reason and tells it.
@@ -177,6 +215,7 @@ class Attempt {
   async #pull(name: string): Promise<ImageAnswer> {
     const { clock } = this.#deps;
     const { image } = this.#wish;
+    this.#pullRequired = true;
     const last = this.#failures.get(this.#key());
     const until = backOffUntil(last, clock.now());
     if (until !== undefined) {
@@ -221,6 +260,7 @@ class Attempt {
       if (outcome.diskFull) this.#deps.onDiskFull();
       return this.#pullFailed(outcome.message);
     }
+    this.#pulled = { from: clock.now() - (clock.mono() - started), to: clock.now() };
     this.#failures.delete(this.#key());
     const used = outcome.login === undefined ? undefined : credentials[outcome.login];
     await access?.records.pulled(image, outcome.image.id, credentialsUsed(used));

@@ -11,7 +11,7 @@ import type { Init } from '../wire/message.ts';
 import { type CredentialPluginSettings, openCredentialPlugins } from './credential-plugins.ts';
 import { type CredentialPlugins, type Credentials, createCredentials } from './credentials.ts';
 import { createDockerConfigFiles } from './docker-config-files.ts';
-import { createEnsure, type ImageAnswer } from './ensure.ts';
+import { createEnsure, type EnsureReport, type ImageAnswer } from './ensure.ts';
 import { createGarbage } from './garbage.ts';
 import type { CredentialObjects, Disk, ImageRuntime, RecordEvent, Surroundings } from './ports.ts';
 import { createPullProgress, type PullProgress } from './progress.ts';
@@ -35,6 +35,8 @@ export interface ImagesDeps {
   /** The runtime may unpack an image as the sandbox of the pod needs it. */
   readonly sandboxConfigOf: (pod: Pod, signal: AbortSignal) => Promise<Init<PodSandboxConfig> | undefined>;
   readonly surroundings: Surroundings;
+  /** Told of each image that was wanted: for metrics. */
+  readonly onEnsured?: ((report: EnsureReport) => void) | undefined;
   /** Undefined for a kubelet without an API server: pull secrets then count as missing. */
   readonly objects?: CredentialObjects | undefined;
   /** What the runtime downloads now for images of a repository, such as `docker.io/library/busybox`, where it can say. */

@@ -20,6 +20,11 @@ export interface RequestRecord {
   readonly durationMs: number;
   /** The answer's Date header. */
   readonly date?: string | undefined;
+  /** How long it had to wait for its turn. */
+  readonly waitedMs: number;
+  readonly requestBytes: number;
+  /** As the answer's head says; undefined where it does not. */
+  readonly answerBytes: number | undefined;
 }
 
 export interface ClientDeps {
@@ -113,6 +118,11 @@ interface Exchange {
   readonly deadline: number;
 }
 
+/** One that has had its turn. */
+interface Turned extends Exchange {
+  readonly waitedMs: number;
+}
+
 /** Resolves with a good answer. Tries again only what the server says should be tried again. */
 function createExchange(deps: ClientDeps, config: ClientConfig) {
   const { clock, limiter, credentials, reachability } = deps;
@@ -120,9 +130,11 @@ function createExchange(deps: ClientDeps, config: ClientConfig) {
   return async (exchange: Exchange, signal: AbortSignal): Promise<Reply> => {
     const { what } = exchange;
     for (let retries = 0, replaced = false; ; retries += 1) {
+      const asked = clock.mono();
       await limiter.pass(exchange.urgency, signal);
+      const waitedMs = clock.mono() - asked;
       const login = await credentials.headers(signal);
-      const reply = await once(exchange, login, signal);
+      const reply = await once({ ...exchange, waitedMs }, login, signal);
       if (reply.httpStatus >= 200 && reply.httpStatus < 300) {
         reachability.answered();
         return reply;
@@ -156,14 +168,27 @@ function retryWait(error: CodedError): number | undefined {
 
 function createAttempt({ clock, connections, reachability, onRequest }: ClientDeps, config: ClientConfig) {
   const { host, userAgent } = config;
-  return async ({ what, call, headers }: Exchange, login: OutgoingHttpHeaders, signal: AbortSignal): Promise<Reply> => {
+  return async (exchange: Turned, login: OutgoingHttpHeaders, signal: AbortSignal): Promise<Reply> => {
+    const { what, call, headers, waitedMs } = exchange;
     const started = clock.mono();
-    const record = (code: string, date?: string) =>
-      onRequest({ verb: call.method, host, code, durationMs: clock.mono() - started, date });
+    const requestBytes = call.body?.length ?? 0;
+    const record = (code: string, reply?: Reply) => {
+      const length = reply?.header('content-length');
+      onRequest({
+        verb: call.method,
+        host,
+        code,
+        durationMs: clock.mono() - started,
+        date: reply?.header('date'),
+        waitedMs,
+        requestBytes,
+        answerBytes: length === undefined ? undefined : Number(length),
+      });
+    };
     const all = { accept: 'application/json', 'user-agent': userAgent, ...headers, ...login };
     try {
       const reply = await connections.open({ ...call, headers: all }, signal);
-      record(String(reply.httpStatus), reply.header('date'));
+      record(String(reply.httpStatus), reply);
       return reply;
     } catch (error) {
       record('<error>');

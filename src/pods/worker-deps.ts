@@ -25,8 +25,17 @@ export interface WorkerDeps {
   readonly takeTurn: (rank: readonly number[], signal: AbortSignal) => Promise<Disposable>;
   /** Numbers in the order in which pods begin to start. */
   readonly nextTicket: () => number;
+  /** Told of each pass when it is over: for metrics. */
+  readonly onPass?: ((pass: PassReport) => void) | undefined;
   /** The worker ended by an error of the program itself. */
   readonly onBroken: (uid: PodUid, error: unknown) => void;
+}
+
+export interface PassReport {
+  readonly kind: 'create' | 'update' | 'sync' | 'kill' | 'terminated';
+  readonly ms: number;
+  /** From when the worker was made, with its first pass. */
+  readonly waitedMs: number | undefined;
 }
 
 /** What a decision depends on besides the pod and its observation. */

@@ -17,7 +17,7 @@ import { nextState, type WorkerInput, type WorkerState } from './rules/worker-st
 import { createSync } from './sync.ts';
 import { createTermination } from './termination.ts';
 import type { PodView } from './view.ts';
-import type { WorkerDeps } from './worker-deps.ts';
+import type { PassReport, WorkerDeps } from './worker-deps.ts';
 
 export interface Worker {
   readonly uid: PodUid;
@@ -163,6 +163,16 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
     }
   };
 
+  const madeAt = clock.mono();
+  let passed: Pod | undefined;
+
+  /** What the pass is for that begins now, as metrics name it. */
+  const kindOfPass = (): PassReport['kind'] => {
+    if (state.step !== 'syncing') return state.step === 'terminating' ? 'kill' : 'terminated';
+    if (passed === undefined) return isNew ? 'create' : 'sync';
+    return passed === state.pod ? 'sync' : 'update';
+  };
+
   const run = async (): Promise<void> => {
     bit.wake();
     while (state.step !== 'gone') {
@@ -170,7 +180,11 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
       alarm.clear();
       using current = linkSignal(signal);
       work = current;
-      passBegan = clock.mono();
+      const began = clock.mono();
+      passBegan = began;
+      const kind = kindOfPass();
+      const waitedMs = passed === undefined && kind === 'create' ? began - madeAt : undefined;
+      passed = state.pod;
       try {
         await pass(current.signal);
         failures = 0;
@@ -180,6 +194,7 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
       } finally {
         passBegan = undefined;
         work = undefined;
+        deps.onPass?.({ kind, ms: clock.mono() - began, waitedMs });
       }
     }
     alarm.clear();

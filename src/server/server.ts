@@ -176,7 +176,7 @@ function metricRoot(pattern: string): string {
 async function createGuard(config: ServerConfig, deps: ServerDeps): Promise<Guard> {
   const reviews = deps.request && createReviewDeps(deps, deps.request);
   const reviewToken = await tokenReviews(config, deps, reviews);
-  const certificateOf = createClientCertificates(deps.clock.now);
+  const certificateOf = createClientCertificates(deps.clock.now, certificateMetrics(deps.metrics));
   return {
     authenticate: createAuthenticate({ anonymous: config.anonymous, reviewToken }),
     authorize: authorization(config, reviews),
@@ -184,6 +184,22 @@ async function createGuard(config: ServerConfig, deps: ServerDeps): Promise<Guar
       socket instanceof TLSSocket ? certificateOf(socket) : { kind: 'none' },
     streamsByMethod: config.streamsByMethod,
   };
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+function certificateMetrics(metrics: Metrics): (remainingMs: number) => void {
+  const remaining = metrics.histogram({
+    name: 'apiserver_client_certificate_expiration_seconds',
+    help: 'Seconds for which certificates of clients are still good, with each request.',
+    buckets: [
+      ...[0, 30 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR],
+      ...[1, 2, 4, 7, 30, 90, 180, 360].map((days) => days * DAY),
+    ],
+  });
+  return (remainingMs) => remaining.observe(remainingMs / 1000);
 }
 
 async function tokenReviews(

@@ -37,11 +37,15 @@ export interface PublisherDeps {
   readonly client: KubeClient;
   /** 0 to below 1. */
   readonly chance: () => number;
+  /** Told how long it took from a new status until the API server had it: for metrics. */
+  readonly onSynced?: ((ms: number) => void) | undefined;
 }
 
 interface Entry {
   readonly uid: PodUid;
   wanted: PodStatus | undefined;
+  /** Monotonic: since when the API server lacks the newest status; undefined where it has it. */
+  newSince: number | undefined;
   /** What the API server made of `wanted` when it took it. */
   accepted: { readonly wanted: PodStatus; readonly answer: PodStatus } | undefined;
   /** Somebody else has written over what was accepted. */
@@ -62,7 +66,7 @@ type Work =
 
 const WRITE_WITHIN_MS = 15_000;
 
-export function createPublisher({ clock, log, client, chance }: PublisherDeps): Publisher {
+export function createPublisher({ clock, log, client, chance, onSynced }: PublisherDeps): Publisher {
   const entries = new Map<PodUid, Entry>();
   const objects = new Map<string, Target>();
   /** UID of a static pod to that of its mirror. */
@@ -78,6 +82,7 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
     const entry: Entry = {
       uid,
       wanted: undefined,
+      newSince: undefined,
       accepted: undefined,
       overruled: undefined,
       finished: false,
@@ -125,6 +130,8 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
     const answer = await client.request<Pod>(wish, stopping);
     if (work.again) noteOverruled(entry, target);
     entry.accepted = { wanted: work.wanted, answer: answer.status ?? {} };
+    if (entry.newSince !== undefined) onSynced?.(clock.mono() - entry.newSince);
+    entry.newSince = entry.wanted === work.wanted ? undefined : clock.mono();
     // Versions may go back where the API server's store was restored: an answer to what is known counts in any case.
     if (objects.get(uid) === target) keep(answer);
     else learn(answer);
@@ -169,6 +176,7 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
     if (signal === undefined || signal.aborted || entry.busy || entries.get(entry.uid) !== entry) return;
     const target = targetOf(entry.uid);
     const work = target === undefined ? undefined : workOf(entry, target);
+    if (target !== undefined && work?.kind !== 'patch') entry.newSince = undefined;
     if (target === undefined || work === undefined) {
       if (entry.finished && target === undefined) forget(entry);
       return;
@@ -244,6 +252,7 @@ export function createPublisher({ clock, log, client, chance }: PublisherDeps): 
     publish: ({ uid, status }) => {
       const entry = entryOf(uid);
       entry.wanted = status;
+      entry.newSince ??= clock.mono();
       retries.renewed(uid);
       pump(entry);
     },

@@ -1,5 +1,5 @@
 /** Pods and containers of this node, counted from what is observed of them. */
-import type { Metrics, Sample } from './metrics.ts';
+import type { Counter, Gauge, Metrics, Sample } from './metrics.ts';
 
 export type ContainerType = 'container' | 'init_container' | 'ephemeral_container';
 
@@ -11,6 +11,9 @@ export interface CountedPod {
   /** A source wants it. */
   readonly isDesired: boolean;
   readonly hasRunningSandbox: boolean;
+  readonly hasOwnNetwork: boolean;
+  /** It has volumes that others have to bring. */
+  readonly isStateful: boolean;
   readonly ephemeralContainers: number;
   /** How many of its spec; 0 for a pod that only the runtime knows. */
   readonly wantedContainers: number;
@@ -29,6 +32,8 @@ export interface CountedContainer {
   readonly type: ContainerType;
   readonly state: 'created' | 'running' | 'exited' | 'unknown';
   readonly createdAt: number;
+  /** 0 while it has not ended. */
+  readonly ranForMs: number;
   readonly exitCode: number;
   readonly reason: string;
 }
@@ -48,6 +53,8 @@ export interface PodMetricsDeps {
 export interface PodMetrics {
   /** Called with each new state of a pod. */
   follow(pod: CountedPod): void;
+  /** An image was pulled for a pod. */
+  pulled(uid: string, ms: number): void;
   forget(uid: string): void;
 }
 
@@ -55,16 +62,38 @@ const START_BUCKETS = [
   0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
 ];
 
+/** How many pods that have gone are remembered, to know one that comes back under its UID. */
+const MOST_GONE = 1000;
+
+const STATIC = ['', 'true'];
+
 export function createPodMetrics(metrics: Metrics, deps: PodMetricsDeps): PodMetrics {
   addPodGauges(metrics, deps);
   const counters = createPodCounters(metrics);
   const known = new Map<string, KnownPod>();
+  const pullMs = new Map<string, number>();
+  const gone = new Set<string>();
+  const forget = (uid: string) => {
+    known.delete(uid);
+    pullMs.delete(uid);
+    gone.delete(uid);
+    gone.add(uid);
+    for (const oldest of gone) {
+      if (gone.size <= MOST_GONE) break;
+      gone.delete(oldest);
+    }
+  };
   return {
     follow: (pod) => {
       const before = known.get(pod.uid);
-      known.set(pod.uid, followPod(pod, before, { counters, deps }));
+      if (before === undefined && gone.delete(pod.uid)) counters.restartedPods.add(1, [pod.isStatic ? 'true' : '']);
+      known.set(pod.uid, followPod(pod, before, { counters, deps, pullMs: pullMs.get(pod.uid) ?? 0 }));
+      if (known.get(pod.uid)?.isTold) pullMs.delete(pod.uid);
     },
-    forget: (uid) => void known.delete(uid),
+    pulled: (uid, ms) => {
+      if (!known.get(uid)?.isTold) pullMs.set(uid, (pullMs.get(uid) ?? 0) + ms);
+    },
+    forget,
   };
 }
 
@@ -105,6 +134,27 @@ function createPodCounters(metrics: Metrics) {
       'kubelet_pod_start_duration_seconds',
       'Seconds from when the kubelet first had a pod until its containers ran.',
     ),
+    sliDuration: start(
+      'kubelet_pod_start_sli_duration_seconds',
+      'Seconds from when a pod without foreign volumes was made until its containers ran, pulls and init containers left out.',
+    ),
+    firstNetworkStart: createFirst(
+      metrics.gauge({
+        name: 'kubelet_first_network_pod_start_sli_duration_seconds',
+        help: 'The same of the first pod with a network of its own.',
+      }),
+    ),
+    restartedPods: createZeroed(
+      metrics.counter({
+        name: 'kubelet_restarted_pods_total',
+        help: 'Pods that came back under the UID of one that had gone.',
+        labels: ['static'],
+      }),
+    ),
+    orphans: metrics.counter({
+      name: 'kubelet_orphaned_runtime_pods_total',
+      help: 'Pods that only the runtime knew of.',
+    }),
     totalDuration: start(
       'kubelet_pod_start_total_duration_seconds',
       'Seconds from when a pod was made until its containers ran, pulls and init containers included.',
@@ -112,11 +162,30 @@ function createPodCounters(metrics: Metrics) {
   };
 }
 
-function followPod(
-  pod: CountedPod,
-  before: KnownPod | undefined,
-  { counters, deps }: { readonly counters: PodCounters; readonly deps: PodMetricsDeps },
-): KnownPod {
+/** Keeps the first value. */
+function createFirst(gauge: Gauge): (value: number) => void {
+  let isSet = false;
+  return (value) => {
+    if (!isSet) gauge.set(value);
+    isSet = true;
+  };
+}
+
+/** Shown from the start, as in the reference. */
+function createZeroed(counter: Counter): Counter {
+  for (const label of STATIC) counter.add(0, [label]);
+  return counter;
+}
+
+interface FollowTools {
+  readonly counters: PodCounters;
+  readonly deps: PodMetricsDeps;
+  /** How long images were pulled for the pod. */
+  readonly pullMs: number;
+}
+
+function followPod(pod: CountedPod, before: KnownPod | undefined, tools: FollowTools): KnownPod {
+  const { counters, deps } = tools;
   const isNew = ({ createdAt }: { readonly createdAt: number }) => createdAt >= deps.startedAt;
   const started = new Set<string>();
   const ended = new Set<string>();
@@ -137,22 +206,28 @@ function followPod(
   }
   if (before === undefined && pod.seenAt >= deps.startedAt && pod.wantedContainers > 0)
     counters.containersPerPod.observe(pod.wantedContainers);
+  if (before === undefined && pod.wantedContainers === 0) counters.orphans.add(1);
   const isRejected = pod.rejection !== undefined;
   if (isRejected && !before?.isRejected) counters.rejections.add(1, [pod.rejection]);
-  return { started, ended, isRejected, isTold: before?.isTold === true || tellStart(pod, counters, deps) };
+  return { started, ended, isRejected, isTold: before?.isTold === true || tellStart(pod, tools) };
 }
 
 /** Once, when every container runs that should; a pod that ran before this kubelet came has no start to measure. */
-function tellStart(pod: CountedPod, counters: PodCounters, { now, startedAt }: PodMetricsDeps): boolean {
+function tellStart(pod: CountedPod, { counters, deps: { now, startedAt }, pullMs }: FollowTools): boolean {
   const running = pod.containers.filter(({ type, state }) => type === 'container' && state === 'running');
   if (pod.lifecycle !== 'sync' || pod.wantedContainers === 0 || running.length < pod.wantedContainers) return false;
   if (running.some(({ createdAt }) => createdAt < startedAt)) return true;
   counters.startDuration.observe((now() - pod.seenAt) / 1000);
-  if (pod.createdAt !== undefined) counters.totalDuration.observe((now() - pod.createdAt) / 1000);
+  if (pod.createdAt === undefined) return true;
+  const total = now() - pod.createdAt;
+  counters.totalDuration.observe(total / 1000);
+  if (pod.isStateful) return true;
+  const init = pod.containers.filter(({ type }) => type === 'init_container');
+  const sli = (total - pullMs - init.reduce((sum, { ranForMs }) => sum + ranForMs, 0)) / 1000;
+  counters.sliDuration.observe(sli);
+  if (pod.hasOwnNetwork) counters.firstNetworkStart(sli);
   return true;
 }
-
-const STATIC = ['', 'true'];
 
 function addPodGauges(metrics: Metrics, deps: PodMetricsDeps): void {
   const gauge = (name: string, help: string, labels: readonly string[], collect: () => Iterable<Sample>) =>

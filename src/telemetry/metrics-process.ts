@@ -72,6 +72,36 @@ export function addStartTime(metrics: Metrics, seconds: () => number): void {
   metrics.computed('gauge', { name: 'process_start_time_seconds', help }, () => [{ value: seconds() }]);
 }
 
+/** The registry about itself. */
+export function addRegistryMetrics(metrics: Metrics): void {
+  const counter = (name: string, help: string, value: () => number) =>
+    metrics.computed('counter', { name, help, stability: 'BETA' }, () => [{ value: value() }]);
+  counter('hidden_metrics_total', 'Metrics that are hidden since they are on their way out.', metrics.hidden);
+  counter('disabled_metrics_total', 'Metrics that were switched off.', () => 0);
+  metrics.computed(
+    'counter',
+    {
+      name: 'registered_metrics_total',
+      help: 'Metrics that there are, by how stable they are and since when they are on their way out.',
+      labels: ['deprecated_version', 'stability_level'],
+      stability: 'BETA',
+    },
+    () => {
+      const counts = new Map<string, { readonly labels: readonly string[]; value: number }>();
+      for (const { stability, deprecatedSince = '' } of metrics.families()) {
+        if (stability === 'none') continue;
+        const known = counts.get(`${stability} ${deprecatedSince}`) ?? {
+          labels: [deprecatedSince, stability],
+          value: 0,
+        };
+        known.value += 1;
+        counts.set(`${stability} ${deprecatedSince}`, known);
+      }
+      return counts.values();
+    },
+  );
+}
+
 export interface BuildFacts {
   readonly gitVersion: string;
   readonly runtime: string;

@@ -64,7 +64,14 @@ export interface ApiRequest {
   /** Of the answer, or `<error>`. */
   readonly code: string;
   readonly durationMs: number;
+  /** For its turn. */
+  readonly waitedMs: number;
+  readonly requestBytes: number;
+  readonly answerBytes: number | undefined;
 }
+
+const SIZE_BUCKETS = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
+const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
 export function createApiMetrics(metrics: Metrics): (request: ApiRequest) => void {
   const total = metrics.counter({
@@ -76,11 +83,24 @@ export function createApiMetrics(metrics: Metrics): (request: ApiRequest) => voi
     name: 'rest_client_request_duration_seconds',
     help: 'Seconds that requests to the API server took, by verb and host.',
     labels: ['verb', 'host'],
-    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
+    buckets: REQUEST_BUCKETS,
   });
-  return ({ verb, host, code, durationMs }) => {
+  const more = (name: string, help: string, buckets: readonly number[]) =>
+    metrics.histogram({ name: `rest_client_${name}`, help, labels: ['verb', 'host'], buckets });
+  const waited = more(
+    'rate_limiter_duration_seconds',
+    'Seconds that requests to the API server waited for their turn, by verb and host.',
+    REQUEST_BUCKETS,
+  );
+  const sent = more('request_size_bytes', 'Bytes of requests to the API server, by verb and host.', SIZE_BUCKETS);
+  const got = more('response_size_bytes', 'Bytes of answers of the API server, by verb and host.', SIZE_BUCKETS);
+  return ({ verb, host, code, durationMs, waitedMs, requestBytes, answerBytes }) => {
+    const labels = [verb, host];
     total.add(1, [code, verb, host]);
-    duration.observe(durationMs / 1000, [verb, host]);
+    duration.observe(durationMs / 1000, labels);
+    waited.observe(waitedMs / 1000, labels);
+    sent.observe(requestBytes, labels);
+    if (answerBytes !== undefined) got.observe(answerBytes, labels);
   };
 }
 

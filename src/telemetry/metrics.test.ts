@@ -189,6 +189,8 @@ describe('pods', () => {
     lifecycle: 'sync',
     isDesired: true,
     hasRunningSandbox: true,
+    hasOwnNetwork: true,
+    isStateful: false,
     ephemeralContainers: 0,
     wantedContainers: 1,
     seenAt: START,
@@ -199,7 +201,10 @@ describe('pods', () => {
     ...more,
   });
   const container = (more: Partial<CountedPod['containers'][number]> = {}) =>
-    ({ id: 'c', type: 'container', state: 'running', createdAt: START + 2, exitCode: 0, reason: '', ...more }) as const;
+    ({
+      ...{ id: 'c', type: 'container', state: 'running', createdAt: START + 2, ranForMs: 0, exitCode: 0, reason: '' },
+      ...more,
+    }) as CountedPod['containers'][number];
   const world = (pods: readonly CountedPod[] = []) => {
     const metrics = create();
     const follow = createPodMetrics(metrics, {
@@ -286,6 +291,42 @@ describe('pods', () => {
       value('kubelet_terminated_containers_total{container_type="container",exit_code="1",reason="Error"}'),
       '1',
     );
+  });
+
+  it('tell how long their start took without pulls and init containers, where nobody else was waited for', () => {
+    const { follow, value } = world();
+    const first = container({ id: 'i', type: 'init_container', state: 'exited', ranForMs: 500 });
+    const made = { createdAt: START + 1000 };
+    follow.follow(pod(made));
+    follow.pulled('u', 700);
+    follow.pulled('u', 100);
+    follow.follow(pod({ ...made, containers: [first] }));
+    follow.follow(pod({ ...made, containers: [first, container()] }));
+    follow.pulled('u', 9000);
+    follow.follow(pod({ ...made, containers: [first, container()] }));
+    assert.equal(value('kubelet_pod_start_total_duration_seconds_sum'), '2');
+    assert.equal(value('kubelet_pod_start_sli_duration_seconds_sum'), '0.7');
+    assert.equal(value('kubelet_pod_start_sli_duration_seconds_count'), '1');
+    assert.equal(value('kubelet_first_network_pod_start_sli_duration_seconds'), '0.7');
+    follow.follow(pod({ ...made, uid: 'v', isStateful: true, containers: [container({ id: 'd' })] }));
+    follow.follow(pod({ uid: 'w', createdAt: START, hasOwnNetwork: false, containers: [container({ id: 'e' })] }));
+    assert.equal(value('kubelet_pod_start_total_duration_seconds_count'), '3');
+    assert.equal(value('kubelet_pod_start_sli_duration_seconds_count'), '2');
+    assert.equal(value('kubelet_first_network_pod_start_sli_duration_seconds'), '0.7');
+  });
+
+  it('count those that come back under their UID, and those that only the runtime knew', () => {
+    const { follow, value } = world();
+    assert.equal(value('kubelet_restarted_pods_total{static="true"}'), '0');
+    follow.follow(pod({ isStatic: true }));
+    follow.forget('u');
+    follow.follow(pod({ isStatic: true }));
+    follow.follow(pod({ isStatic: true }));
+    follow.follow(pod({ uid: 'x', wantedContainers: 0 }));
+    follow.follow(pod({ uid: 'x', wantedContainers: 0 }));
+    assert.equal(value('kubelet_restarted_pods_total{static="true"}'), '1');
+    assert.equal(value('kubelet_restarted_pods_total{static=""}'), '0');
+    assert.equal(value('kubelet_orphaned_runtime_pods_total'), '1');
   });
 
   it('count rejections once', () => {

@@ -51,8 +51,12 @@ export interface Metrics {
   /** A family whose samples are asked for at each scrape. One that throws is left out and told to `onError`. */
   computed(type: 'counter' | 'gauge', definition: Definition, collect: () => Iterable<Sample>): void;
   render(): string;
-  /** For tests: every family that is shown. */
+  /** How many families have been hidden because they are on their way out. */
+  hidden(): number;
+  /** Every family that is shown. */
   families(): readonly {
+    readonly stability: string;
+    readonly deprecatedSince: string | undefined;
     readonly name: string;
     readonly type: string;
     readonly labels: readonly string[];
@@ -92,10 +96,12 @@ interface Family {
 
 export function createMetrics(options: MetricsOptions): Metrics {
   const families = new Map<string, Family>();
+  let hidden = 0;
   const add = (family: Family) => {
     const { name } = family.definition;
     if (families.has(name)) throw new Error(`metric ${name} is there already`);
-    if (!isHidden(family.definition, options)) families.set(name, family);
+    if (isHidden(family.definition, options)) hidden += 1;
+    else families.set(name, family);
   };
   const scalar = (type: 'counter' | 'gauge', definition: Definition): Gauge => {
     const series = createSeries(definition);
@@ -124,8 +130,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
       add({ definition, type, lines });
     },
     render: () => sorted(families).map(renderFamily).join(''),
+    hidden: () => hidden,
     families: () =>
       sorted(families).map(({ definition, type }) => ({
+        stability: definition.stability ?? 'ALPHA',
+        deprecatedSince: definition.deprecatedSince,
         name: definition.name,
         type,
         labels: [...(definition.labels ?? [])].sort(),

@@ -4,7 +4,11 @@ import type { TLSSocket } from 'node:tls';
 import type { ClientCertificate } from './authenticate.ts';
 
 /** The certificate of a connection is parsed once: a connection may bring thousands of requests. */
-export function createClientCertificates(now: () => number): (socket: TLSSocket) => ClientCertificate {
+export function createClientCertificates(
+  now: () => number,
+  /** Told with each request how long its certificate is still good: for metrics. */
+  onVerified: (remainingMs: number) => void = () => undefined,
+): (socket: TLSSocket) => ClientCertificate {
   const parsed = new WeakMap<
     TLSSocket,
     { readonly found: ClientCertificate; readonly from: number; readonly to: number }
@@ -16,6 +20,7 @@ export function createClientCertificates(now: () => number): (socket: TLSSocket)
     // It was good when the connection was made, perhaps days ago.
     if (now() > known.to) return { kind: 'refused', reason: 'certificate has expired' };
     if (now() < known.from) return { kind: 'refused', reason: 'certificate is not yet valid' };
+    onVerified(known.to - now());
     return known.found;
   };
 }

@@ -1,0 +1,127 @@
+/** What goes through the counted ports is as it was, and is counted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Act } from './act/act.ts';
+import type { HooksPort, ImagesPort, RuntimePort } from './act/ports.ts';
+import type { Pod } from './api/pod.ts';
+import {
+  type Counting,
+  countAct,
+  countCgroups,
+  countEvents,
+  countHooks,
+  countImages,
+  countRuntime,
+} from './compose-counted.ts';
+import type { Cgroups } from './host/cgroups.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { createWorkMetrics } from './telemetry/metrics-work.ts';
+import { NamespaceMode } from './wire/gen/cri-runtime-v1.ts';
+
+const never = new AbortController().signal;
+
+function count() {
+  const metrics = createMetrics({ version: '1.36.4', showHiddenFor: '' });
+  let now = 0;
+  const counting: Counting = {
+    mono: () => {
+      now += 250;
+      return now;
+    },
+    work: createWorkMetrics(metrics),
+  };
+  const shows = (...lines: readonly string[]) => {
+    const shown = metrics.render().split('\n');
+    for (const line of lines) assert.ok(shown.includes(line), `${line} is missing in\n${shown.join('\n')}`);
+  };
+  return { counting, shows };
+}
+
+test('sandboxes by their handler, failures and users of their own, and images among the mounts', async () => {
+  const { counting, shows } = count();
+  let broken = false;
+  const answer = () => (broken ? Promise.reject(new Error('no')) : Promise.resolve('id'));
+  const port = { sandboxes: { run: answer }, containers: { create: answer } } as unknown as RuntimePort;
+  const { sandboxes, containers } = countRuntime(port, counting);
+  const ownUsers = { linux: { securityContext: { namespaceOptions: { usernsOptions: { mode: NamespaceMode.POD } } } } };
+  const create = () =>
+    containers.create(
+      { podSandboxId: 's', sandboxConfig: {}, config: { mounts: [{ image: { image: 'a' } }, { hostPath: '/' }] } },
+      never,
+    );
+  assert.equal(await sandboxes.run({ config: {}, runtimeHandler: '' }, never), 'id');
+  assert.equal(await create(), 'id');
+  broken = true;
+  await assert.rejects(sandboxes.run({ config: ownUsers, runtimeHandler: 'kata' }, never), /no/);
+  await assert.rejects(create(), /no/);
+  // What was taken back is no failure.
+  await assert.rejects(sandboxes.run({ config: {}, runtimeHandler: 'kata' }, AbortSignal.abort()), /no/);
+  shows(
+    'kubelet_run_podsandbox_duration_seconds_sum{runtime_handler=""} 0.25',
+    'kubelet_run_podsandbox_duration_seconds_count{runtime_handler="kata"} 1',
+    'kubelet_run_podsandbox_errors_total{runtime_handler="kata"} 1',
+    'kubelet_started_pods_errors_total 1',
+    'kubelet_started_user_namespaced_pods_total 1',
+    'kubelet_started_user_namespaced_pods_errors_total 1',
+    'kubelet_image_volume_mounted_succeed_total 1',
+    'kubelet_image_volume_mounted_errors_total 1',
+  );
+});
+
+test('containers that do not start, by type and reason', async () => {
+  const { counting, shows } = count();
+  const waiting = { kind: 'waiting', reason: 'ErrImagePull', message: '', retryAt: undefined } as const;
+  const outcomes = [
+    { kind: 'start', name: 'main', outcome: { kind: 'started', id: 'c' } },
+    { kind: 'start', name: 'first', outcome: waiting },
+    { kind: 'start', name: 'main', outcome: { kind: 'hook-failed', id: 'c', message: '' } },
+    { kind: 'blocked', message: 'no volumes' },
+  ];
+  const act = countAct({ carryOut: () => Promise.resolve(outcomes) } as unknown as Act, counting);
+  const pod = { spec: { containers: [{ name: 'main' }], initContainers: [{ name: 'first' }] } } as unknown as Pod;
+  assert.equal(await act.carryOut([], { pod } as Parameters<Act['carryOut']>[1]), outcomes);
+  shows(
+    'kubelet_started_containers_errors_total{code="ErrImagePull",container_type="init_container"} 1',
+    'kubelet_started_containers_errors_total{code="PostStartHookError",container_type="container"} 1',
+  );
+});
+
+test('images as volumes, sleeps that are cut short, cgroups, events', async () => {
+  const { counting, shows } = count();
+  const images = countImages({ ensureVolume: () => Promise.resolve({}) } as unknown as ImagesPort, counting);
+  await images.ensureVolume({} as Parameters<ImagesPort['ensureVolume']>[0]);
+  const stop = AbortSignal.abort(new Error('gone'));
+  const hooks = countHooks({ run: () => Promise.reject(new Error('gone')) }, counting);
+  const hook = (handler: object) => ({ handler }) as Parameters<HooksPort['run']>[0];
+  await assert.rejects(hooks.run(hook({ sleep: { seconds: 5 } }), stop));
+  await assert.rejects(hooks.run(hook({ exec: {} }), stop));
+  let left = 1;
+  const cgroups = countCgroups(
+    { create: () => undefined, write: () => ['x'], remove: async () => left-- === 0 } as unknown as Cgroups,
+    counting,
+  );
+  cgroups.create('/a');
+  assert.deepEqual(cgroups.write('/a', []), ['x']);
+  assert.deepEqual([await cgroups.remove('/a'), await cgroups.remove('/a')], [false, true]);
+  const watchEvents = (onEvent: (event: never) => void) => {
+    onEvent({ createdAt: 1_000_000_000n } as never);
+    return Promise.reject(new Error('closed'));
+  };
+  const seen: unknown[] = [];
+  const cri = countEvents({ watchEvents } as never as Parameters<typeof countEvents>[0], counting, () => 1500);
+  await assert.rejects(
+    cri.watchEvents((event) => void seen.push(event), never),
+    /closed/,
+  );
+  assert.equal(seen.length, 1);
+  shows(
+    'kubelet_image_volume_requested_total 1',
+    'kubelet_sleep_action_terminated_early_total 1',
+    'kubelet_cgroup_manager_duration_seconds_count{operation_type="create"} 1',
+    'kubelet_cgroup_manager_duration_seconds_count{operation_type="update"} 1',
+    'kubelet_cgroup_manager_duration_seconds_count{operation_type="destroy"} 1',
+    'kubelet_evented_pleg_connection_success_count 1',
+    'kubelet_evented_pleg_connection_error_count 1',
+    'kubelet_evented_pleg_connection_latency_seconds_sum 0.5',
+  );
+});

@@ -1,0 +1,182 @@
+/** What the kubelet does for pods, counted and timed: sandboxes, containers that would not start, passes over pods, images, cgroups. */
+import type { Metrics } from './metrics.ts';
+
+export interface SandboxRun {
+  readonly runtimeHandler: string;
+  readonly ms: number;
+  readonly failed: boolean;
+  /** The pod has users of its own. */
+  readonly ownUsers: boolean;
+}
+
+export interface WantedImage {
+  readonly policy: string;
+  /** Undefined where it ended before that was known. */
+  readonly present: boolean | undefined;
+  readonly pullRequired: boolean | undefined;
+  /** What let a pod use an image that was there, or that nothing did; undefined where nobody asked. */
+  readonly check: string | undefined;
+}
+
+export interface WorkMetrics {
+  sandboxRun(run: SandboxRun): void;
+  containerFailed(failure: { readonly reason: string; readonly type: string }): void;
+  /** `create`, `update`, `sync` or `terminated`. */
+  workerPass(pass: { readonly kind: string; readonly ms: number }): void;
+  /** From when a pod was first seen until its worker began. */
+  workerStarted(ms: number): void;
+  podRead(ms: number): void;
+  cgroup(operation: 'create' | 'update' | 'destroy', ms: number): void;
+  statusSynced(ms: number): void;
+  imageWanted(image: WantedImage): void;
+  imageVolumes(what: 'requested' | 'mounted' | 'failed', count: number): void;
+  sleepCutShort(): void;
+  /** The runtime was asked for its events. */
+  eventsAsked(): void;
+  eventsFailed(): void;
+  /** How long after it happened. */
+  eventSeen(ms: number): void;
+}
+
+export function createWorkMetrics(metrics: Metrics): WorkMetrics {
+  return {
+    ...sandboxMetrics(metrics),
+    ...workerMetrics(metrics),
+    ...imageMetrics(metrics),
+    ...actionMetrics(metrics),
+    ...eventMetrics(metrics),
+  };
+}
+
+function sandboxMetrics(metrics: Metrics): Pick<WorkMetrics, 'sandboxRun'> {
+  const labels = ['runtime_handler'];
+  const duration = metrics.histogram({
+    name: 'kubelet_run_podsandbox_duration_seconds',
+    help: 'Seconds that the runtime took to run sandboxes, by handler.',
+    labels,
+  });
+  const errors = metrics.counter({
+    name: 'kubelet_run_podsandbox_errors_total',
+    help: 'Sandboxes that the runtime could not run, by handler.',
+    labels,
+  });
+  const failedPods = metrics.counter({
+    name: 'kubelet_started_pods_errors_total',
+    help: 'Pods whose sandbox could not be started.',
+  });
+  const ownUsers = metrics.counter({
+    name: 'kubelet_started_user_namespaced_pods_total',
+    help: 'Pods with users of their own that were to be started.',
+  });
+  const failedOwnUsers = metrics.counter({
+    name: 'kubelet_started_user_namespaced_pods_errors_total',
+    help: 'Pods with users of their own whose sandbox could not be started.',
+  });
+  return {
+    sandboxRun: (run) => {
+      duration.observe(run.ms / 1000, [run.runtimeHandler]);
+      if (run.ownUsers) ownUsers.add(1);
+      if (!run.failed) return;
+      errors.add(1, [run.runtimeHandler]);
+      failedPods.add(1);
+      if (run.ownUsers) failedOwnUsers.add(1);
+    },
+  };
+}
+
+function workerMetrics(metrics: Metrics): Pick<WorkMetrics, 'workerPass' | 'workerStarted' | 'podRead'> {
+  const duration = metrics.histogram({
+    name: 'kubelet_pod_worker_duration_seconds',
+    help: 'Seconds that one pass over a pod took, by what it was for.',
+    labels: ['operation_type'],
+  });
+  const start = metrics.histogram({
+    name: 'kubelet_pod_worker_start_duration_seconds',
+    help: 'Seconds from when a pod was first seen until its first pass began.',
+  });
+  const read = metrics.histogram({
+    name: 'kubelet_pleg_pod_relist_duration_seconds',
+    help: 'Seconds that it took to read what the runtime has of one pod.',
+  });
+  return {
+    workerPass: ({ kind, ms }) => duration.observe(ms / 1000, [kind]),
+    workerStarted: (ms) => start.observe(ms / 1000),
+    podRead: (ms) => read.observe(ms / 1000),
+  };
+}
+
+function imageMetrics(metrics: Metrics): Pick<WorkMetrics, 'imageWanted' | 'imageVolumes'> {
+  const wanted = metrics.counter({
+    name: 'kubelet_image_manager_ensure_image_requests_total',
+    help: 'Images that containers wanted, by pull policy, whether they were there, and whether they had to be pulled.',
+    labels: ['present_locally', 'pull_policy', 'pull_required'],
+  });
+  const checks = metrics.counter({
+    name: 'kubelet_imagemanager_image_mustpull_checks_total',
+    help: 'Looks whether a pod may use an image that is there, by what came of them.',
+    labels: ['result'],
+  });
+  const counter = (name: string, help: string) => metrics.counter({ name: `kubelet_image_volume_${name}`, help });
+  const volumes = {
+    requested: counter('requested_total', 'Images that were wanted as volumes.'),
+    mounted: counter('mounted_succeed_total', 'Images that were mounted as volumes.'),
+    failed: counter('mounted_errors_total', 'Images that could not be mounted as volumes.'),
+  };
+  return {
+    imageWanted: ({ policy, present, pullRequired, check }) => {
+      if (check !== undefined) checks.add(1, [check]);
+      wanted.add(1, [String(present ?? 'unknown'), policy.toLowerCase(), String(pullRequired ?? 'unknown')]);
+    },
+    imageVolumes: (what, count) => {
+      if (count > 0) volumes[what].add(count);
+    },
+  };
+}
+
+function actionMetrics(
+  metrics: Metrics,
+): Pick<WorkMetrics, 'containerFailed' | 'cgroup' | 'statusSynced' | 'sleepCutShort'> {
+  const failed = metrics.counter({
+    name: 'kubelet_started_containers_errors_total',
+    help: 'Containers that could not be started, by type and reason.',
+    labels: ['code', 'container_type'],
+  });
+  const cgroups = metrics.histogram({
+    name: 'kubelet_cgroup_manager_duration_seconds',
+    help: 'Seconds that operations on cgroups of pods took, by operation.',
+    labels: ['operation_type'],
+  });
+  const synced = metrics.histogram({
+    name: 'kubelet_pod_status_sync_duration_seconds',
+    help: 'Seconds from when a status was new until the API server had it.',
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60],
+  });
+  const cutShort = metrics.counter({
+    name: 'kubelet_sleep_action_terminated_early_total',
+    help: 'Sleep hooks that ended before their time.',
+  });
+  return {
+    containerFailed: ({ reason, type }) => failed.add(1, [reason, type]),
+    cgroup: (operation, ms) => cgroups.observe(ms / 1000, [operation]),
+    statusSynced: (ms) => synced.observe(ms / 1000),
+    sleepCutShort: () => cutShort.add(1),
+  };
+}
+
+function eventMetrics(metrics: Metrics): Pick<WorkMetrics, 'eventsAsked' | 'eventsFailed' | 'eventSeen'> {
+  const counter = (name: string, help: string) =>
+    metrics.counter({ name: `kubelet_evented_pleg_connection_${name}`, help });
+  const asked = counter('success_count', 'How often the runtime was asked for a stream of its events.');
+  const failed = counter('error_count', "Streams of the runtime's events that ended with an error.");
+  const latency = metrics.histogram({
+    name: 'kubelet_evented_pleg_connection_latency_seconds',
+    help: 'Seconds from what happened in the runtime until its event came.',
+  });
+  // Events only say where to look, so none is ever thrown away.
+  metrics.counter({ name: 'kubelet_pleg_discard_events', help: 'Events of the runtime that were thrown away.' });
+  return {
+    eventsAsked: () => asked.add(1),
+    eventsFailed: () => failed.add(1),
+    eventSeen: (ms) => latency.observe(ms / 1000),
+  };
+}
