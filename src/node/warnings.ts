@@ -9,22 +9,28 @@ export interface Warnings {
 }
 
 const AGAIN_MS = 10 * 60_000;
+/** Two kubelets that write by turns are not at peace each time that one of them has written. */
+const OVER_AFTER_MS = 2 * 60_000;
 
 export function createWarnings(deps: {
   readonly clock: Clock;
   readonly log: Logger;
   readonly record: (event: NodeEvent) => void;
 }): Warnings {
-  const toldAt = new Map<string, number>();
+  const known = new Map<string, { readonly toldAt: number; readonly seenAt: number }>();
   return {
     tell: (reason, problem) => {
+      const now = deps.clock.mono();
+      const before = known.get(reason);
       if (problem === undefined) {
-        if (toldAt.delete(reason)) deps.log.info('A warning no longer holds', { reason });
+        if (before === undefined || now - before.seenAt < OVER_AFTER_MS) return;
+        known.delete(reason);
+        deps.log.info('A warning no longer holds', { reason });
         return;
       }
-      const before = toldAt.get(reason);
-      if (before !== undefined && deps.clock.mono() - before < AGAIN_MS) return;
-      toldAt.set(reason, deps.clock.mono());
+      const isDue = before === undefined || now - before.toldAt >= AGAIN_MS;
+      known.set(reason, { toldAt: isDue ? now : before.toldAt, seenAt: now });
+      if (!isDue) return;
       deps.log.error('Something is wrong with this node', { reason, problem });
       deps.record({ type: 'Warning', reason, message: problem });
     },

@@ -11,10 +11,19 @@ import type { Cluster } from '../lab/cluster/cluster.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { waitForObject } from '../lab/cluster/wait.ts';
 import { lab } from '../lab/lab.ts';
+import {
+  type ApiEvent,
+  getNode,
+  LEASES,
+  NAME,
+  NODES,
+  nodeEvents,
+  ready,
+  untilEvent,
+  untilNode,
+} from './node-support.ts';
+import { quarrels, quarrelsWithReference } from './node-twins.ts';
 
-const NODES = '/api/v1/nodes';
-const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
-const NAME = 'node-1';
 const RECORDED = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../src/node/testdata/node.json'), 'utf8'),
 ) as KubeNode;
@@ -39,24 +48,16 @@ test('a node of a cluster', { skip: whyClusterIsSkipped(process.env) }, async (t
   await t.test('comes back when it is deleted', () => comesBack(cluster));
   await t.test('shows that its network is not ready, in the usual words', () => networkNotReady(cluster));
   await t.test('outlives its API server', () => serverRestart(cluster));
-  await t.test('notices another kubelet under its name', () => noticesTwin(cluster));
+  await t.test('quarrels in measure with another machine under its name, and says which', () => quarrels(cluster));
+  await t.test('quarrels so with the reference too', () => quarrelsWithReference(cluster));
   await t.test('has two addresses, and waits for its cloud', () => cloudNode(cluster));
+  await t.test('leaves its registration to others, if told so', () => registeredByOthers(cluster));
   await t.test('says that its clock is wrong', () => wrongClock(cluster));
   await t.test('says whose credentials it was given', () => wrongCredentials(cluster));
   await t.test('shows that its runtime is down after half a minute, and its return at once', () =>
     runtimeDown(cluster),
   );
 });
-
-const getNode = async (cluster: Cluster): Promise<KubeNode> =>
-  (await cluster.admin.get(`${NODES}/${NAME}`)) as unknown as KubeNode;
-
-const ready = (node: KubeNode) => node.status?.conditions?.find(({ type }) => type === 'Ready');
-
-const untilNode = async (cluster: Cluster, what: string, isDone: (node: KubeNode) => boolean, timeoutMs = 20_000) =>
-  (await waitForObject(cluster.admin, { collection: NODES, name: NAME, what, timeoutMs }, (object) =>
-    isDone(object as unknown as KubeNode),
-  )) as unknown as KubeNode;
 
 /** Why something differs from the recording: the machine, the flags of this test, or that it isn't built. */
 const DIFFERENT: Readonly<Record<string, string>> = {
@@ -125,28 +126,6 @@ async function labelsAndTaints(cluster: Cluster): Promise<void> {
   });
   const own = (spec?.taints ?? []).filter(({ key }) => key.startsWith('lab.local/'));
   assert.deepEqual(own, [{ key: 'lab.local/taint', value: 'v', effect: 'PreferNoSchedule' }]);
-}
-
-interface ApiEvent {
-  readonly reason: string;
-  readonly message: string;
-  readonly type: string;
-  readonly source?: { readonly component?: string; readonly host?: string };
-  readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid: string };
-}
-
-async function nodeEvents(cluster: Cluster): Promise<readonly ApiEvent[]> {
-  const { items } = (await cluster.admin.get('/api/v1/namespaces/default/events')) as { items?: readonly unknown[] };
-  return ((items ?? []) as readonly ApiEvent[]).filter(({ involvedObject }) => involvedObject.kind === 'Node');
-}
-
-async function untilEvent(cluster: Cluster, reason: string): Promise<ApiEvent> {
-  for (let look = 0; look < 100; look += 1) {
-    const found = (await nodeEvents(cluster)).find((event) => event.reason === reason);
-    if (found !== undefined) return found;
-    await delay(100);
-  }
-  throw new Error(`no event ${reason}; the end of the log:\n${cluster.node.kubelet.logTail()}`);
 }
 
 async function usualEvents(cluster: Cluster): Promise<void> {
@@ -285,17 +264,36 @@ async function cloudNode(cluster: Cluster): Promise<void> {
   assert.equal(after.metadata.annotations?.['alpha.kubernetes.io/provided-node-ip'], undefined);
 }
 
-async function noticesTwin(cluster: Cluster): Promise<void> {
-  const patch = { method: 'PATCH', contentType: 'application/merge-patch+json' } as const;
-  const body = { status: { nodeInfo: { bootID: 'of-another-machine' } } };
-  await cluster.admin.request(`${NODES}/${NAME}/status`, { ...patch, body });
-  const { message, type } = await untilEvent(cluster, 'NodeNameConflict');
-  assert.match(message, /another kubelet writes the status of node "node-1".*of-another-machine/);
-  assert.equal(type, 'Warning');
-  const renewal = { spec: { renewTime: '2026-01-01T00:00:00.000000Z' } };
-  await cluster.admin.request(`${LEASES}/${NAME}`, { ...patch, body: renewal });
-  assert.match((await untilEvent(cluster, 'NodeLeaseConflict')).message, /2026-01-01T00:00:00/);
-  await untilNode(cluster, 'itself again', ({ status }) => status?.nodeInfo?.bootID !== 'of-another-machine');
+/** registerNode false: there is no node until somebody makes one, and then it is kept like any other. Then once more with an id of a cloud. */
+async function registeredByOthers(cluster: Cluster): Promise<void> {
+  const { admin, node, kubeletSettings } = cluster;
+  const { kubelet } = node;
+  const { config } = kubeletSettings;
+  await kubelet.stop();
+  await admin.request(`${NODES}/${NAME}`, { method: 'DELETE' });
+  const said = 'Nobody has registered this node yet';
+  const timesSaid = async () => (await readFile(kubelet.logFile, 'utf8')).split(said).length - 1;
+  await kubelet.start({ config: { ...config, registerNode: false, nodeStatusUpdateFrequency: '1s' } });
+  while ((await timesSaid()) < 3) await delay(100);
+  assert.equal((await admin.request(`${NODES}/${NAME}`)).status, 404);
+  await admin.create(NODES, { metadata: { name: NAME, labels: { 'made-by': 'hand' } } });
+  const made = await untilNode(cluster, 'Ready', (each) => ready(each)?.status === 'True');
+  assert.equal(made.metadata.labels?.['made-by'], 'hand');
+  assert.equal(made.metadata.labels?.['lab.local/mark'], undefined, 'its labels are those of who made it');
+  assert.ok(!made.spec?.taints?.some(({ key }) => key === 'lab.local/taint'));
+  const { spec } = (await admin.get(`${LEASES}/${NAME}`)) as unknown as Lease;
+  await untilRenewed(cluster, spec?.renewTime ?? '', 10_000);
+  await admin.request(`${NODES}/${NAME}`, { method: 'DELETE' });
+  const before = await timesSaid();
+  while ((await timesSaid()) < before + 3) await delay(100);
+  assert.equal((await admin.request(`${NODES}/${NAME}`)).status, 404, 'it does not come back by itself');
+  await kubelet.stop();
+  await kubelet.start({ config: { ...config, providerID: 'lab://zone-1/machine-7' } });
+  const registered = await untilNode(cluster, 'Ready', (each) => ready(each)?.status === 'True');
+  assert.equal(registered.spec?.providerID, 'lab://zone-1/machine-7');
+  assert.equal(registered.metadata.labels?.['lab.local/mark'], 'a');
+  await kubelet.stop();
+  await kubelet.start({ ...(config === undefined ? {} : { config }) });
 }
 
 /** The machine has only one clock; this kubelet alone sees it run a minute and a half ahead. */

@@ -21,6 +21,20 @@ describe('another kubelet of the same name', () => {
       /another kubelet writes the status of node "web".*boot id x.*--hostname-override/,
     ],
     ['has another machine id', withInfo({ machineID: 'x' }), /machine id x/],
+    [
+      'has an address',
+      {
+        metadata: { name: 'web', uid: 'u' },
+        status: {
+          nodeInfo: { ...own, bootID: 'x' } as NodeSystemInfo,
+          addresses: [
+            { type: 'InternalIP', address: '192.0.2.7' },
+            { type: 'Hostname', address: 'web' },
+          ],
+        },
+      },
+      /boot id x, at 192\.0\.2\.7; here m and b/,
+    ],
   ];
   for (const [name, node, want] of cases) {
     it(name, () => {

@@ -13,9 +13,11 @@ export function findTwinByStatus(node: KubeNode, own: Machine): string | undefin
   if (seen === undefined || seen.bootID === '') return undefined;
   const isOwn = (['machineID', 'systemUUID', 'bootID'] as const).every((field) => seen[field] === own[field]);
   if (isOwn) return undefined;
+  const addresses = (node.status?.addresses ?? []).filter(({ type }) => type.endsWith('IP'));
+  const at = addresses.length === 0 ? '' : `, at ${addresses.map(({ address }) => address).join(' and ')}`;
   return (
     `another kubelet writes the status of node ${JSON.stringify(node.metadata.name)}: ` +
-    `machine id ${seen.machineID} and boot id ${seen.bootID}, here ${own.machineID} and ${own.bootID}; ${ADVICE}`
+    `machine id ${seen.machineID} and boot id ${seen.bootID}${at}; here ${own.machineID} and ${own.bootID}; ${ADVICE}`
   );
 }
 

@@ -1,0 +1,46 @@
+/** A node of a lab cluster as the API server has it, and what is told of it. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KubeNode } from '../../src/api/node.ts';
+import type { Cluster } from '../lab/cluster/cluster.ts';
+import { waitForObject } from '../lab/cluster/wait.ts';
+
+export const NODES = '/api/v1/nodes';
+export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+export const NAME = 'node-1';
+
+export const getNode = async (cluster: Cluster): Promise<KubeNode> =>
+  (await cluster.admin.get(`${NODES}/${NAME}`)) as unknown as KubeNode;
+
+export const ready = (node: KubeNode) => node.status?.conditions?.find(({ type }) => type === 'Ready');
+
+export const untilNode = async (
+  cluster: Cluster,
+  what: string,
+  isDone: (node: KubeNode) => boolean,
+  timeoutMs = 20_000,
+) =>
+  (await waitForObject(cluster.admin, { collection: NODES, name: NAME, what, timeoutMs }, (object) =>
+    isDone(object as unknown as KubeNode),
+  )) as unknown as KubeNode;
+
+export interface ApiEvent {
+  readonly reason: string;
+  readonly message: string;
+  readonly type: string;
+  readonly source?: { readonly component?: string; readonly host?: string };
+  readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid: string };
+}
+
+export async function nodeEvents(cluster: Cluster): Promise<readonly ApiEvent[]> {
+  const { items } = (await cluster.admin.get('/api/v1/namespaces/default/events')) as { items?: readonly unknown[] };
+  return ((items ?? []) as readonly ApiEvent[]).filter(({ involvedObject }) => involvedObject.kind === 'Node');
+}
+
+export async function untilEvent(cluster: Cluster, reason: string): Promise<ApiEvent> {
+  for (let look = 0; look < 100; look += 1) {
+    const found = (await nodeEvents(cluster)).find((event) => event.reason === reason);
+    if (found !== undefined) return found;
+    await delay(100);
+  }
+  throw new Error(`no event ${reason}; the end of the log:\n${cluster.node.kubelet.logTail()}`);
+}
