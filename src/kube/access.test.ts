@@ -105,6 +105,37 @@ describe('access', () => {
     await watch.stop?.();
   });
 
+  test('by what a new kubeconfig says, once it is whole and names the same server', async () => {
+    const clock = createManualClock();
+    const [old, next] = [await pki.issue('inline-old', 'old'), await pki.issue('inline-new', 'new')];
+    const cluster = {
+      server: `https://127.0.0.1:${server.port}`,
+      'certificate-authority-data': await inline(pki.ca.cert),
+    };
+    const userOf = async ({ cert, key }: { cert: string; key: string }) => ({
+      'client-certificate-data': await inline(cert),
+      'client-key-data': await inline(key),
+    });
+    server.handle((seen, response) => sendJson(response, 200, { client: seen.client }));
+    await using t = await start({ clock, cluster, user: await userOf(old) });
+    const clientNow = async () => ((await t.kube.general.request(GET, t.signal)) as { client: string }).client;
+    const looked = async () => {
+      await until(() => clock.sleepers() > 0, 'the look at the files');
+      await clock.advance(10_000);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    };
+    assert.equal(await clientNow(), 'old');
+    await t.rewrite(cluster, { 'client-certificate-data': 'half' });
+    await looked();
+    assert.equal(await clientNow(), 'old', 'what can not be used is not');
+    await t.rewrite({ ...cluster, server: 'https://192.0.2.1:6443' }, await userOf(next));
+    await looked();
+    assert.equal(await clientNow(), 'old', 'another server would be another cluster');
+    await t.rewrite(cluster, await userOf(next));
+    for (let look = 0; look < 5 && (await clientNow()) !== 'new'; look += 1) await looked();
+    assert.equal(await clientNow(), 'new');
+  });
+
   test('by a token', async () => {
     await using own = await open();
     await using t = await start({ cluster: to(own.port), user: { token: 'abc' } });

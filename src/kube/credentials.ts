@@ -6,11 +6,13 @@ import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { RunProgram } from '../host/program.ts';
 import { createExecPlugin } from './exec-plugin.ts';
-import { checkMaterial, fingerprint, readMaterial, type TlsMaterial } from './pem-files.ts';
+import { checkMaterial, fileMark, fingerprint, readMaterial, type TlsMaterial } from './pem-files.ts';
 import type { ExecCredential } from './rules/exec-credential.ts';
 import type { Access } from './rules/kubeconfig.ts';
 
 export interface Credentials {
+  /** As the kubeconfig says today. */
+  access(): Access;
   /** For a new connection, as it is now. */
   material(signal: AbortSignal): Promise<TlsMaterial>;
   headers(signal: AbortSignal): Promise<OutgoingHttpHeaders>;
@@ -28,24 +30,21 @@ export interface CredentialsDeps {
   readonly log: Logger;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly run?: RunProgram;
+  /** The kubeconfig itself, which somebody may replace to give new credentials. */
+  readonly kubeconfig: { readonly path: string; load(): Promise<Access> };
   /** The certificates of new connections are others than those of the connections that there are. */
   onChange(reason: string): void;
 }
 
 const LOOK_AT_FILES_MS = 10_000;
 
-export function createCredentials(deps: CredentialsDeps, access: Access): Credentials {
-  const { clock, log } = deps;
-  const { user, cluster } = access;
-  const token = createToken(deps, access);
-  const plugin =
-    user.exec === undefined
-      ? undefined
-      : createExecPlugin(deps, user.exec, { cluster, authority: async () => (await readMaterial(access)).ca });
+export function createCredentials(deps: CredentialsDeps, first: Access): Credentials {
+  let access = first;
+  let login = createLogin(deps, access);
   let shown: ExecCredential | undefined;
 
   const fromPlugin = async (signal: AbortSignal): Promise<ExecCredential | undefined> => {
-    const credential = await plugin?.credential(signal);
+    const credential = await login.plugin?.credential(signal);
     if (shown?.certificate?.cert !== undefined && shown.certificate.cert !== credential?.certificate?.cert) {
       shown = credential;
       deps.onChange('the credential plugin gave another certificate');
@@ -54,51 +53,88 @@ export function createCredentials(deps: CredentialsDeps, access: Access): Creden
   };
   const material = async (signal: AbortSignal): Promise<TlsMaterial> => {
     const files = await readMaterial(access);
-    const credential = files.cert === undefined ? await plugin?.credential(signal) : undefined;
+    const credential = files.cert === undefined ? await login.plugin?.credential(signal) : undefined;
     shown = credential;
     return { ...files, ...credential?.certificate };
   };
   const headers = async (signal: AbortSignal): Promise<OutgoingHttpHeaders> => {
-    const bearer = (await token()) ?? (await fromPlugin(signal))?.token;
+    const bearer = (await login.token()) ?? (await fromPlugin(signal))?.token;
     const authorization = bearer === undefined ? basicLogin(access) : `Bearer ${bearer}`;
-    return { ...user.impersonation, ...(authorization === undefined ? {} : { authorization }) } as OutgoingHttpHeaders;
+    const { impersonation } = access.user;
+    return { ...impersonation, ...(authorization === undefined ? {} : { authorization }) } as OutgoingHttpHeaders;
+  };
+  const replace = async (refused: OutgoingHttpHeaders, signal: AbortSignal): Promise<boolean> => {
+    // Somebody else's request was refused before, and theirs are replaced already.
+    if ((await headers(signal)).authorization !== refused.authorization) return true;
+    const { plugin, token } = login;
+    if (plugin !== undefined) {
+      const old = await plugin.credential(signal);
+      const other = await plugin.replace(old, signal);
+      if (other !== old) {
+        await fromPlugin(signal);
+        return true;
+      }
+    }
+    token.forget();
+    return (await headers(signal)).authorization !== refused.authorization;
+  };
+  const adopt = (next: Access): void => {
+    if (next === access) return;
+    login.plugin?.stop();
+    access = next;
+    login = createLogin(deps, next);
   };
   return {
+    access: () => access,
     material,
     headers,
-    replace: async (refused, signal) => {
-      // Somebody else's request was refused before, and theirs are replaced already.
-      if ((await headers(signal)).authorization !== refused.authorization) return true;
-      if (plugin !== undefined) {
-        const old = await plugin.credential(signal);
-        const other = await plugin.replace(old, signal);
-        if (other !== old) {
-          await fromPlugin(signal);
-          return true;
-        }
-      }
-      token.forget();
-      return (await headers(signal)).authorization !== refused.authorization;
-    },
+    replace,
     check: async () => checkMaterial(await readMaterial(access)),
-    watchFiles: async (signal) => {
-      let known = await fingerprint(access);
-      while (!signal.aborted) {
-        await clock.sleep(LOOK_AT_FILES_MS, signal).catch(() => undefined);
-        const now = await fingerprint(access);
-        if (now === known || now.includes('missing')) continue;
-        try {
-          checkMaterial(await readMaterial(access));
-          known = now;
-          deps.onChange('certificate files have changed');
-        } catch (err) {
-          // Perhaps half of a pair is written: the connections that there are stay as they are until it is whole.
-          log.warn('New certificate files for the API server are not usable', { err });
-        }
-      }
-    },
-    stop: () => plugin?.stop(),
+    watchFiles: (signal) => watchFiles(deps, { access: () => access, adopt }, signal),
+    stop: () => login.plugin?.stop(),
   };
+}
+
+function createLogin(deps: CredentialsDeps, access: Access) {
+  const { user, cluster } = access;
+  const authority = async () => (await readMaterial(access)).ca;
+  const plugin = user.exec === undefined ? undefined : createExecPlugin(deps, user.exec, { cluster, authority });
+  return { token: createToken(deps, access), plugin };
+}
+
+interface Adopter {
+  access(): Access;
+  adopt(next: Access): void;
+}
+
+async function watchFiles(deps: CredentialsDeps, { access, adopt }: Adopter, signal: AbortSignal): Promise<void> {
+  const { clock, log, kubeconfig } = deps;
+  let [config, files] = [await fileMark(kubeconfig.path), await fingerprint(access())];
+  while (!signal.aborted) {
+    await clock.sleep(LOOK_AT_FILES_MS, signal).catch(() => undefined);
+    const [configNow, filesNow] = [await fileMark(kubeconfig.path), await fingerprint(access())];
+    // A kubeconfig that is gone for good changes nothing: it has been read.
+    const isReplaced = configNow !== config && configNow !== 'missing';
+    if ((!isReplaced && filesNow === files) || filesNow.includes('missing')) continue;
+    try {
+      const next = isReplaced ? await loadForSameServer(kubeconfig, access()) : access();
+      checkMaterial(await readMaterial(next));
+      adopt(next);
+      [config, files] = [isReplaced ? configNow : config, await fingerprint(next)];
+      deps.onChange(isReplaced ? 'the kubeconfig has changed' : 'certificate files have changed');
+    } catch (err) {
+      // Perhaps half of it is written: the connections that there are stay as they are until it is whole.
+      log.warn('A new kubeconfig, or new certificate files, for the API server are not usable', { err });
+    }
+  }
+}
+
+/** Who moves to another cluster has other pods too: that needs a new kubelet. */
+async function loadForSameServer({ path, load }: CredentialsDeps['kubeconfig'], known: Access): Promise<Access> {
+  const next = await load();
+  const [before, now] = [known.cluster.endpoint.text, next.cluster.endpoint.text];
+  if (before === now) return next;
+  throw new CodedError('invalid', `${path} now names the server ${now}: restart the kubelet to leave ${before}`);
 }
 
 function basicLogin({ user: { basic } }: Access): string | undefined {

@@ -146,6 +146,15 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
     if (serverAt !== undefined) date = { serverAt, ownAt: deps.clock.now() };
     deps.onRequest?.(record);
   };
+  const load = async () => {
+    const { access, warnings } = await loadKubeconfig({
+      path: config.kubeconfig,
+      bootstrapPath: config.bootstrapKubeconfig,
+      environment: deps.environment,
+    });
+    for (const warning of warnings) deps.log.warn('Something in the kubeconfig is not used', { what: warning });
+    return access;
+  };
   const use = (): Server => {
     if (server === undefined) throw new CodedError('unavailable', 'access to the API server has not been started');
     return server;
@@ -156,13 +165,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
   return {
     name: 'access to the API server',
     start: async () => {
-      const { access, warnings } = await loadKubeconfig({
-        path: config.kubeconfig,
-        bootstrapPath: config.bootstrapKubeconfig,
-        environment: deps.environment,
-      });
-      for (const warning of warnings) deps.log.warn('Something in the kubeconfig is not used', { what: warning });
-      const opened = openServer({ ...deps, onRequest }, access, config);
+      const opened = openServer({ ...deps, onRequest, load }, await load(), config);
       await opened.credentials.check();
       opened.reachability.subscribe(() => {
         for (const listener of listeners) listener();

@@ -42,12 +42,14 @@ export function checkMaterial({ ca, cert, key }: TlsMaterial): void {
 /** Changes with the content of the files. A file that is missing for a moment, while it is replaced, is a change too. */
 export async function fingerprint({ cluster, user }: Access): Promise<string> {
   const sources = [cluster.authority, user.certificate?.cert, user.certificate?.key];
-  const marks = sources.map(async (source) => {
-    if (source?.kind !== 'file') return '';
-    const found = await stat(source.path).catch(() => undefined);
-    return found === undefined ? 'missing' : `${found.ino}:${found.size}:${found.mtimeMs}`;
-  });
+  const marks = sources.map((source) => (source?.kind === 'file' ? fileMark(source.path) : ''));
   return (await Promise.all(marks)).join(' ');
+}
+
+/** Changes with the content of a file. */
+export async function fileMark(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined ? 'missing' : `${found.ino}:${found.size}:${found.mtimeMs}`;
 }
 
 async function readPemSource(source: PemSource | undefined, what: string): Promise<string | undefined> {

@@ -28,12 +28,17 @@ export interface Server {
 const GENERAL_TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 5_000;
 
-export function openServer(deps: KubeDeps, access: Access, config: KubeConfig): Server {
+export function openServer(
+  deps: KubeDeps & { readonly load: () => Promise<Access> },
+  access: Access,
+  config: KubeConfig,
+): Server {
   const { clock, log, onRequest = () => undefined } = deps;
   const { endpoint } = access.cluster;
   const credentials = createCredentials(
     {
       ...deps,
+      kubeconfig: { path: config.kubeconfig, load: deps.load },
       onChange: (reason) => {
         log.info('New connections to the API server are made', { reason });
         for (const connections of kinds) connections.renew(reason);
@@ -41,7 +46,7 @@ export function openServer(deps: KubeDeps, access: Access, config: KubeConfig): 
     },
     access,
   );
-  const dial = createDial(deps, access, credentials);
+  const dial = createDial(deps, credentials);
   const createKind = () => createConnections({ ...deps, dial, server: endpoint.text });
   const shared = createKind();
   const apart = createKind();
@@ -87,13 +92,14 @@ function hostOf({ cluster: { endpoint } }: Access): string {
   return endpoint.port === usual ? host : `${host}:${endpoint.port}`;
 }
 
-function createDial(deps: KubeDeps, access: Access, credentials: Credentials) {
-  const { cluster } = access;
-  const open = async (signal: AbortSignal) =>
-    await openSocket({ cluster, material: await credentials.material(signal), dial: deps.dial ?? dialTcp }, signal);
+function createDial(deps: KubeDeps, credentials: Credentials) {
+  const open = async (signal: AbortSignal) => {
+    const material = await credentials.material(signal);
+    return await openSocket({ cluster: credentials.access().cluster, material, dial: deps.dial ?? dialTcp }, signal);
+  };
   return async (signal: AbortSignal): Promise<Link> => {
     const { socket, protocol } = await open(signal);
-    const authority = hostOf(access);
+    const authority = hostOf(credentials.access());
     if (protocol === 'h2') return await openHttp2Link(socket, { authority, scheme: 'https' }, signal);
     const own = linkSignal();
     const link = createHttp1Link(socket, { authority, openSocket: async () => (await open(own.signal)).socket });

@@ -224,6 +224,8 @@ export async function startRelay(target: number): Promise<Relay> {
 export interface TestKube extends AsyncDisposable {
   readonly kube: Kube;
   readonly signal: AbortSignal;
+  /** Writes the kubeconfig anew. */
+  rewrite(cluster: object, user: object): Promise<void>;
 }
 
 export interface TestKubeOptions {
@@ -240,13 +242,16 @@ export interface TestKubeOptions {
 export async function startTestKube(options: TestKubeOptions): Promise<TestKube> {
   const { folder, cluster, user = {}, clock = createSystemClock(), log = createSilentLogger() } = options;
   const path = join(folder, `${randomUUID()}.kubeconfig`);
-  const config = {
-    clusters: [{ name: 'c', cluster }],
-    users: [{ name: 'u', user }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
+  const rewrite = async (newCluster: object, newUser: object) => {
+    const config = {
+      clusters: [{ name: 'c', cluster: newCluster }],
+      users: [{ name: 'u', user: newUser }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    };
+    await writeFile(path, JSON.stringify(config));
   };
-  await writeFile(path, JSON.stringify(config));
+  await rewrite(cluster, user);
   const kube = createKube(
     { clock, log, random: () => 0, environment: {}, ...options.deps },
     {
@@ -260,7 +265,7 @@ export async function startTestKube(options: TestKubeOptions): Promise<TestKube>
   );
   const { signal } = new AbortController();
   await kube.start(signal);
-  return { kube, signal, [Symbol.asyncDispose]: async () => await kube.stop?.() };
+  return { kube, signal, rewrite, [Symbol.asyncDispose]: async () => await kube.stop?.() };
 }
 
 /** Looks again until it is so: what is waited for comes over a real connection. */
