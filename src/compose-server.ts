@@ -62,6 +62,7 @@ export function composeServer(config: Config, deps: KubeletDeps, tools: ServerTo
       routes: composeRoutes(config, deps, tools),
       request: kube && ((request, signal) => kube.general.request(request, signal)),
       onWebSocket: tools.meters.onWebSocket,
+      inotify: deps.host.inotify,
     },
     serverConfig(config, deps, kube === undefined),
   );

@@ -7,6 +7,7 @@ import { TLSSocket } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Inotify } from '../host/inotify.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createAuthenticate } from './auth/authenticate.ts';
 import { type Authorize, authorizeAdministrators, authorizeByReview, authorizeEverybody } from './auth/authorize.ts';
@@ -58,6 +59,8 @@ export interface ServerDeps {
   readonly request: ReviewRequest | undefined;
   /** A WebSocket of a protocol that only newer clients speak was asked for. */
   readonly onWebSocket?: (subresource: string) => void;
+  /** Absent: files are looked at now and then. */
+  readonly inotify?: Pick<Inotify, 'watch'> | undefined;
 }
 
 export interface Server extends Part {
@@ -104,7 +107,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
       watchTlsFiles(
         files,
         material,
-        { clock, log, everyMs: config.reloadEveryMs, onChange: (next) => port.renew?.(next) },
+        { clock, log, inotify: deps.inotify, everyMs: config.reloadEveryMs, onChange: (next) => port.renew?.(next) },
         signal,
       ),
     );

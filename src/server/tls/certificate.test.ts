@@ -1,15 +1,26 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { createSystemClock } from '../../base/clock.ts';
 import { createSilentLogger } from '../../base/logger.ts';
 import { createManualClock } from '../../base/manual-clock.ts';
+import { createHost } from '../../host/host.ts';
 import { issueCertificate } from './certificate.ts';
 import { integer, objectId, time } from './der.ts';
 import { ensureSelfSigned, readTlsMaterial, watchTlsFiles } from './key-pairs.ts';
-import { createSelfSigned } from './self-signed.ts';
+import { createSelfSigned, type KeyPair } from './self-signed.ts';
 
 const log = createSilentLogger();
 const NOW = Date.UTC(2026, 10, 15, 12);
@@ -141,6 +152,55 @@ describe('files of certificates', () => {
     write('k', two.key);
     await tick();
     assert.deepEqual(seen, [two.key]);
+    stopping.abort(new Error('over'));
+    await watching;
+  });
+
+  it('are read again as soon as something happens to them: written, moved, or by the link of a mounted secret', async (t) => {
+    const folder = folderOf(t);
+    const host = createHost();
+    t.after(() => host.inotify.close());
+    const pairs = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => createSelfSigned(name, NOW)));
+    const [a, b, c, d, e] = pairs as [KeyPair, KeyPair, KeyPair, KeyPair, KeyPair];
+    const put = (place: string, { certificate, key }: KeyPair) => {
+      mkdirSync(place, { recursive: true });
+      writeFileSync(join(place, 'tls.crt'), certificate);
+      writeFileSync(join(place, 'tls.key'), key);
+    };
+    /** As a kubelet brings a secret into a pod: a new folder, then the link to it in one step. */
+    const swap = (version: string, pair: KeyPair) => {
+      put(join(folder, version), pair);
+      symlinkSync(version, join(folder, '..new'));
+      renameSync(join(folder, '..new'), join(folder, '..data'));
+    };
+    swap('..1', a);
+    for (const name of ['tls.crt', 'tls.key']) symlinkSync(`..data/${name}`, join(folder, name));
+    const files = { certificate: join(folder, 'tls.crt'), key: join(folder, 'tls.key'), clientCa: '' };
+    let tell: (key: string) => void = () => undefined;
+    const stopping = new AbortController();
+    const anHour = 3_600_000;
+    const deps = { clock: createSystemClock(), log, inotify: host.inotify, everyMs: anHour };
+    const watching = watchTlsFiles(
+      files,
+      await readTlsMaterial(files),
+      { ...deps, onChange: ({ key }) => tell(key) },
+      stopping.signal,
+    );
+    const after = async (change: () => void): Promise<string> => {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      tell = resolve;
+      change();
+      return await promise;
+    };
+    assert.equal(await after(() => swap('..2', b)), b.key);
+    rmSync(join(folder, '..1'), { recursive: true });
+    assert.equal(await after(() => swap('..3', c)), c.key, 'a second time');
+    assert.equal(await after(() => put(join(folder, '..3'), d)), d.key, 'written where the link leads to');
+    const moveIn = () => {
+      put(join(folder, 'new'), e);
+      for (const name of ['tls.key', 'tls.crt']) renameSync(join(folder, 'new', name), join(folder, name));
+    };
+    assert.equal(await after(moveIn), e.key, 'files in place of the links');
     stopping.abort(new Error('over'));
     await watching;
   });

@@ -2,9 +2,13 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { createAlarm } from '../../base/alarm.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CodedError, describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { createWakeBit } from '../../base/wake.ts';
+import type { Inotify } from '../../host/inotify.ts';
+import { createFileNews } from './file-news.ts';
 import { createSelfSigned } from './self-signed.ts';
 
 export interface TlsFiles {
@@ -102,12 +106,16 @@ async function replaceFile(path: string, content: string, mode: number): Promise
   await rename(`${path}.new`, path);
 }
 
-/** Short enough that nobody waits for a new certificate, and three calls of stat cost nothing. Mounted secrets change by a link: no watch needed. */
+/** The net below the events of the file system: for folders that can't be watched, and links above them that are exchanged. */
 const LOOK_EVERY_MS = 10_000;
+/** A certificate and its key come one after the other. */
+const SETTLE_MS = 100;
+const LONGEST_SETTLE_MS = 2000;
 
 export interface TlsWatchDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly inotify?: Pick<Inotify, 'watch'> | undefined;
   readonly everyMs?: number | undefined;
   onChange(material: TlsMaterial): void;
 }
@@ -119,29 +127,60 @@ export async function watchTlsFiles(
   deps: TlsWatchDeps,
   signal: AbortSignal,
 ): Promise<void> {
+  const look = createLook(files, first, deps);
+  const { clock, log, inotify, everyMs = LOOK_EVERY_MS } = deps;
+  const bit = createWakeBit();
+  const alarm = createAlarm(clock, bit.wake);
+  let events = 0;
+  const onNews = () => {
+    events += 1;
+    bit.wake();
+  };
+  const news = inotify && createFileNews({ inotify, log, onNews });
+  const paths = [files.certificate, files.key, files.clientCa].filter((path) => path !== '');
+  try {
+    // What changed before the watch was there is seen with the first look.
+    for (let seen = 0; ; seen = events) {
+      await news?.follow(paths);
+      await look();
+      if (events === seen) alarm.ringAt(clock.now() + everyMs);
+      await bit.wait(signal);
+      alarm.clear();
+      const since = clock.mono();
+      for (let last = seen; events !== last && clock.mono() - since < LONGEST_SETTLE_MS; ) {
+        last = events;
+        await clock.sleep(SETTLE_MS, signal);
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    alarm.clear();
+    news?.close();
+  }
+}
+
+/** Reads what is there; tells of it if it is new and good. */
+function createLook(files: TlsFiles, first: TlsMaterial, { log, onChange }: TlsWatchDeps): () => Promise<void> {
   let used = first;
   let told = '';
-  while (!signal.aborted) {
-    await deps.clock.sleep(deps.everyMs ?? LOOK_EVERY_MS, signal).catch(() => undefined);
-    if (signal.aborted) return;
+  return async () => {
     try {
       const found = await readTexts(files);
       if (!same(found, used)) checkMaterial(files, found);
       told = '';
-      if (same(found, used)) continue;
+      if (same(found, used)) return;
       used = found;
-      deps.onChange(found);
-      deps.log.info('Reloaded the certificates of the server', {
-        certFile: files.certificate,
-        clientCAFile: files.clientCa,
-      });
+      onChange(found);
+      const { certificate: certFile, clientCa: clientCAFile } = files;
+      log.info('Reloaded the certificates of the server', { certFile, clientCAFile });
     } catch (error) {
       const text = describeError(error);
       if (text !== told)
-        deps.log.error('Failed to reload the certificates of the server: the last good ones stay', { err: error });
+        log.error('Failed to reload the certificates of the server: the last good ones stay', { err: error });
       told = text;
     }
-  }
+  };
 }
 
 const same = (a: TlsMaterial, b: TlsMaterial) =>
