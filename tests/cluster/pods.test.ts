@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
+import type { Pod } from '../../src/api/pod.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { writeStaticPod } from '../lab/static-pods.ts';
 import { runs } from '../node/pod-support.ts';
@@ -27,6 +28,7 @@ const JOBS = '/apis/batch/v1/namespaces/default/jobs';
 test('pods of a cluster', { skip: whyClusterIsSkipped(process.env) }, async (t) => {
   const world = await podCluster(t);
   await t.test('the life of a simple pod takes no more writes than it must, and no read', () => simpleLife(world));
+  await t.test('neither does a restart, nor a static pod', () => otherLives(world));
   await t.test('a pod that the node has no room for is told so', () => rejected(world));
   await t.test('a Deployment rolls to a new version', () => deployment(world));
   await t.test('Jobs complete and fail', () => jobs(world));
@@ -67,6 +69,31 @@ async function simpleLife(world: PodCluster): Promise<void> {
   ]);
   const requests = await world.requestsOf('simple');
   assert.deepEqual(requests, ['patch status', 'patch status', 'patch status', 'patch status', 'delete']);
+}
+
+/** The reference takes 7 patches, 8 gets and a delete for the first; a create, 2 patches, 2 gets and a delete for the second. */
+async function otherLives(world: PodCluster): Promise<void> {
+  const once = '[ -f /data/seen ] && exec sleep 1000; touch /data/seen; sleep 2; exit 1';
+  await world.create('crashes-once', {
+    terminationGracePeriodSeconds: 1,
+    containers: [runs('main', once, { volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
+    volumes: [{ name: 'data', emptyDir: {} }],
+  });
+  const isBack = (pod: Pod) => restarts(pod) === 1 && pod.status?.containerStatuses?.[0]?.state.running !== undefined;
+  await world.become('crashes-once', 'running again', isBack);
+  const spec = { terminationGracePeriodSeconds: 1, containers: [stays('main')] };
+  const manifest = await writeStaticPod(world.cluster.node, { name: 'counted', spec });
+  await world.ready(`counted-${NODE}`);
+  await world.delete('crashes-once');
+  await rm(manifest);
+  for (const [name, most] of [
+    ['crashes-once', 8],
+    [`counted-${NODE}`, 6],
+  ] as const) {
+    await world.gone(name);
+    const requests = await world.requestsOf(name);
+    assert.ok(requests.length <= most && !requests.includes('get'), `${name}: ${requests}`);
+  }
 }
 
 async function rejected(world: PodCluster): Promise<void> {
