@@ -8,7 +8,7 @@ import type { Config } from './config/config.ts';
 import type { RecordEvent } from './events/events.ts';
 import { architecture, kernelVersion, osImage, readFirst, systemUuid } from './host/identity.ts';
 import { cgroupVersion, swapBytes } from './host/machine.ts';
-import { listDefaultRoutes, listInterfaces, resolveName } from './host/network.ts';
+import { createInterfaceReader, listDefaultRoutes, resolveName } from './host/network.ts';
 import type { Kube } from './kube/kube.ts';
 import { type AddressBook, createAddressBook, internalIpsOf } from './node/address-book.ts';
 import { createNode, type Node, type NodeFacts } from './node/node.ts';
@@ -32,7 +32,7 @@ export function composeAddresses(config: Config, { clock }: KubeletDeps): Addres
     {
       clock,
       network: {
-        interfaces: listInterfaces,
+        interfaces: createInterfaceReader(clock.mono),
         routes: listDefaultRoutes,
         resolve: (host, signal) => resolveName(host, { clock, signal }),
       },

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createSystemClock } from '../base/clock.ts';
 import {
+  createInterfaceReader,
   listDefaultRoutes,
   listInterfaces,
+  localIpv4Addresses,
   parseIpv4Routes,
   parseIpv6Routes,
   parseResolved,
   resolveName,
+  wideIpv6Addresses,
 } from './network.ts';
 
 const IPV4 = `Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
@@ -38,6 +44,66 @@ describe('default routes', () => {
 it('every machine has its loopback interface', () => {
   const loopback = listInterfaces().find((each) => each.loopback);
   assert.ok(loopback?.addresses.includes('127.0.0.1'));
+});
+
+const TRIE = (address: string) => `Main:
+  +-- 0.0.0.0/0 3 0 5
+     |-- 192.0.2.0
+        /24 link UNICAST
+     |-- ${address}
+        /32 host LOCAL
+     |-- 192.0.2.255
+        /32 link BROADCAST
+Local:
+     |-- ${address}
+        /32 host LOCAL
+`;
+const INET6 = (veth: string) => `fd000000000000000000000000000002 04 40 00 82     eth0
+fe8000000000000000fc00fffe000001 05 40 20 80     ${veth}
+00000000000000000000000000000001 01 80 10 80       lo
+`;
+
+describe('the interfaces', () => {
+  it('are told apart by their addresses', () => {
+    assert.deepEqual(localIpv4Addresses(TRIE('192.0.2.10')), ['192.0.2.10']);
+    assert.deepEqual(wideIpv6Addresses(INET6('veth1')), [
+      '00000000000000000000000000000001@lo',
+      'fd000000000000000000000000000002@eth0',
+    ]);
+    assert.deepEqual([localIpv4Addresses(''), wideIpv6Addresses('')], [[], []]);
+  });
+
+  it('are read again when an address has changed and after a minute, not because a pod came', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'interfaces-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const files = { ipv4: join(folder, 'fib_trie'), ipv6: join(folder, 'if_inet6') };
+    let [now, reads] = [1000, 0];
+    const list = () => {
+      reads += 1;
+      return [];
+    };
+    const read = createInterfaceReader(() => now, { list, files });
+    const readsAfter = async (address: string, veth: string) => {
+      await writeFile(files.ipv4, TRIE(address));
+      await writeFile(files.ipv6, INET6(veth));
+      read();
+      return reads;
+    };
+    read();
+    read();
+    assert.equal(reads, 2, 'no files: it can not know');
+    assert.equal(await readsAfter('192.0.2.10', 'veth1'), 3);
+    assert.equal(await readsAfter('192.0.2.10', 'veth2'), 3);
+    assert.equal(await readsAfter('192.0.2.11', 'veth2'), 4);
+    now += 60_000;
+    assert.equal(await readsAfter('192.0.2.11', 'veth2'), 5);
+  });
+
+  it('of this machine are the same either way', () => {
+    const read = createInterfaceReader(() => 0);
+    assert.deepEqual(read(), listInterfaces());
+    assert.equal(read(), read());
+  });
 });
 
 describe('names', () => {

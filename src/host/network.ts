@@ -21,6 +21,51 @@ export function listInterfaces(): readonly InterfaceAddresses[] {
   }));
 }
 
+export interface AddressFiles {
+  readonly ipv4: string;
+  readonly ipv6: string;
+}
+
+const ADDRESS_FILES: AddressFiles = { ipv4: '/proc/net/fib_trie', ipv6: '/proc/net/if_inet6' };
+const READ_AGAIN_MS = 60_000;
+
+/**
+ * The same, but read only where this machine's addresses have changed, and once a minute. The kernel gives out its interfaces under a
+ * lock that it also holds while the networks of pods come and go: in a burst of pods each look could stop this process for a tenth of a
+ * second. The files are read without that lock.
+ */
+export function createInterfaceReader(
+  mono: () => number,
+  { list = listInterfaces, files = ADDRESS_FILES }: { list?: typeof listInterfaces; files?: AddressFiles } = {},
+): typeof listInterfaces {
+  let kept: { readonly mark: string; readonly at: number; readonly interfaces: ReturnType<typeof list> } | undefined;
+  return () => {
+    const [ipv4, ipv6] = [readIfThere(files.ipv4), readIfThere(files.ipv6)];
+    const mark = [...localIpv4Addresses(ipv4), ...wideIpv6Addresses(ipv6)].join(' ');
+    const isFresh = kept?.mark === mark && mono() - kept.at < READ_AGAIN_MS;
+    // Without the files nobody can tell whether something has changed.
+    if (kept === undefined || !isFresh || ipv4 === '') kept = { mark, at: mono(), interfaces: list() };
+    return kept.interfaces;
+  };
+}
+
+/** A tree of prefixes: an address of this machine has `/32 host LOCAL` below it. */
+export function localIpv4Addresses(trie: string): readonly string[] {
+  const found = trie.matchAll(/\|-- ([\d.]+)\n\s+\/32 host LOCAL/g);
+  return [...new Set([...found].map(([, address = '']) => address))].sort();
+}
+
+/** Columns: address, interface number, prefix, scope, flags, name. Every pod's interface has an address of link scope (20). */
+export function wideIpv6Addresses(table: string): readonly string[] {
+  const rows = table.split('\n').map((line) => line.trim().split(/\s+/));
+  return rows
+    .filter(([, , , scope = '20']) => scope !== '20')
+    .map(([address = '', , , , , name = '']) => `${address}@${name}`)
+    .sort();
+}
+
+const readIfThere = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
 export interface RouteFiles {
   readonly ipv4: string;
   readonly ipv6: string;
@@ -35,8 +80,7 @@ export interface DefaultRouteOf {
 
 /** In the order of the kernel's tables, IPv4 first. */
 export function listDefaultRoutes(files: RouteFiles = ROUTE_FILES): readonly DefaultRouteOf[] {
-  const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
-  return [...parseIpv4Routes(read(files.ipv4)), ...parseIpv6Routes(read(files.ipv6))];
+  return [...parseIpv4Routes(readIfThere(files.ipv4)), ...parseIpv6Routes(readIfThere(files.ipv6))];
 }
 
 /** Columns: interface, destination, gateway, flags, …, the mask as the eighth; numbers in hexadecimal. */
