@@ -13,6 +13,9 @@ test('volumes and their operations are counted under the names that dashboards k
   count({ plugin, operation: 'volume_mount', seconds: 0.2, failed: false });
   count({ plugin, operation: 'volume_mount', seconds: 0.2, failed: true });
   count({ plugin, operation: 'volume_unmount', seconds: 0.01, failed: false });
+  count({ plugin, operation: 'measure', seconds: 0.002, failed: false });
+  count({ plugin, operation: 'reconstruct', seconds: 0, failed: false });
+  count({ plugin, operation: 'reconstruct', seconds: 0, failed: true });
   const text = metrics.render();
   for (const line of [
     'storage_operation_duration_seconds_bucket{migrated="false",operation_name="volume_mount",status="success",volume_plugin="kubernetes.io/secret",le="0.1"} 0',
@@ -21,6 +24,9 @@ test('volumes and their operations are counted under the names that dashboards k
     'storage_operation_duration_seconds_count{migrated="false",operation_name="volume_unmount",status="success",volume_plugin="kubernetes.io/secret"} 1',
     'volume_operation_total_seconds_count{operation_name="overall_volume_mount",plugin_name="kubernetes.io/secret"} 1',
     'volume_manager_total_volumes{plugin_name="kubernetes.io/secret",state="desired_state_of_world"} 2',
+    'kubelet_volume_metric_collection_duration_seconds_bucket{metric_source="du",le="0.005"} 1',
+    'reconstruct_volume_operations_total 2',
+    'reconstruct_volume_operations_errors_total 1',
     'volume_manager_total_volumes{plugin_name="kubernetes.io/secret",state="actual_state_of_world"} 1',
   ]) {
     assert.ok(text.split('\n').includes(line), line);

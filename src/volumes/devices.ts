@@ -1,7 +1,9 @@
 /** The devices below volumes: attached to the node and mounted once for all pods that use them, let go of after the last one. */
 
+import { CodedError, codeOf, describeError } from '../base/errors.ts';
 import type { VolumeKind } from './kind.ts';
 import { attachmentStep } from './rules/attachment.ts';
+import type { VolumeStage } from './rules/messages.ts';
 import { notAttached, type PrepareWish } from './volume.ts';
 
 /** What the node's status says, as the API server has it. */
@@ -34,7 +36,10 @@ export function createDevices(node: NodeAttachments | undefined, { byController 
     });
     if (step.kind === 'wait') throw notAttached(step.message);
     if (step.kind === 'attached') return step.devicePath;
-    const devicePath = attachedHere.get(name) ?? (await wish.kind.attachment?.attach(name, wish, signal)) ?? '';
+    const devicePath =
+      attachedHere.get(name) ??
+      (await during('attach', wish.kind.attachment?.attach(name, wish, signal), signal)) ??
+      '';
     attachedHere.set(name, devicePath);
     return devicePath;
   };
@@ -46,7 +51,7 @@ export function createDevices(node: NodeAttachments | undefined, { byController 
       const name = await attachment.uniqueName(wish, signal);
       wish.named(name);
       const devicePath = await attach(name, wish, signal);
-      await staging?.stage(name, devicePath, wish, signal);
+      await during('stage', staging?.stage(name, devicePath, wish, signal), signal);
       return name;
     },
     release: async (kind, name, signal) => {
@@ -56,4 +61,24 @@ export function createDevices(node: NodeAttachments | undefined, { byController 
       attachedHere.delete(name);
     },
   };
+}
+
+/** An error of this work says at which stage of the volume it came. */
+async function during<T>(
+  stage: VolumeStage,
+  work: Promise<T> | undefined,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new CodedError(codeOf(error), describeError(error), { data: { stage } });
+  }
+}
+
+/** The stage at which a volume failed. */
+export function stageOf(error: unknown): VolumeStage {
+  const stage = error instanceof CodedError ? error.data['stage'] : undefined;
+  return stage === 'attach' || stage === 'stage' ? stage : 'set-up';
 }

@@ -294,6 +294,44 @@ test('a device is waited for without events when the control plane attaches it, 
   assert.deepEqual(calls, ['attach test/a', 'stage test/a /dev/here', 'unstage test/a', 'detach test/a']);
 });
 
+test('an event says at which stage a volume failed', async (t) => {
+  const faults = new Map([
+    ['attach', 'no such device'],
+    ['stage', 'wrong fs type'],
+    ['up', 'no room'],
+  ]);
+  const orFault = <T>(stage: string, answer: T): Promise<T> => {
+    const fault = faults.get(stage);
+    return fault === undefined ? Promise.resolve(answer) : Promise.reject(new CodedError('unavailable', fault));
+  };
+  const kind: Partial<VolumeKind> = {
+    attachment: {
+      uniqueName: () => Promise.resolve('test/a'),
+      attach: () => orFault('attach', '/dev/here'),
+      detach: () => Promise.resolve(),
+    },
+    staging: { stage: () => orFault('stage', undefined), unstage: () => Promise.resolve() },
+    setUp: () => orFault('up', { path: '/a' }),
+  };
+  const { volumes, events, clock } = scene(t, { kind, byController: false });
+  const outcome = volumes.ensure(makePod('p', ['a']), never);
+  for (const [stage, pause] of [
+    ['attach', 500],
+    ['stage', 1000],
+    ['up', 2000],
+  ] as const) {
+    await soon();
+    faults.delete(stage);
+    await clock.advance(pause);
+  }
+  assert.equal((await outcome).kind, 'ready');
+  assert.deepEqual(events, [
+    'FailedAttachVolume: AttachVolume.Attach failed for volume "a" : no such device',
+    'FailedMount: MountVolume.MountDevice failed for volume "a" : wrong fs type',
+    'FailedMount: MountVolume.SetUp failed for volume "a" : no room',
+  ]);
+});
+
 test('a volume that may hang is looked at again before each start, and only then', async (t) => {
   const { volumes, asked, answers, events } = scene(t);
   answers(() => Promise.resolve({ path: '/far', foreign: true }));

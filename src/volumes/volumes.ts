@@ -12,11 +12,11 @@ import type { Logger } from '../base/logger.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
 import type { MountTable } from '../host/mount-table.ts';
 import { createCleanUp } from './clean-up.ts';
-import { createDevices, type NodeAttachments } from './devices.ts';
+import { createDevices, type NodeAttachments, stageOf } from './devices.ts';
 import type { ObjectReference, VolumeKind, VolumeReady } from './kind.ts';
 import { createPodVolumes, type PodVolumes } from './pod-volumes.ts';
 import { volumesInUse } from './rules/attachment.ts';
-import { setUpFailed } from './rules/messages.ts';
+import { volumeFailed } from './rules/messages.ts';
 import { volumeDirectory } from './rules/places.ts';
 import { volumeKind } from './rules/volume-kind.ts';
 import { createSubPaths, type SubPaths } from './sub-paths.ts';
@@ -131,7 +131,7 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
     },
     onFailed: ({ metadata: pod }, { name }, error) => {
       log.v(2)?.info('A volume could not be made', { podUID: uid, volume: name, err: error });
-      deps.record({ pod, type: 'Warning', reason: 'FailedMount', message: setUpFailed(name, describeError(error)) });
+      deps.record({ pod, type: 'Warning', ...volumeFailed(stageOf(error), name, describeError(error)) });
     },
     onOperation,
     resyncMs: () => config.syncMs * (1 + RESYNC_SPREAD * deps.chance()),

@@ -1,8 +1,22 @@
 /** The words of events about volumes, as tools and people know them. */
 import { quoteText } from '../../base/go-text.ts';
 
-export function setUpFailed(volume: string, message: string): string {
-  return `MountVolume.SetUp failed for volume ${quoteText(volume)} : ${message}`;
+/** What was done for a volume when it failed: its device attached, its device mounted for all pods, the volume mounted for one. */
+export type VolumeStage = 'attach' | 'stage' | 'set-up';
+
+const STAGES: Readonly<Record<VolumeStage, { readonly reason: string; readonly words: string }>> = {
+  attach: { reason: 'FailedAttachVolume', words: 'AttachVolume.Attach' },
+  stage: { reason: 'FailedMount', words: 'MountVolume.MountDevice' },
+  'set-up': { reason: 'FailedMount', words: 'MountVolume.SetUp' },
+};
+
+export function volumeFailed(
+  stage: VolumeStage,
+  volume: string,
+  message: string,
+): { readonly reason: string; readonly message: string } {
+  const { reason, words } = STAGES[stage];
+  return { reason, message: `${words} failed for volume ${quoteText(volume)} : ${message}` };
 }
 
 export interface UnreadyVolumes {

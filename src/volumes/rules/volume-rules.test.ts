@@ -5,7 +5,7 @@ import { attachmentStep, volumesInUse } from './attachment.ts';
 import { emptyDirPlace } from './empty-dir.ts';
 import { hostPathCheck, hostPathFault } from './host-path.ts';
 import { nextMeasure } from './measure.ts';
-import { setUpFailed, volumesNotReady } from './messages.ts';
+import { volumeFailed, volumesNotReady } from './messages.ts';
 import { placeFromUid, pluginFolder, pluginOfFolder, readyDirectory, subPathPlace } from './places.ts';
 import { MISSING, nextStep, reduceVolume, retryDelay, type VolumeChange, type VolumeState } from './volume-step.ts';
 
@@ -123,10 +123,10 @@ test('places and words', () => {
   );
   assert.equal(subPathPlace('/r/pods/U', { volume: 'v', container: 'c', index: 2 }), '/r/pods/U/volume-subpaths/v/c/2');
   assert.equal(placeFromUid('/r/pods/U-1/volumes/x', 'U-1'), 'U-1/volumes/x');
-  assert.equal(
-    setUpFailed('s', 'secret "absent" not found'),
-    'MountVolume.SetUp failed for volume "s" : secret "absent" not found',
-  );
+  assert.deepEqual(volumeFailed('set-up', 's', 'secret "absent" not found'), {
+    reason: 'FailedMount',
+    message: 'MountVolume.SetUp failed for volume "s" : secret "absent" not found',
+  });
   assert.equal(
     volumesNotReady({ unmounted: ['b', 'a'], unattached: [], unprocessed: [], reason: 'context deadline exceeded' }),
     'Unable to attach or mount volumes: unmounted volumes=[a b], unattached volumes=[], failed to process volumes=[]: context deadline exceeded',
