@@ -75,7 +75,8 @@ export function createClient(deps: ClientDeps, config: ClientConfig): Client {
         endless: false,
       };
       const headers = contentHeaders(request);
-      const reply = await exchange({ what, call, headers, urgency: 'request', deadline }, limit.signal);
+      const urgency = request.urgent === true ? 'urgent' : 'request';
+      const reply = await exchange({ what, call, headers, urgency, deadline }, limit.signal);
       return parseAnswer<Answer>(what, reply, await readWhole(reply, { mostBytes: MOST_BYTES, signal: limit.signal }));
     },
     stream: async (path, query, signal) => {

@@ -25,6 +25,8 @@ export interface KubeRequest {
   readonly patch?: 'strategic' | 'merge' | 'json';
   /** For the whole request with its waits and retries. */
   readonly timeoutMs?: number;
+  /** Goes before others where the limit makes them wait. */
+  readonly urgent?: boolean;
 }
 
 /**

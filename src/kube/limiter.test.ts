@@ -6,11 +6,11 @@ import { createLimiter, createOpenLimiter } from './limiter.ts';
 const { signal } = new AbortController();
 
 describe('a limiter', () => {
-  test('lets a burst through, then so many a second, requests before watches', async () => {
+  test('lets a burst through, then so many a second, what is urgent first and watches last', async () => {
     const clock = createManualClock();
     const limiter = createLimiter({ perSecond: 10, burst: 2 }, clock);
     const passed: string[] = [];
-    const pass = (name: string, urgency: 'request' | 'watch') =>
+    const pass = (name: string, urgency: 'urgent' | 'request' | 'watch') =>
       limiter.pass(urgency, signal).then(() => void passed.push(name));
     const all = [
       pass('w1', 'watch'),
@@ -18,14 +18,15 @@ describe('a limiter', () => {
       pass('w3', 'watch'),
       pass('r1', 'request'),
       pass('r2', 'request'),
+      pass('u1', 'urgent'),
     ];
     await clock.advance(0);
     assert.deepEqual(passed, ['w1', 'w2']);
     await clock.advance(100);
-    assert.deepEqual(passed, ['w1', 'w2', 'r1']);
-    await clock.advance(200);
+    assert.deepEqual(passed, ['w1', 'w2', 'u1']);
+    await clock.advance(300);
     await Promise.all(all);
-    assert.deepEqual(passed, ['w1', 'w2', 'r1', 'r2', 'w3']);
+    assert.deepEqual(passed, ['w1', 'w2', 'u1', 'r1', 'r2', 'w3']);
     assert.equal(clock.sleepers(), 0);
   });
 

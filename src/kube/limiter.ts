@@ -1,8 +1,8 @@
-/** Lets requests through at a rate. What changes or reads something goes before what only begins a watch. */
+/** Lets requests through at a rate. What is urgent goes first; what changes or reads something goes before what only begins a watch. */
 import type { Clock } from '../base/clock.ts';
 import { type BucketSize, createTokenBucket } from '../base/token-bucket.ts';
 
-export type Urgency = 'request' | 'watch';
+export type Urgency = 'urgent' | 'request' | 'watch';
 
 export interface Limiter {
   /** Resolves when it is this one's turn; rejects with the signal's reason. */
@@ -15,13 +15,13 @@ interface Waiter {
 
 export function createLimiter(size: BucketSize, clock: Clock): Limiter {
   const bucket = createTokenBucket(size, clock.mono());
-  const waiting = { request: new Set<Waiter>(), watch: new Set<Waiter>() };
+  const waiting = { urgent: new Set<Waiter>(), request: new Set<Waiter>(), watch: new Set<Waiter>() };
   // Never aborted: the timer is short, and there is none while nobody waits.
   const { signal: never } = new AbortController();
   let timed = false;
 
   const next = (): Waiter | undefined => {
-    for (const queue of [waiting.request, waiting.watch]) {
+    for (const queue of [waiting.urgent, waiting.request, waiting.watch]) {
       const [first] = queue;
       if (first !== undefined) return first;
     }

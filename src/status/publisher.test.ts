@@ -107,8 +107,16 @@ describe('the status publisher', () => {
         patch: 'strategic',
         body: { metadata: { uid: 'uid-a' }, status: { phase: 'Running' } },
         timeoutMs: 15_000,
+        urgent: true,
       },
     ]);
+  });
+
+  test('a pod that only waits is not urgent', async () => {
+    const { server, say } = world(podOf('a'));
+    say('a', 'Pending');
+    await settled();
+    assert.equal(server.requests[0]?.urgent, undefined);
   });
 
   test('says nothing that the API server says already, and never reads', async () => {

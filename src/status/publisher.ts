@@ -126,6 +126,8 @@ export function createPublisher({ clock, log, client, chance, onSynced }: Publis
       patch: 'strategic',
       body,
       timeoutMs: WRITE_WITHIN_MS,
+      // That a pod waits is news to nobody; in a burst, those that run must not stand behind all that are yet to start.
+      ...(work.wanted.phase === 'Pending' ? {} : { urgent: true }),
     } as const;
     const answer = await client.request<Pod>(wish, stopping);
     if (work.again) noteOverruled(entry, target);
