@@ -6,6 +6,7 @@ import { ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
 import {
   bytes,
   eventually,
+  freeze,
   isCoded,
   labNode,
   never,
@@ -89,7 +90,7 @@ for (const runtime of RUNTIMES) {
   test(`${runtime}: hung, then going on`, async (t) => {
     const { node, cri } = await labNode(t, runtime);
     await cri.version(never);
-    process.kill(node.containerd.pid, 'SIGSTOP');
+    await freeze(node.containerd.pid);
     try {
       const started = performance.now();
       await assert.rejects(cri.version(never), isCoded('deadline', /no answer within 500 ms/));

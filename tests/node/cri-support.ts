@@ -1,6 +1,7 @@
 /** Pods made by hand, through the CRI client alone, on a lab node of either generation of containerd. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createSystemClock } from '../../src/base/clock.ts';
@@ -88,6 +89,13 @@ export async function eventually<T>(what: string, look: () => Promise<T | undefi
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return assert.fail(`${what}: not within 20 s`);
+}
+
+/** Stops a process and waits until none of its threads can answer any more: the signal alone comes back earlier than that. */
+export async function freeze(pid: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  const isStopped = (task: string) => /^State:\s+T/m.test(readFileSync(`/proc/${pid}/task/${task}/status`, 'utf8'));
+  await eventually(`${pid} is stopped`, () => (readdirSync(`/proc/${pid}/task`).every(isStopped) ? true : undefined));
 }
 
 export const isCoded =

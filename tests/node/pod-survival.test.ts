@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
+import { freeze } from './cri-support.ts';
 import { BUSYBOX, type PodNode, podNode, RUNTIMES, runs, stays, until } from './pod-support.ts';
 
 /** Numbers that look random and are the same again for the same seed. */
@@ -135,7 +136,7 @@ test('the container runtime hangs (SIGSTOP): no crash, and everything goes on wh
   const { node, write, running } = await podNode(t);
   await write('steady', { containers: [stays('x')] });
   const before = await running('steady', 'x');
-  process.kill(node.containerd.pid, 'SIGSTOP');
+  await freeze(node.containerd.pid);
   try {
     await write('meanwhile', { containers: [{ ...stays('x'), image: BUSYBOX }] });
     await until('health tells', async () => ((await node.kubelet.healthz()).status === 200 ? undefined : true));
