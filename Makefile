@@ -7,7 +7,7 @@ APT   := apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy
 
 PROGRAMS := debian-containerd debian-containerd-shim-runc-v2 debian-ctr debian-runc cni-plugins docker-registry busybox catatonit iptables \
   containerd containerd-shim-runc-v2 ctr runc kubelet-reference
-CLUSTER_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl agnhost ginkgo e2e.test nginx
+CLUSTER_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl debian-kubectl agnhost ginkgo e2e.test nginx
 
 .PHONY: help programs build run test test-unit lint format bench conformance recorded soak dist clean
 

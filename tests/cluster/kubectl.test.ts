@@ -1,7 +1,7 @@
-/** The real kubectl through a real API server to our kubelet: by WebSocket, as it speaks today, and by SPDY, as older ones do. */
+/** Real kubectls through a real API server to our kubelet: by WebSocket, as it speaks today, by SPDY, and the old one that Debian has. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,15 +15,37 @@ import { createSupplies } from '../lab/supplies.ts';
 import { runs, until } from '../node/pod-support.ts';
 import { podCluster } from './pods-support.ts';
 
-const OLD = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' };
-const LARGE_MB = 200;
+const WITHOUT_WEBSOCKETS = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' };
+
+/** One way in which people reach the cluster. */
+interface Way {
+  readonly name: string;
+  readonly program: 'kubectl' | 'debian-kubectl';
+  readonly env: object;
+  /** The file that is copied. */
+  readonly megabytes: number;
+  readonly copy: readonly string[];
+}
+
+const NEW: Way = { name: 'websocket', program: 'kubectl', env: {}, megabytes: 200, copy: ['--retries=0'] };
+const WAYS: readonly Way[] = [
+  NEW,
+  { ...NEW, name: 'spdy', env: WITHOUT_WEBSOCKETS },
+  // Sixteen versions older than the cluster: it can say it only in SPDY, and does not know how to try a copy again.
+  { ...NEW, name: 'debian', program: 'debian-kubectl', megabytes: 50, copy: [] },
+];
+
+const supplies = createSupplies(process.env);
 
 type Run = (args: readonly string[], input?: string) => Promise<Captured>;
 
 const kubectlOf =
-  (cluster: Cluster, env: object): Run =>
-  (args, input) =>
-    cluster.runKubectl(args, { env: { ...process.env, ...env }, ...(input !== undefined && { input }) });
+  (cluster: Cluster, way: Way): Run =>
+  async (args, input) =>
+    cluster.node.exec([...(await kubectlPath(cluster, way)), ...args], {
+      env: { ...process.env, ...way.env },
+      ...(input !== undefined && { input }),
+    });
 
 async function sumOf(path: string): Promise<string> {
   const hash = createHash('sha256');
@@ -45,56 +67,56 @@ async function commands(kubectl: Run): Promise<void> {
   assert.notEqual(missing.code, 0);
 }
 
-async function terminal(cluster: Cluster, env: object): Promise<void> {
+async function terminal(cluster: Cluster, way: Way): Promise<void> {
   // `script` gives kubectl a terminal of its own.
-  const enter = `${(await kubectlPath(cluster)).join(' ')} exec -it tools -c main -- sh -c 'sleep 1; stty size; tty; exit 9'`;
+  const enter = `${(await kubectlPath(cluster, way)).join(' ')} exec -it tools -c main -- sh -c 'sleep 1; stty size; tty; exit 9'`;
   const seen = await cluster.node.exec(['script', '-qec', `stty rows 43 cols 132; ${enter}`, '/dev/null'], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...way.env },
   });
   assert.match(seen.stdout, /43 132\r\n\/dev\/pts\/\d+\r\n/);
   assert.equal(seen.code, 9, seen.stdout);
 }
 
 /** The words with which kubectl is called in this cluster. */
-async function kubectlPath(cluster: Cluster): Promise<readonly string[]> {
-  const { kubectl } = await createSupplies(process.env).ensure('kubectl');
-  return [kubectl, `--kubeconfig=${cluster.adminKubeconfig}`];
+async function kubectlPath(cluster: Cluster, { program }: Way): Promise<readonly string[]> {
+  const found = await supplies.ensure(program);
+  return [found[program], `--kubeconfig=${cluster.adminKubeconfig}`];
 }
 
-async function copies(kubectl: Run, folder: string, name: string): Promise<void> {
-  const [there, back] = [join(folder, 'large'), join(folder, `${name}-back`)];
+async function copies(kubectl: Run, folder: string, { name, megabytes, copy }: Way): Promise<void> {
+  const [there, back] = [join(folder, `large-${megabytes}`), join(folder, `${name}-back`)];
   const sum = await sumOf(there);
-  const up = await kubectl(['cp', '--retries=0', there, `tools:/tmp/${name}`, '-c', 'main']);
+  const up = await kubectl(['cp', ...copy, there, `tools:/tmp/${name}`, '-c', 'main']);
   assert.equal(up.code, 0, up.stderr);
   const seen = await kubectl(['exec', 'tools', '-c', 'main', '--', 'sha256sum', `/tmp/${name}`]);
   assert.equal(seen.stdout.split(' ')[0], sum);
-  const down = await kubectl(['cp', '--retries=0', `tools:/tmp/${name}`, back, '-c', 'main']);
+  const down = await kubectl(['cp', ...copy, `tools:/tmp/${name}`, back, '-c', 'main']);
   assert.equal(down.code, 0, down.stderr);
   assert.equal(await sumOf(back), sum);
   await kubectl(['exec', 'tools', '-c', 'main', '--', 'rm', `/tmp/${name}`]);
 }
 
 /** kubectl with an input that stays open for a while after its words, as a person's does: an attach ends with its input. */
-async function typed(cluster: Cluster, env: object, args: string, words: string): Promise<Captured> {
-  const kubectl = (await kubectlPath(cluster)).join(' ');
+async function typed(cluster: Cluster, way: Way, args: string, words: string): Promise<Captured> {
+  const kubectl = (await kubectlPath(cluster, way)).join(' ');
   const script = `(sleep 1; echo ${words}; sleep 3) | ${kubectl} ${args}`;
-  return cluster.node.exec(['sh', '-c', script], { env: { ...process.env, ...env } });
+  return cluster.node.exec(['sh', '-c', script], { env: { ...process.env, ...way.env } });
 }
 
-async function attaches(cluster: Cluster, env: object, words: string): Promise<void> {
-  const talk = await typed(cluster, env, 'attach -i tools -c reader', words);
-  assert.match(talk.stdout, new RegExp(`got ${words}\n`), talk.stderr);
+async function attaches(cluster: Cluster, way: Way): Promise<void> {
+  const talk = await typed(cluster, way, 'attach -i tools -c reader', way.name);
+  assert.match(talk.stdout, new RegExp(`got ${way.name}\n`), talk.stderr);
 }
 
-async function startForward(cluster: Cluster, env: object, port: number): Promise<Part> {
-  const argv = [...(await kubectlPath(cluster)), 'port-forward', 'tools', `${port}:7`];
-  const part = await cluster.node.start({ name: `forward-${port}`, argv, env: { ...process.env, ...env } });
+async function startForward(cluster: Cluster, way: Way, port: number): Promise<Part> {
+  const argv = [...(await kubectlPath(cluster, way)), 'port-forward', 'tools', `${port}:7`];
+  const part = await cluster.node.start({ name: `forward-${port}`, argv, env: { ...process.env, ...way.env } });
   await part.waitForLog(/Forwarding from 127/, 20_000);
   return part;
 }
 
-async function forwards(cluster: Cluster, env: object, port: number): Promise<void> {
-  const forward = await startForward(cluster, env, port);
+async function forwards(cluster: Cluster, way: Way, port: number): Promise<void> {
+  const forward = await startForward(cluster, way, port);
   const dial = () => cluster.node.gate.connect('127.0.0.1', port);
   const payload = Buffer.alloc(300_000, `payload ${port} `);
   const talk = async (socket: Socket): Promise<number> => {
@@ -142,7 +164,7 @@ async function debugs(cluster: Cluster): Promise<void> {
   const image = '--image=lab.local/busybox:1 --image-pull-policy=Never --profile=general';
   const seen = await typed(
     cluster,
-    {},
+    NEW,
     `debug -i tools ${image} -- sh -c 'while read line; do echo "heard $line"; done'`,
     'me',
   );
@@ -186,25 +208,26 @@ test('kubectl logs, exec, cp, attach, port-forward and debug', async (t) => {
   const cluster = await world(t);
   const folder = await mkdtemp(join(tmpdir(), 'kubectl-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  await cluster.node.exec(['sh', '-c', `head -c ${LARGE_MB}M /dev/urandom > ${folder}/large`]);
-  assert.ok(existsSync(join(folder, 'large')));
-  const kubectl = kubectlOf(cluster, {});
-  const rotation = followsRotation(kubectl, cluster);
-  rotation.catch(() => undefined);
+  for (const megabytes of new Set(WAYS.map((way) => way.megabytes)))
+    await cluster.node.exec(['sh', '-c', `head -c ${megabytes}M /dev/urandom > ${folder}/large-${megabytes}`]);
+  const kubectl = kubectlOf(cluster, NEW);
+  const followers = WAYS.filter(({ env }) => env !== WITHOUT_WEBSOCKETS).map((way) => {
+    const rotation = followsRotation(kubectlOf(cluster, way), cluster);
+    rotation.catch(() => undefined);
+    return { way, rotation };
+  });
   let port = 17_000;
-  for (const [name, env] of [
-    ['websocket', {}],
-    ['spdy', OLD],
-  ] as const) {
-    const run = kubectlOf(cluster, env);
+  for (const way of WAYS) {
+    const { name, megabytes } = way;
+    const run = kubectlOf(cluster, way);
     port += 1;
     await t.test(`${name}: exec`, () => commands(run));
-    await t.test(`${name}: terminal`, () => terminal(cluster, env));
-    await t.test(`${name}: attach`, () => attaches(cluster, env, name));
-    await t.test(`${name}: port-forward`, () => forwards(cluster, env, port));
-    await t.test(`${name}: cp of ${LARGE_MB} MB both ways`, () => copies(run, folder, name));
+    await t.test(`${name}: terminal`, () => terminal(cluster, way));
+    await t.test(`${name}: attach`, () => attaches(cluster, way));
+    await t.test(`${name}: port-forward`, () => forwards(cluster, way, port));
+    await t.test(`${name}: cp of ${megabytes} MB both ways`, () => copies(run, folder, way));
   }
-  await t.test('logs -f across rotations', () => rotation);
+  for (const { way, rotation } of followers) await t.test(`${way.name}: logs -f across rotations`, () => rotation);
   await t.test('logs', () => asksForLogs(kubectl));
   await t.test('debug', () => debugs(cluster));
   await t.test('logs of the node', () => nodeLogs(kubectl, cluster.node.nodeName));

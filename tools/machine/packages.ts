@@ -2,6 +2,8 @@
  * Debian packages that the lab and `make run` need: installed once, seen to be there quickly ever after.
  * No service is started by an install: the packages of containerd and the registry would start daemons that nobody asked for.
  */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type CommandOutcome, type RunCommand, runCommand } from './command.ts';
 
 export interface PackagesOptions {
@@ -58,6 +60,39 @@ export async function ensurePackages(
   const still = install.code === 0 ? await findMissing(missing, run, env) : missing;
   if (still.length > 0) throw new PackagesUnavailable(still, whyNot(update, install));
   options.signal?.throwIfAborted();
+}
+
+/** Fetches a package and unpacks it into `folder`, without installing it. Nothing happens where the folder is there already. */
+export async function unpackPackage(
+  name: string,
+  folder: string,
+  log: (line: string) => void,
+  options: Omit<PackagesOptions, 'policyFile'> = {},
+): Promise<void> {
+  if (existsSync(folder)) return;
+  const run = options.run ?? runCommand;
+  const env = { ...(options.env ?? process.env), LC_ALL: 'C.UTF-8' };
+  const parent = dirname(folder);
+  mkdirSync(parent, { recursive: true });
+  const place = mkdtempSync(join(parent, '.unpacking-'));
+  const inPlace = (...argv: [string, ...string[]]) =>
+    run({ argv, env, cwd: place, ...(options.signal && { signal: options.signal }) });
+  try {
+    log(`apt: fetching ${name}`);
+    const download = () => inPlace('apt-get', ...APT_OPTIONS, 'download', name);
+    let fetched = await download();
+    if (fetched.code !== 0) {
+      await inPlace('apt-get', ...APT_OPTIONS, 'update');
+      fetched = await download();
+    }
+    const [file] = readdirSync(place).filter((entry) => entry.endsWith('.deb'));
+    const unpacked = file === undefined ? fetched : await inPlace('dpkg-deb', '--extract', file, 'content');
+    if (file === undefined || unpacked.code !== 0)
+      throw new PackagesUnavailable([name], `it can't be fetched or unpacked:\n  ${unpacked.lastLines.join('\n  ')}`);
+    renameSync(join(place, 'content'), folder);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
 }
 
 async function findMissing(

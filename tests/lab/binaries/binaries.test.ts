@@ -13,7 +13,7 @@ import type { Catalog, GoModule } from './catalog.ts';
 import { findGo } from './toolchain.ts';
 import { BinariesUnavailable } from './unavailable.ts';
 
-type Name = 'hello' | 'wrong' | 'shell' | 'nowhere';
+type Name = 'hello' | 'wrong' | 'shell' | 'unpacked' | 'nowhere';
 
 const signal = new AbortController().signal;
 let root = '';
@@ -66,6 +66,7 @@ function helloCatalog(folder: string): Catalog<Name> {
     hello: { ...built, goPackage: 'kubelet-ts.invalid/hello', file: 'hello' },
     wrong: { ...built, goPackage: 'kubelet-ts.invalid/hello/wrong', file: 'wrong' },
     shell: { from: 'debian', debianPackage: 'dash', path: '/bin/dash' },
+    unpacked: { from: 'debian-unpacked', debianPackage: 'kubelet-ts-no-such-package', path: 'no/such' },
     nowhere: { from: 'debian', debianPackage: 'kubelet-ts-no-such-package', path: '/no/such' },
   };
 }
@@ -179,6 +180,21 @@ test('Debian programs: a present package gives its path, a missing one an error 
     assert.match(error.message, /kubelet-ts-no-such-package .*E: this test installs nothing/s);
     return true;
   });
+});
+
+test('a package that is only unpacked: where it can not be fetched, an error names it and nothing is left', async () => {
+  const { binaries, started, cacheDir } = world('unpacked');
+  await assert.rejects(binaries.ensure(['unpacked'], signal), (error) => {
+    assert.ok(error instanceof BinariesUnavailable);
+    assert.match(error.message, /kubelet-ts-no-such-package .*E: this test installs nothing/s);
+    return true;
+  });
+  assert.deepEqual(started, ['apt-get', 'apt-get', 'apt-get'], 'fetched, lists renewed, fetched again');
+  assert.deepEqual(await readdir(join(cacheDir, 'unpacked')), []);
+  await mkdir(join(cacheDir, 'unpacked', 'kubelet-ts-no-such-package'));
+  const { unpacked } = await binaries.ensure(['unpacked'], signal);
+  assert.equal(unpacked, join(cacheDir, 'unpacked/kubelet-ts-no-such-package/no/such'));
+  assert.equal(started.length, 3, 'what is there is not fetched again');
 });
 
 test('two processes that want the same: one builds, the other waits, both get it', async () => {

@@ -8,10 +8,18 @@ import { join } from 'node:path';
 import { type Clock, createSystemClock } from '../../../src/base/clock.ts';
 import { cacheRoot } from '../../../tools/machine/cache.ts';
 import { type RunCommand, runCommand } from '../../../tools/machine/command.ts';
-import { ensurePackages, PackagesUnavailable } from '../../../tools/machine/packages.ts';
+import { ensurePackages, PackagesUnavailable, unpackPackage } from '../../../tools/machine/packages.ts';
 import { assetPath, checkAsset } from './assets.ts';
 import { type BuildDeps, ensureBuilt, isBuilt } from './build.ts';
-import { type BinaryName, type Catalog, type GoBinary, type GoModule, labCatalog, type Source } from './catalog.ts';
+import {
+  type BinaryName,
+  type Catalog,
+  type GoBinary,
+  type GoModule,
+  labCatalog,
+  type Source,
+  type UnpackedBinary,
+} from './catalog.ts';
 import type { Progress } from './progress.ts';
 import { computeKey, type Pins, pinnedVersion, requiredGo } from './recipe.ts';
 import { ensureGo, findGo, type GoToolchain, type ToolchainDeps } from './toolchain.ts';
@@ -30,7 +38,7 @@ export interface BinariesDeps {
 
 export interface Listed<N extends string> {
   readonly name: N;
-  /** `go`: built from a pinned module; `debian`: from a package; `assets`: from KUBEBUILDER_ASSETS. */
+  /** `go`: built from a pinned module; `debian`: from a package, installed or only unpacked; `assets`: from KUBEBUILDER_ASSETS. */
   readonly from: Source['from'] | 'assets';
   readonly version: string;
   /** Where it is, or nothing if it would have to be made first. */
@@ -72,6 +80,20 @@ export function createBinariesOf<N extends string>(catalog: Catalog<N>, deps: Bi
     return folder;
   };
 
+  const unpackedPlace = ({ debianPackage }: UnpackedBinary) => join(parts.cacheDir, 'unpacked', debianPackage);
+  const ensureUnpacked = async (source: UnpackedBinary, signal: AbortSignal): Promise<string> => {
+    const { debianPackage, path } = source;
+    const folder = unpackedPlace(source);
+    const { env, run, progress } = parts;
+    try {
+      await unpackPackage(debianPackage, folder, progress.line, { env, run, signal });
+    } catch (error) {
+      if (error instanceof PackagesUnavailable) throw new BinariesUnavailable('packages', error.message, error);
+      throw error;
+    }
+    return join(folder, path);
+  };
+
   const ensureAsset = async (name: string, path: string, signal: AbortSignal) => {
     if (checkedAssets.has(path)) return;
     await checkAsset(name, path, { run: parts.run, env: parts.env, signal });
@@ -92,6 +114,8 @@ export function createBinariesOf<N extends string>(catalog: Catalog<N>, deps: Bi
         } else if (source.from === 'debian') {
           debianPackages.add(source.debianPackage);
           paths[name] = source.path;
+        } else if (source.from === 'debian-unpacked') {
+          paths[name] = await ensureUnpacked(source, signal);
         } else {
           const wanted = wantedOfGo.get(source.module) ?? new Map<N, GoBinary>();
           wantedOfGo.set(source.module, wanted.set(name, source));
@@ -116,6 +140,8 @@ export function createBinariesOf<N extends string>(catalog: Catalog<N>, deps: Bi
     const asset = assetPath(parts.env, name);
     if (asset !== undefined) return { name, from: 'assets', version: '', path: await ifThere(asset) };
     if (source.from === 'debian') return { name, from: 'debian', version: '', path: await ifThere(source.path) };
+    if (source.from === 'debian-unpacked')
+      return { name, from: source.from, version: '', path: await ifThere(join(unpackedPlace(source), source.path)) };
     const pins = await readPins(source.module);
     const version = pinnedVersion(source.module, pins);
     const toolchain = await findGo(parts, requiredGo(source.module, pins));

@@ -30,7 +30,15 @@ export interface DebianBinary {
   readonly path: string;
 }
 
-export type Source = GoBinary | DebianBinary;
+/** Only unpacked, into the cache: installed, it would be in the way of another program of the same name. */
+export interface UnpackedBinary {
+  readonly from: 'debian-unpacked';
+  readonly debianPackage: string;
+  /** Inside the package. */
+  readonly path: string;
+}
+
+export type Source = GoBinary | DebianBinary | UnpackedBinary;
 export type Catalog<N extends string> = Readonly<Record<N, Source>>;
 
 const GO_FOLDER = join(import.meta.dirname, 'go');
@@ -118,6 +126,7 @@ export const labCatalog = {
   'debian-containerd-shim-runc-v2': fromDebian('containerd', '/usr/bin/containerd-shim-runc-v2'),
   'debian-ctr': fromDebian('containerd', '/usr/bin/ctr'),
   'debian-runc': fromDebian('runc', '/usr/sbin/runc'),
+  'debian-kubectl': { from: 'debian-unpacked', debianPackage: 'kubernetes-client', path: 'usr/bin/kubectl' },
   /** A folder: bridge, host-local, portmap, loopback and the rest are in it. */
   'cni-plugins': fromDebian('containernetworking-plugins', '/usr/lib/cni'),
   'docker-registry': fromDebian('docker-registry', '/usr/bin/docker-registry'),
