@@ -105,6 +105,18 @@ export async function replaceData(
   assert.equal(answer.status, 200, answer.text);
 }
 
+const LEFT_WITHIN_MS = 60_000;
+
+/** Waits until the pod has left: no folder, no mount. */
+export async function waitUntilLeft(cluster: Cluster, uid: string): Promise<void> {
+  const script = `ls -d ${podFolder(uid)} 2>/dev/null; grep ${uid} /proc/self/mountinfo; true`;
+  const deadline = performance.now() + LEFT_WITHIN_MS;
+  for (let left = await inside(cluster, script); left !== ''; left = await inside(cluster, script)) {
+    assert.ok(performance.now() < deadline, `still there after ${LEFT_WITHIN_MS} ms: ${left}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 /** Messages of the events of one reason about a pod. */
 export async function eventsOf(
   cluster: Cluster,

@@ -24,8 +24,10 @@ import {
   runPod,
   volumeFolder,
   waitForContent,
+  waitUntilLeft,
   waitUntilRunning,
 } from './volumes-support.ts';
+import { swapKubelets } from './volumes-swap.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const SECRETS = '/api/v1/namespaces/default/secrets';
@@ -64,6 +66,7 @@ test('volumes of objects', { skip: whyClusterIsSkipped(process.env) }, async (t)
   await t.test('users of its own read what is for root alone', () => ownUsers(cluster));
   await t.test('a restart of the kubelet leaves files and mounts as they are', () => restart(cluster));
   await t.test('without watches files follow at the sync period', () => withoutWatches(cluster, settings));
+  await t.test('kubelets take over volumes from each other', () => swapKubelets(cluster, settings));
   await t.test('five small volumes cost little', (tt) => startsInTime(cluster, proxy, tt));
   await t.test('a hundred pods share a config map', (tt) => hundredPods(cluster, tt));
 });
@@ -230,8 +233,12 @@ async function followsChanges(cluster: Cluster): Promise<void> {
   await waitForContent(cluster, at('projected', 'p/labels'), 'step="two"', 5);
   assert.equal(await readInside(cluster, at('configmap', 'fixed/color')), 'blue');
   // A mount of one file shows what was there when the container started, as everywhere.
-  const script = `for p in /proc/[0-9]*; do grep -q 'pods/${uid}/etc-hosts /etc/hosts ' $p/mountinfo 2>/dev/null && cat $p/root/one && break; done`;
-  assert.equal(await inside(cluster, script), 'blue');
+  const script = (todo: string) =>
+    `for p in /proc/[0-9]*; do grep -q 'pods/${uid}/etc-hosts /etc/hosts ' $p/mountinfo 2>/dev/null && ${todo} && break; done`;
+  assert.equal(await inside(cluster, script('cat $p/root/one')), 'blue');
+  await inside(cluster, script('kill -9 $(basename $p)'));
+  const seesNew = async () => (await cluster.node.exec(['sh', '-c', script('cat $p/root/one')])).stdout === 'red';
+  assert.ok(await poll(20_000, seesNew), 'the next container shows what is there when it starts');
 }
 
 async function missingThenCreated(cluster: Cluster): Promise<void> {
@@ -376,7 +383,7 @@ async function restart(cluster: Cluster): Promise<void> {
   await replaceData(cluster, 'configmaps', 'mixed', { color: 'green' });
   await waitForContent(cluster, `${volumeFolder(uid, 'configmap', 'cm')}/color`, 'green', 5);
   await cluster.kubectl('delete', 'pod', 'survivor', '--wait=true', '--timeout=30s');
-  assert.ok(await poll(10_000, async () => !(await podIsLeft(cluster, uid))), 'the folder of the pod is gone');
+  await waitUntilLeft(cluster, uid);
 }
 
 /** Some clusters don't let kubelets watch: then each look at the volume asks the API server. */
@@ -393,10 +400,6 @@ async function withoutWatches(cluster: Cluster, settings: Pick<KubeletSettings, 
   await cluster.node.kubelet.stop();
   await cluster.node.kubelet.start(settings);
   await cluster.waitUntilNodeReady();
-}
-
-async function podIsLeft(cluster: Cluster, uid: string): Promise<boolean> {
-  return (await inside(cluster, `ls -d ${podFolder(uid)} 2>/dev/null; grep ${uid} /proc/self/mountinfo; true`)) !== '';
 }
 
 /** From the request that makes the pod to the call that makes its sandbox, in ms. */
