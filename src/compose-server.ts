@@ -63,6 +63,7 @@ export function composeServer(config: Config, deps: KubeletDeps, tools: ServerTo
       request: kube && ((request, signal) => kube.general.request(request, signal)),
       onWebSocket: tools.meters.onWebSocket,
       inotify: deps.host.inotify,
+      giveBackMemory: deps.host.giveBackMemory,
     },
     serverConfig(config, deps, kube === undefined),
   );

@@ -14,6 +14,8 @@ export interface Host {
   swapAreas(): readonly string[];
   raiseOpenFiles(wish: bigint): OpenFilesOutcome;
   setOwnOomScore(score: number): string | undefined;
+  /** Lets the system have the memory that this process has freed. */
+  giveBackMemory(): void;
   acquireFileLock(path: string, clock: Clock, signal: AbortSignal, onWait: () => void): Promise<FileLock>;
   /** Tells systemd a state such as `READY=1`, where `socket` (its NOTIFY_SOCKET) is set. */
   notifyServiceManager(socket: string | undefined, state: string): void;
@@ -29,6 +31,7 @@ export function createHost(): Host {
     swapAreas: () => swapAreas(),
     raiseOpenFiles: (wish) => raiseOpenFiles(syscalls, wish),
     setOwnOomScore: (score) => setOwnOomScore(score),
+    giveBackMemory: syscalls.giveBackMemory,
     acquireFileLock: (path, clock, signal, onWait) =>
       acquireFileLock(path, { syscalls, inotify, clock }, signal, onWait),
     notifyServiceManager: (socket, state) => notifyServiceManager(syscalls, socket, state),

@@ -63,9 +63,11 @@ export interface SecureWish {
   readonly tls: TlsOptions;
   readonly material: TlsMaterial;
   readonly limits: PortLimits;
+  /** Told of each connection that has ended. */
+  readonly onEnd: () => void;
 }
 
-export function securePort(address: Address, serve: Serve, { tls, material, limits }: SecureWish): Port {
+export function securePort(address: Address, serve: Serve, { tls, material, limits, onEnd }: SecureWish): Port {
   const server = createHttpsServer(
     {
       ...serverOptions(serve, limits),
@@ -82,6 +84,7 @@ export function securePort(address: Address, serve: Serve, { tls, material, limi
   );
   // Scanners and half-open connections: nothing that anybody should read about.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
+  server.on('secureConnection', (socket: TLSSocket) => socket.once('close', onEnd));
   const renewal = trackGenerations(server);
   const port = createPort(server, address, { serve, limits });
   return {

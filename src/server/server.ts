@@ -20,6 +20,7 @@ import {
   type ReviewRequest,
   type TokenReviews,
 } from './auth/reviews.ts';
+import { createGiveBack } from './give-back.ts';
 import { type Address, DEFAULT_LIMITS, type Port, type PortLimits, plainPort, securePort } from './port.ts';
 import { createRequestMetricFamilies, createRequestMetrics } from './request-metrics.ts';
 import type { Route } from './routes.ts';
@@ -59,6 +60,8 @@ export interface ServerDeps {
   readonly request: ReviewRequest | undefined;
   /** A WebSocket of a protocol that only newer clients speak was asked for. */
   readonly onWebSocket?: (subresource: string) => void;
+  /** Lets the system have the memory that this process has freed. */
+  readonly giveBackMemory?: (() => void) | undefined;
   /** Absent: files are looked at now and then. */
   readonly inotify?: Pick<Inotify, 'watch'> | undefined;
 }
@@ -78,6 +81,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
   let readOnly: Port | undefined;
   const build = createServeFactory(deps, config);
   const limits = { ...DEFAULT_LIMITS, ...config.limits };
+  const giveBack = createGiveBack(deps.clock, deps.giveBackMemory ?? (() => undefined));
   return {
     name: 'server',
     start: async (signal) => {
@@ -91,6 +95,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
     },
     stop: async () => {
       await Promise.all(open.map((port) => port.close()));
+      giveBack.close();
       await Promise.all(work);
     },
     ports: () => ({ secure: secure?.number() ?? 0, readOnly: readOnly?.number() ?? 0 }),
@@ -101,7 +106,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
     const material = await readTlsMaterial(files);
     const tls = computeTlsOptions(config.tls);
     if (tls.unknown.length > 0) deps.log.warn('TLS settings that are not offered', { settings: tls.unknown });
-    const port = securePort(address, serve, { tls, material, limits });
+    const port = securePort(address, serve, { tls, material, limits, onEnd: giveBack.ended });
     const { clock, log } = deps;
     work.push(
       watchTlsFiles(

@@ -1,0 +1,32 @@
+/**
+ * Memory of connections that have ended. The C library keeps what TLS took for them and gives it back to the system only when it is asked
+ * to; that takes some milliseconds, so it is asked when many have gone and it is quiet again.
+ */
+import { createAlarm } from '../base/alarm.ts';
+import type { Clock } from '../base/clock.ts';
+
+const WORTH_IT = 50;
+const QUIET_MS = 3000;
+
+export interface GiveBack {
+  /** A connection has ended. */
+  ended(): void;
+  close(): void;
+}
+
+export function createGiveBack(clock: Clock, giveBack: () => void): GiveBack {
+  let count = 0;
+  const alarm = createAlarm(clock, () => {
+    count = 0;
+    giveBack();
+  });
+  return {
+    ended: () => {
+      count += 1;
+      if (count < WORTH_IT) return;
+      alarm.clear();
+      alarm.ringAt(clock.now() + QUIET_MS);
+    },
+    close: alarm.clear,
+  };
+}
