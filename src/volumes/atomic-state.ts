@@ -1,5 +1,5 @@
 /** What is in the folder of a volume, and whether its files are the wanted ones. */
-import { constants, type Dirent } from 'node:fs';
+import { constants, type Dirent, readdirSync } from 'node:fs';
 import { open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inBatches } from './atomic-steps.ts';
@@ -10,9 +10,14 @@ import type { Payload, ProjectedFile } from './rules/payload.ts';
 export interface WantedFiles {
   readonly payload: Payload;
   readonly fsGroup: number | undefined;
+  readonly medium: 'disk' | 'memory';
 }
 
+const NOTHING: AtomicState = { current: undefined, upToDate: false, entries: [] };
+
 export async function readAtomicState(directory: string, wanted: WantedFiles): Promise<AtomicState> {
+  // In memory a look costs less than a trip to another thread, and most folders are new.
+  if (wanted.medium === 'memory' && readdirSync(directory).length === 0) return NOTHING;
   const [current, found] = await Promise.all([readDataLink(directory), readdir(directory, { withFileTypes: true })]);
   const upToDate = current !== undefined && (await holds(join(directory, current), wanted));
   return { current, upToDate, entries: found.map(entryOf) };

@@ -45,9 +45,9 @@ export function createAtomicWriter({ clock, chance }: AtomicWriterDeps): AtomicW
   const turns = createTurns(VOLUMES_AT_ONCE);
 
   const publish = async (wish: AtomicWrite, payload: Payload, files: FileWrites): Promise<AtomicPlan> => {
-    const { directory, fsGroup } = wish;
+    const { directory, fsGroup, medium } = wish;
     const folder = folderName(clock.now(), chance());
-    const state = await readAtomicState(directory, { payload, fsGroup });
+    const state = await readAtomicState(directory, { payload, fsGroup, medium });
     const plan = planAtomicWrite(state, { payload, fsGroup, folder });
     try {
       for (const stage of plan.publish) await applySteps(directory, stage, files);

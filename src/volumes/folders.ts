@@ -54,10 +54,11 @@ export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders
   const ensure: Folders['ensure'] = async (wish) => {
     const { directory, medium } = wish;
     const ready = join(readyDirectory(directory), 'ready');
-    const mounted = await isMountPoint(directory);
-    if ((medium === 'disk' ? mounted !== undefined : mounted === true) && (await exists(ready))) return;
-    if (mounted !== true) {
-      await mkdir(directory, { recursive: true, mode: 0o755 });
+    // Every look takes a trip to another thread: of a folder that was just made nothing need be asked.
+    const isNew = (await mkdir(directory, { recursive: true, mode: 0o755 })) !== undefined;
+    const mounted = !isNew && (await isMountPoint(directory));
+    if (!isNew && (medium === 'disk' || mounted) && (await exists(ready))) return;
+    if (!mounted) {
       // Again, because the mode given at creation is cut by the umask.
       await chmod(directory, FOR_EVERYBODY);
       if (medium === 'memory') mountMemory(directory, wish.sizeBytes);
@@ -116,15 +117,9 @@ async function isLarge(directory: string): Promise<boolean> {
 
 const trimComma = (text: string): string => (text.startsWith(',') ? text.slice(1) : text);
 
-/** Undefined where nothing is there. */
-async function isMountPoint(directory: string): Promise<boolean | undefined> {
-  try {
-    const [own, parent] = await Promise.all([stat(directory), stat(dirname(directory))]);
-    return own.dev !== parent.dev;
-  } catch (error) {
-    if (errnoName(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+async function isMountPoint(directory: string): Promise<boolean> {
+  const [own, parent] = await Promise.all([stat(directory), stat(dirname(directory))]);
+  return own.dev !== parent.dev;
 }
 
 async function exists(path: string): Promise<boolean> {
