@@ -46,7 +46,7 @@ describe('killed after any step', () => {
           await newWriter(atOnce).write({ directory, payload: payloadOf(before), fsGroup, medium }, signal);
         }
         const payload = payloadOf(after);
-        const state = await readAtomicState(directory, { payload, fsGroup });
+        const state = await readAtomicState(directory, { payload, fsGroup, medium });
         const plan = planAtomicWrite(state, { payload, fsGroup, folder: '..2026_01_01_00_00_00.5' });
         return { directory, steps: [...plan.publish.flat(), ...plan.tidy] };
       };
