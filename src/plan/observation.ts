@@ -43,6 +43,12 @@ export interface ObservedContainer {
   readonly stopSignal: string;
 }
 
+/** The end of a container as an event told it: what is known some 50 ms before the runtime's own status says so. */
+export interface AnnouncedEnd {
+  readonly exitCode: number;
+  readonly finishedAt: number;
+}
+
 export interface Observation {
   readonly uid: PodUid;
   readonly name: string;
@@ -53,6 +59,10 @@ export interface Observation {
   readonly sandboxes: readonly ObservedSandbox[];
   /** Newest first; exited ones included for as long as the runtime has them. */
   readonly containers: readonly ObservedContainer[];
+  /** Of containers that the runtime still calls running: only a plan may use it (see plan/plan-ahead.ts). */
+  readonly announced?: ReadonlyMap<ContainerId, AnnouncedEnd>;
+  /** Events are ahead of this reading: when to look again, wall clock, in case no event tells that it has caught up. */
+  readonly lookAgainAt?: number;
 }
 
 export const emptyObservation = (uid: PodUid, name: string, namespace: string, takenAt: number): Observation => ({

@@ -9,8 +9,8 @@ import { describe } from '../../tests/plan/describe.ts';
 import { Chance, randomFate, randomPod } from '../../tests/plan/random-pod.ts';
 import { type Fate, SimulatedRuntime } from '../../tests/plan/simulated-runtime.ts';
 import { SimulatedWorker } from '../../tests/plan/simulated-worker.ts';
-import { computePlan } from './compute-plan.ts';
 import type { Action, Plan } from './plan.ts';
+import { type Decision, decide } from './plan-ahead.ts';
 import { asksToRestartAll, restartsAfterExit } from './restart-policy.ts';
 import { roleOf } from './roles.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -21,7 +21,8 @@ const seed = Number(process.env['SEED'] ?? 20261115);
 const PODS = 1500;
 const HOUR = 3_600_000;
 
-function checkPlan(snapshot: Snapshot, plan: Plan, history: ReadonlySet<string>): void {
+function checkPlan(told: Snapshot, { plan, observation }: Decision, history: ReadonlySet<string>): void {
+  const snapshot = { ...told, observation };
   const starts = plan.actions.filter((action): action is Start => action.kind === 'container-start');
   const names = starts.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length, 'a container is started twice in one plan');
@@ -33,8 +34,11 @@ function checkPlan(snapshot: Snapshot, plan: Plan, history: ReadonlySet<string>)
   if (!plan.actions.some(({ kind }) => kind === 'sandbox-create')) {
     for (const start of starts) checkInitOrder(snapshot, start, history);
   }
-  const again = computePlan({ ...snapshot, crashes: plan.crashes });
-  assert.deepEqual(again.actions, plan.actions, 'the same question has the same answer');
+  for (const id of told.observation.announced?.keys() ?? []) {
+    assert.ok(!stopped.has(id), `${id} has ended and is asked to stop`);
+  }
+  const again = decide({ ...told, crashes: plan.crashes });
+  assert.deepEqual(again.plan.actions, plan.actions, 'the same question has the same answer');
 }
 
 function checkStart({ pod, observation }: Snapshot, start: Start, plan: Plan): void {
@@ -97,8 +101,10 @@ function liveOnce(podSeed: number): void {
     fates.set(key, fate);
     return fate;
   });
+  // Shorter or longer than it takes to start the next one.
+  runtime.lateMs = chance.pick([0, 30, 3000]);
   const worker = new SimulatedWorker(pod, runtime);
-  worker.onPlan = (snapshot, plan) => checkPlan(snapshot, plan, runtime.history);
+  worker.onPlan = (snapshot, decision) => checkPlan(snapshot, decision, runtime.history);
   for (let stage = chance.number(4); stage >= 0; stage -= 1) {
     const outcome = worker.runUntil(runtime.now + 1 + chance.number(HOUR / 4));
     if (outcome === 'finished' || outcome === 'deadline') break;
@@ -159,8 +165,8 @@ test('a container that always crashes is started ever more seldom', () => {
   const runtime = new SimulatedRuntime(pod, () => ({ exitCode: 1, endsAfterMs: 1000 }));
   const worker = new SimulatedWorker(pod, runtime);
   const times: number[] = [];
-  worker.onPlan = ({ now }, { actions }) => {
-    if (actions.some((action) => describe(action).startsWith('start'))) times.push(now);
+  worker.onPlan = ({ now }, { plan }) => {
+    if (plan.actions.some((action) => describe(action).startsWith('start'))) times.push(now);
   };
   assert.equal(worker.runUntil(runtime.now + HOUR), 'time is up');
   const gaps = times.slice(1).map((time, index) => Math.round((time - (times[index] ?? 0)) / 1000));

@@ -41,6 +41,8 @@ export interface SimulatedContainer {
   startedAt: number;
   finishedAt: number;
   exitCode: number;
+  /** Until then the runtime has only announced its end, and still calls it running. */
+  lateUntil: number;
 }
 
 const TOOK_MS = { sandbox: 120, start: 60, stop: 20, remove: 5 };
@@ -56,6 +58,8 @@ export class SimulatedRuntime {
   readonly #pod: Pod;
   readonly #fateOf: (name: string, attempt: number) => Fate;
   hashes = new Map<string, string>();
+  /** How long after an end by itself the runtime says so; its event tells at once. */
+  lateMs = 0;
   #made = 0;
 
   constructor(pod: Pod, fateOf: (name: string, attempt: number) => Fate, now = 1_000_000_000) {
@@ -69,7 +73,9 @@ export class SimulatedRuntime {
     for (const container of this.running()) {
       const { endsAfterMs, exitCode } = container.fate;
       const end = container.startedAt + (endsAfterMs ?? Number.POSITIVE_INFINITY);
-      if (end <= this.now) this.#end(container, exitCode, end);
+      if (end > this.now) continue;
+      this.#end(container, exitCode, end);
+      container.lateUntil = end + this.lateMs;
     }
   }
 
@@ -84,17 +90,25 @@ export class SimulatedRuntime {
     return this.containers.filter((one) => one.state === 'running' && (name === undefined || one.name === name));
   }
 
+  /** Ended, and the runtime does not say so yet. */
+  late(): readonly SimulatedContainer[] {
+    return this.containers.filter(({ lateUntil }) => lateUntil > this.now);
+  }
+
   /** The next moment at which something happens by itself. */
   nextEvent(): number | undefined {
     const times = this.running().flatMap(({ startedAt, fate }) =>
       [fate.endsAfterMs, fate.upAfterMs, fate.unwellAfterMs].map((after) => startedAt + (after ?? Number.NaN)),
     );
-    const coming = times.filter((time) => time > this.now);
+    const coming = [...times, ...this.late().map(({ lateUntil }) => lateUntil)].filter((time) => time > this.now);
     return coming.length === 0 ? undefined : Math.min(...coming);
   }
 
   observe(): Observation {
     this.settle();
+    const late = new Map(this.late().map((container) => [containerId(container.id), container]));
+    const shown = (container: ObservedContainer): ObservedContainer =>
+      late.has(container.id) ? { ...container, state: 'running', finishedAt: 0, exitCode: 0 } : container;
     return {
       uid: podUid(this.#pod.metadata.uid),
       name: this.#pod.metadata.name,
@@ -109,7 +123,8 @@ export class SimulatedRuntime {
         ips: ['10.0.0.1'],
         runtimeHandler: '',
       })),
-      containers: this.containers.map(toObserved),
+      containers: this.containers.map(toObserved).map(shown),
+      ...(late.size === 0 ? {} : { announced: late }),
     };
   }
 
@@ -156,7 +171,10 @@ export class SimulatedRuntime {
         return this.#stop(action);
       case 'container-remove':
         this.now += TOOK_MS.remove;
-        assert.ok(!this.running().some(({ id }) => id === action.id), `${action.name} is removed while it runs`);
+        assert.ok(
+          ![...this.running(), ...this.late()].some(({ id }) => id === action.id),
+          `${action.name} is removed while it runs`,
+        );
         this.containers = this.containers.filter(({ id }) => id !== action.id);
         return true;
     }
@@ -166,9 +184,7 @@ export class SimulatedRuntime {
     const box = this.boxes.find((one) => one.id === id);
     assert.ok(box !== undefined, `there is no sandbox ${id}`);
     assert.deepEqual(
-      this.running()
-        .filter((container) => container.box === box)
-        .map(({ name }) => name),
+      [...this.running(), ...this.late()].filter((container) => container.box === box).map(({ name }) => name),
       [],
     );
     if (box.ready) this.log.push(`stop sandbox ${box.attempt}`);
@@ -198,6 +214,7 @@ export class SimulatedRuntime {
       startedAt: started ? this.now : 0,
       finishedAt: started ? 0 : this.now,
       exitCode: started ? 0 : 128,
+      lateUntil: 0,
     });
     if (fate.hookFails === true) this.failedHooks.add(id);
     this.log.push(`start ${name}#${attempt}`);
@@ -216,6 +233,7 @@ export class SimulatedRuntime {
       );
     this.now += TOOK_MS.stop;
     if (container.state !== 'exited') this.#end(container, container.fate.stopCode ?? 0, this.now);
+    container.lateUntil = 0;
     this.log.push(`stop ${container.name}`);
     return true;
   }
@@ -224,6 +242,7 @@ export class SimulatedRuntime {
   crashSandbox(): void {
     this.settle();
     for (const container of this.running()) this.#end(container, 137, this.now);
+    for (const container of this.late()) container.lateUntil = 0;
     for (const box of this.boxes) box.ready = false;
   }
 }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { containerId } from '../../src/api/ids.ts';
 import type { Pod } from '../../src/api/pod.ts';
-import { computePlan } from '../../src/plan/compute-plan.ts';
 import { computeTermination } from '../../src/plan/compute-termination.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import { type Decision, decide } from '../../src/plan/plan-ahead.ts';
 import type { CrashRecord, Snapshot } from '../../src/plan/snapshot.ts';
 import { BACK_OFF } from './builders.ts';
 import type { SimulatedRuntime } from './simulated-runtime.ts';
@@ -23,7 +23,7 @@ export class SimulatedWorker {
   readonly #attempts = new Map<string, number>();
   crashes: ReadonlyMap<string, CrashRecord> = new Map();
   /** Called with every snapshot and what was decided about it. */
-  onPlan: (snapshot: Snapshot, plan: Plan) => void = () => undefined;
+  onPlan: (snapshot: Snapshot, decision: Decision) => void = () => undefined;
 
   constructor(pod: Pod, runtime: SimulatedRuntime) {
     this.#pod = pod;
@@ -59,8 +59,9 @@ export class SimulatedWorker {
     let passes = 0;
     while (runtime.now < until) {
       const snapshot = this.snapshot();
-      const plan = computePlan(snapshot);
-      this.onPlan(snapshot, plan);
+      const decision = decide(snapshot);
+      const { plan } = decision;
+      this.onPlan(snapshot, decision);
       this.crashes = plan.crashes;
       if (plan.end !== undefined) return 'deadline';
       if (plan.finished) return 'finished';
