@@ -92,6 +92,7 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     log: log.named('runtime/observe'),
     runtime: countEvents(cri, counting, clock.now),
     wake: (uid) => pods.wake(uid),
+    foretell: (uid) => pods.foretell(uid),
     onList: (listed) => pods.found(listed),
     onRelist,
   });

@@ -20,6 +20,8 @@ export interface Pods extends Part {
   end(uid: PodUid, wish: EndWish): void;
   /** Something of this pod may have changed. */
   wake(uid: PodUid): void;
+  /** The end of a container of this pod was announced by an event that comes before the runtime's status. */
+  foretell(uid: PodUid): void;
   /** What containers of this pod wait for with this reason may be there now: no need to wait for the next try. */
   tryAgain(uid: PodUid, reason: string): void;
   /** The node was looked through: there may be pods that nobody wants. */
@@ -129,6 +131,7 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
     desired: () => desired,
     end: (uid, wish) => set.worker(uid)?.send({ kind: 'end', ...wish }),
     wake: (uid) => set.worker(uid)?.wake(),
+    foretell: (uid) => set.worker(uid)?.foretell(),
     tryAgain: (uid, reason) => set.worker(uid)?.tryAgain(reason),
     found: (pods) => {
       if (!listed) return;

@@ -3,9 +3,9 @@ import type { Act, Outcome } from '../act/act.ts';
 import type { Pod } from '../api/pod.ts';
 import { allContainers } from '../api/pod-traits.ts';
 import type { Logger } from '../base/logger.ts';
-import { computePlan } from '../plan/compute-plan.ts';
 import { newestContainer, type Observation } from '../plan/observation.ts';
 import type { Action, Plan } from '../plan/plan.ts';
+import { type Decision, decide } from '../plan/plan-ahead.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
 import type { Memory } from './memory.ts';
 import type { Pass } from './worker.ts';
@@ -33,7 +33,7 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
   let ticket: number | undefined;
   let blocked: { readonly until: number; readonly times: number } | undefined;
 
-  const decide = async ({ pod, startedAt }: Pass, observation: Observation): Promise<Plan> => {
+  const judge = async ({ pod, startedAt }: Pass, observation: Observation): Promise<Decision> => {
     memory.compareWith(observation);
     const snapshot: Snapshot = {
       pod,
@@ -47,10 +47,10 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
       startedAt,
       restartCounts: await restartCounts(pod, observation),
     };
-    const plan = computePlan(snapshot);
-    memory.crashes = plan.crashes;
-    for (const [name, waiting] of plan.waiting) memory.note(name, waiting);
-    return plan;
+    const decision = decide(snapshot);
+    memory.crashes = decision.plan.crashes;
+    for (const [name, waiting] of decision.plan.waiting) memory.note(name, waiting);
+    return decision;
   };
 
   /** Asked for only where the runtime has no container that tells it. */
@@ -87,16 +87,13 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
     };
   };
 
-  const act = async (
-    pass: Pass,
-    observation: Observation,
-    plan: Plan,
-    garbage: readonly Action[],
-  ): Promise<boolean> => {
+  const act = async (pass: Pass, decision: Decision, garbage: readonly Action[]): Promise<boolean> => {
     const { pod, wanted, signal } = pass;
+    const { observation, plan, ahead } = decision;
     const actions = [...plan.actions, ...garbage];
     const held = (action: Action) => action.kind === 'container-start' && memory.isHeldBack(action.name);
     if (actions.every(held)) return false;
+    if (ahead) pass.showWhenWoken(decision);
     const outcomes = await deps.act.carryOut(actions, {
       pod,
       observation,
@@ -112,7 +109,8 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
 
   return {
     pass: async (pass, observation) => {
-      const plan = await decide(pass, observation);
+      const decision = await judge(pass, observation);
+      const { plan } = decision;
       if (plan.actions.length > 0) log.v(2)?.info('Plan for pod', { actions: plan.actions });
       pass.publish(observation, plan);
       for (const event of told.fresh(plan)) deps.record({ pod: pass.pod.metadata, ...event });
@@ -127,7 +125,7 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
       }
       const garbage = deps.decisions.garbage(observation, clock.now());
       const mayAct = blocked === undefined || clock.now() >= blocked.until;
-      const acted = mayAct && (await act(pass, observation, plan, garbage.actions));
+      const acted = mayAct && (await act(pass, decision, garbage.actions));
       if (acted) pass.wake();
       else ticket = undefined;
       for (const time of [plan.retryAt, garbage.retryAt, blocked?.until, memory.nextTry()]) {

@@ -12,6 +12,7 @@ import { type LinkedSignal, linkSignal } from '../base/signal.ts';
 import { createWakeBit } from '../base/wake.ts';
 import { emptyObservation, type Observation } from '../plan/observation.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Decision } from '../plan/plan-ahead.ts';
 import { createMemory } from './memory.ts';
 import { nextState, type WorkerInput, type WorkerState } from './rules/worker-state.ts';
 import { createSync } from './sync.ts';
@@ -23,6 +24,8 @@ export interface Worker {
   readonly uid: PodUid;
   send(input: WorkerInput): void;
   wake(): void;
+  /** The end of a container was announced: of use only where the next one may start. */
+  foretell(): void;
   /** The runtime answers: what failed may go well now. */
   retry(): void;
   /** What a container waits for with this reason may be there now. */
@@ -51,6 +54,11 @@ export interface Pass {
   publish(observation: Observation, plan: Plan | undefined): void;
   /** Reads and publishes what is, in the middle of the pass. */
   show(plan: Plan): void;
+  /**
+   * The pass acts on more than the runtime has said yet. When it says the rest, that is shown in the middle of the pass: of the
+   * containers that were there when the pass began, since what it starts is told when it is done.
+   */
+  showWhenWoken(decision: Decision): void;
   readonly startedAt: number;
 }
 
@@ -65,7 +73,12 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
   const uid = podUid(initial.pod.metadata.uid);
   const log = deps.log.with({ pod: `${initial.pod.metadata.namespace}/${initial.pod.metadata.name}`, podUID: uid });
   const bit = createWakeBit();
-  const alarm = createAlarm(clock, bit.wake);
+  const wake = (): void => {
+    bit.wake();
+    wokenInPass = true;
+    showRest?.();
+  };
+  const alarm = createAlarm(clock, wake);
   const memory = createMemory(clock);
   const stops = deps.act.createStops();
   const sync = createSync(deps, { memory, stops, log });
@@ -75,6 +88,8 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
   let passBegan: number | undefined;
   let startedAt = toldStart(initial.pod);
   let failures = 0;
+  let wokenInPass = false;
+  let showRest: (() => void) | undefined;
 
   const send = (input: WorkerInput): void => {
     const before = state;
@@ -117,13 +132,16 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
     const observation = await deps.observe.read({ uid, name, namespace }, wanted);
     const oldest = Math.min(clock.now(), ...observation.sandboxes.map(({ createdAt }) => createdAt));
     startedAt ??= oldest;
+    if (observation.lookAgainAt !== undefined) alarm.ringAt(observation.lookAgainAt);
     return observation;
   };
 
-  const show = async (plan: Plan, wanted: AbortSignal): Promise<void> => {
+  const show = async (plan: Plan, wanted: AbortSignal, only?: Observation): Promise<void> => {
     try {
-      const observation = await read(wanted);
-      if (state.step === 'syncing' && work?.signal === wanted) publish(observation, plan);
+      const observation = limitTo(only, await read(wanted));
+      if (state.step !== 'syncing' || work?.signal !== wanted) return;
+      if (observation.announced === undefined) showRest = undefined;
+      publish(observation, plan);
     } catch (error) {
       if (!wanted.aborted) log.v(2)?.info('Could not look at a pod while it starts', { err: error });
     }
@@ -138,6 +156,10 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
     send,
     publish,
     show: (plan) => void show(plan, wanted),
+    showWhenWoken: ({ plan, observation }) => {
+      showRest = () => void show(plan, wanted, observation);
+      if (wokenInPass) showRest();
+    },
     startedAt: startedAt ?? clock.now(),
   });
 
@@ -185,6 +207,7 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
       const kind = kindOfPass();
       const waitedMs = passed === undefined && kind === 'create' ? began - madeAt : undefined;
       passed = state.pod;
+      wokenInPass = false;
       try {
         await pass(current.signal);
         failures = 0;
@@ -194,6 +217,7 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
       } finally {
         passBegan = undefined;
         work = undefined;
+        showRest = undefined;
         deps.onPass?.({ kind, ms: clock.mono() - began, waitedMs });
       }
     }
@@ -218,7 +242,10 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
   return {
     uid,
     send,
-    wake: bit.wake,
+    wake,
+    foretell: () => {
+      if (state.step === 'syncing') bit.wake();
+    },
     retry: () => {
       if (failures > 0) bit.wake();
     },
@@ -229,6 +256,12 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
     done,
     busyFor: () => (passBegan === undefined ? 0 : clock.mono() - passBegan),
   };
+}
+
+function limitTo(known: Observation | undefined, fresh: Observation): Observation {
+  if (known === undefined) return fresh;
+  const ids = new Set(known.containers.map(({ id }) => id));
+  return { ...fresh, containers: fresh.containers.filter(({ id }) => ids.has(id)) };
 }
 
 /** When an earlier kubelet first had the pod, as the API server was told. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { codeOf } from '../base/errors.ts';
 import { decode } from '../wire/decode.ts';
 import { encode } from '../wire/encode.ts';
-import { SandboxExit, TaskExecAdded, TaskExit, TaskOOM, TaskStart } from '../wire/gen/containerd-events.ts';
+import { SandboxExit, TaskDelete, TaskExecAdded, TaskExit, TaskStart } from '../wire/gen/containerd-events.ts';
 import { Envelope } from '../wire/gen/containerd-types.ts';
 import type { Init, MessageType } from '../wire/message.ts';
 import { type ContainerdEvent, readEnvelope } from './containerd-events.ts';
@@ -21,8 +21,8 @@ function envelope<T>(type: MessageType<T>, event: Init<T>, prefix = ''): Envelop
 const plain = { containerId: 'c', execId: undefined, at: 100_000_000_005n, exitStatus: undefined };
 
 const cases: readonly [string, Envelope, ContainerdEvent | undefined][] = [
-  ['a start', envelope(TaskStart, { containerId: 'c', pid: 7 }), { ...plain, kind: 'started' }],
-  ['with a prefix', envelope(TaskOOM, { containerId: 'c' }, 'type.googleapis.com/'), { ...plain, kind: 'oom' }],
+  ['what was cleared away', envelope(TaskDelete, { containerId: 'c', pid: 7 }), { ...plain, kind: 'deleted' }],
+  ['with a prefix', envelope(TaskDelete, { containerId: 'c' }, 'type.googleapis.com/'), { ...plain, kind: 'deleted' }],
   [
     'the exit of a container, at its own time',
     envelope(TaskExit, { containerId: 'c', id: 'c', exitStatus: 137, exitedAt: { seconds: 99, nanos: 1 } }),
@@ -33,6 +33,7 @@ const cases: readonly [string, Envelope, ContainerdEvent | undefined][] = [
     envelope(TaskExit, { containerId: 'c', id: 'exec-1' }),
     { ...plain, kind: 'exited', execId: 'exec-1', exitStatus: 0 },
   ],
+  ['a start', envelope(TaskStart, { containerId: 'c', pid: 7 }), undefined],
   ['what nobody asked for', envelope(TaskExecAdded, { containerId: 'c', execId: 'e' }), undefined],
   ['an event of sandboxes', envelope(SandboxExit, { sandboxId: 'c' }), undefined],
   ['an envelope with nothing in it', decode(Envelope, new Uint8Array(0)), undefined],

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { RuntimePort } from '../../src/act/ports.ts';
 import { CodedError } from '../../src/base/errors.ts';
+import type { ContainerdEvent } from '../../src/runtime/containerd-events.ts';
 import type { ObservedRuntime } from '../../src/runtime/observe/observe.ts';
 import {
   Container,
@@ -18,6 +19,11 @@ import type { Init } from '../../src/wire/message.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
+interface End {
+  readonly exitCode: number;
+  readonly at: bigint;
+}
+
 interface FakeContainer {
   readonly id: string;
   readonly sandbox: string;
@@ -29,6 +35,8 @@ interface FakeContainer {
   startedAt: bigint;
   finishedAt: bigint;
   exitCode: number;
+  /** Its process has ended so, and the runtime still calls it running. */
+  left: End | undefined;
 }
 
 interface FakeSandbox {
@@ -47,6 +55,10 @@ export interface FakeRuntime extends ObservedRuntime, RuntimePort {
   picture(): readonly string[];
   runningOf(pod: string, name: string): string | undefined;
   exit(id: string, exitCode: number): void;
+  /** From now on an end is only announced; the runtime says so when `clear` is called. */
+  announceOnly(): void;
+  /** Says that containers have ended which have, and tells how many. */
+  clear(): number;
   /** Chance that an event is not told. */
   dropEvents(chance: () => boolean): void;
   /** Status calls for containers of this pod are not answered. */
@@ -64,16 +76,20 @@ const tick = () => new Promise((resolve) => setTimeout(resolve, 1));
 const POD = 'io.kubernetes.pod.name';
 const NAME = 'io.kubernetes.container.name';
 
+const isAlive = ({ state, left }: FakeContainer) => state === ContainerState.CONTAINER_RUNNING && left === undefined;
+
 export function createFakeRuntime(): FakeRuntime {
   const sandboxes = new Map<string, FakeSandbox>();
   const containers = new Map<string, FakeContainer>();
   const listeners = new Set<(event: ContainerEventResponse) => void>();
+  const ownListeners = new Set<(event: ContainerdEvent) => void>();
   const hung = new Set<string>();
   const deaf = new Set<string>();
   const calls: string[] = [];
   const load: FakeRuntime['load'] = { most: 0, now: 0, begun: [] };
   let gate: Promise<void> = Promise.resolve();
   let drop = () => false;
+  let announces = false;
   let serial = 0;
   let time = 1_700_000_000_000_000_000n;
   const now = () => {
@@ -115,13 +131,36 @@ export function createFakeRuntime(): FakeRuntime {
     if (found === undefined) throw new CodedError('notFound', `no container ${id}`);
     return found;
   };
-  const exit = (id: string, exitCode: number) => {
-    const container = containers.get(id);
-    if (container === undefined || container.state !== ContainerState.CONTAINER_RUNNING) return;
+  const settle = (container: FakeContainer, { exitCode, at }: End) => {
+    container.left = undefined;
     container.state = ContainerState.CONTAINER_EXITED;
     container.exitCode = exitCode;
-    container.finishedAt = now();
-    tell(id, ContainerEventType.CONTAINER_STOPPED_EVENT, container.labels['io.kubernetes.pod.uid'] ?? '');
+    container.finishedAt = at;
+    tell(container.id, ContainerEventType.CONTAINER_STOPPED_EVENT, container.labels['io.kubernetes.pod.uid'] ?? '');
+  };
+  /** As a real one does, whoever asks for an end waits until the container is cleared away. */
+  const end = (id: string, exitCode: number) => {
+    const container = containers.get(id);
+    if (container?.state !== ContainerState.CONTAINER_RUNNING) return;
+    settle(container, container.left ?? { exitCode, at: now() });
+  };
+  const exit = (id: string, exitCode: number) => {
+    const container = containers.get(id);
+    if (!announces || container?.state !== ContainerState.CONTAINER_RUNNING || container.left !== undefined) {
+      return end(id, exitCode);
+    }
+    const at = now();
+    container.left = { exitCode, at };
+    if (drop()) return;
+    const event = { kind: 'exited', containerId: id, execId: undefined, at, exitStatus: exitCode } as const;
+    for (const listener of ownListeners) listener(event);
+  };
+  const clear = () => {
+    const left = [...containers.values()].flatMap((container) =>
+      container.left === undefined ? [] : [{ container, end: container.left }],
+    );
+    for (const { container, end } of left) settle(container, end);
+    return left.length;
   };
   const listedContainer = (container: FakeContainer): Container => ({
     ...Container.zero(),
@@ -151,7 +190,11 @@ export function createFakeRuntime(): FakeRuntime {
       listeners.add(onEvent);
       await untilAborted(signal).finally(() => listeners.delete(onEvent));
     },
-    watchContainerdEvents: () => Promise.reject(new CodedError('unsupported', 'no such events')),
+    watchContainerdEvents: async (onEvent, signal) => {
+      if (!announces) throw new CodedError('unsupported', 'no such events');
+      ownListeners.add(onEvent);
+      await untilAborted(signal).finally(() => ownListeners.delete(onEvent));
+    },
     sandboxes: {
       list: async (filter) => {
         calls.push('list sandboxes');
@@ -185,7 +228,7 @@ export function createFakeRuntime(): FakeRuntime {
         await tick();
         const sandbox = sandboxes.get(id);
         if (sandbox !== undefined) sandbox.ready = false;
-        for (const container of containers.values()) if (container.sandbox === id) exit(container.id, 137);
+        for (const container of containers.values()) if (container.sandbox === id) end(container.id, 137);
       },
       remove: async (id) => {
         await tick();
@@ -225,6 +268,7 @@ export function createFakeRuntime(): FakeRuntime {
             startedAt: 0n,
             finishedAt: 0n,
             exitCode: 0,
+            left: undefined,
           });
           return id;
         }),
@@ -233,9 +277,7 @@ export function createFakeRuntime(): FakeRuntime {
           const container = get(id);
           const twin = [...containers.values()].find(
             (one) =>
-              one.state === ContainerState.CONTAINER_RUNNING &&
-              one.labels[POD] === container.labels[POD] &&
-              one.labels[NAME] === container.labels[NAME],
+              isAlive(one) && one.labels[POD] === container.labels[POD] && one.labels[NAME] === container.labels[NAME],
           );
           assert.equal(twin, undefined, `container ${container.labels[NAME]} of ${container.labels[POD]} is doubled`);
           container.state = ContainerState.CONTAINER_RUNNING;
@@ -245,10 +287,11 @@ export function createFakeRuntime(): FakeRuntime {
         calls.push(`stop ${containers.get(id)?.labels[NAME]} ${graceSeconds}`);
         const wait = deaf.has(containers.get(id)?.labels[NAME] ?? '') ? graceSeconds * 1000 : 1;
         await Promise.race([new Promise((resolve) => setTimeout(resolve, wait).unref()), untilAborted(signal)]);
-        exit(id, 143);
+        end(id, 143);
       },
       remove: async (id) => {
         await tick();
+        assert.notEqual(containers.get(id)?.state, ContainerState.CONTAINER_RUNNING, `${id} is removed while it runs`);
         containers.delete(id);
       },
     },
@@ -257,11 +300,12 @@ export function createFakeRuntime(): FakeRuntime {
         .reverse()
         .map(({ labels, attempt, state }) => `${labels[POD]}/${labels[NAME]}#${attempt} ${state}`),
     runningOf: (pod, name) =>
-      [...containers.values()].find(
-        ({ labels, state }) =>
-          labels[POD] === pod && labels[NAME] === name && state === ContainerState.CONTAINER_RUNNING,
-      )?.id,
+      [...containers.values()].find((one) => one.labels[POD] === pod && one.labels[NAME] === name && isAlive(one))?.id,
     exit,
+    announceOnly: () => {
+      announces = true;
+    },
+    clear,
     dropEvents: (chance) => {
       drop = chance;
     },

@@ -57,6 +57,7 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
     runtime,
     relistMs: options.relistMs ?? 60_000,
     wake: (uid) => pods.wake(uid),
+    foretell: (uid) => pods.foretell(uid),
     onList: (listed) => pods.found(listed),
   });
   const act = createAct({ ...actDeps(runtime, folder, options), clock, record });

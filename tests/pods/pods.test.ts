@@ -1,6 +1,6 @@
 /** The set of pods and its workers over a runtime in memory: what can't be made to happen on a real one whenever a test wants. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { podUid } from '../../src/api/ids.ts';
 import type { Pod } from '../../src/api/pod.ts';
@@ -11,9 +11,9 @@ import { makePod, podFolder, podWorld } from './pod-world.ts';
 const running = (runtime: ReturnType<typeof createFakeRuntime>, pod: string) =>
   until(`${pod} runs`, () => runtime.runningOf(pod, 'c'), 5000);
 
-test('a fifth of the events is lost: everything still converges, nothing is doubled', async (t) => {
-  await using world = await podWorld(t, { relistMs: 150 });
-  const { runtime, pods } = world;
+async function loseEvents(t: TestContext, runtime: ReturnType<typeof createFakeRuntime>): Promise<void> {
+  await using world = await podWorld(t, { runtime, relistMs: 150 });
+  const { pods } = world;
   let count = 0;
   runtime.dropEvents(() => {
     count += 1;
@@ -36,6 +36,81 @@ test('a fifth of the events is lost: everything still converges, nothing is doub
   }
   pods.setDesired([], true);
   await until('all are gone', () => (runtime.picture().length === 0 && pods.views().length === 0 ? true : undefined));
+}
+
+test('a fifth of the events is lost: everything still converges, nothing is doubled', async (t) => {
+  await loseEvents(t, createFakeRuntime());
+});
+
+test('so it does where ends are announced and the runtime takes its time to say so', async (t) => {
+  const runtime = createFakeRuntime();
+  runtime.announceOnly();
+  let cleared = 0;
+  const clearing = setInterval(() => {
+    cleared += runtime.clear();
+  }, 40);
+  t.after(() => clearInterval(clearing));
+  await loseEvents(t, runtime);
+  assert.ok(cleared > 0, 'no end was announced: nothing is shown');
+});
+
+test('the next container starts while the runtime still clears the last one away; all else waits', async (t) => {
+  const runtime = createFakeRuntime();
+  runtime.announceOnly();
+  await using world = await podWorld(t, { runtime });
+  const { pods } = world;
+  pods.setDesired([makePod('again'), makePod('once', { spec: { restartPolicy: 'Never' } })], true);
+  const first = await running(runtime, 'again');
+  const once = await running(runtime, 'once');
+  const seen = (uid: string) =>
+    pods.view(podUid(uid))?.observation.containers.map(({ restartCount, state }) => `${restartCount} ${state}`) ?? [];
+  await until('both are seen to run', () =>
+    [...seen('uid-again'), ...seen('uid-once')].join() === '0 running,0 running' ? true : undefined,
+  );
+  runtime.exit(first, 1);
+  runtime.exit(once, 0);
+  const second = await running(runtime, 'again');
+  assert.notEqual(second, first);
+  await until('it is shown beside the one that the runtime calls running', () =>
+    seen('uid-again').join() === '1 running,0 running' ? true : undefined,
+  );
+  assert.deepEqual([seen('uid-once'), pods.view(podUid('uid-once'))?.step], [['0 running'], 'syncing']);
+  assert.equal(runtime.clear(), 2);
+  await until('its end is shown', () => (seen('uid-again').join() === '1 running,0 exited' ? true : undefined));
+  await until('the other pod is over', () => (pods.view(podUid('uid-once'))?.step === 'terminated' ? true : undefined));
+  assert.equal(runtime.runningOf('again', 'c'), second);
+  assert.deepEqual(
+    runtime.calls.filter((call) => call.startsWith('stop c')),
+    [],
+  );
+  assert.deepEqual(
+    world.events.filter(({ reason }) => reason === 'Killing'),
+    [],
+  );
+  pods.setDesired([], true);
+  await until('all are gone', () => (runtime.picture().length === 0 && pods.views().length === 0 ? true : undefined));
+});
+
+test('what the runtime says while the next container starts is shown at once', async (t) => {
+  const runtime = createFakeRuntime();
+  runtime.announceOnly();
+  await using world = await podWorld(t, { runtime });
+  const { pods } = world;
+  pods.setDesired([makePod('p')], true);
+  const first = await running(runtime, 'p');
+  const hold = Promise.withResolvers<void>();
+  runtime.holdStarts(hold.promise);
+  const states = () => pods.view(podUid('uid-p'))?.observation.containers.map(({ state }) => state) ?? [];
+  await until('it is seen to run', () => (states().join() === 'running' ? true : undefined));
+  const before = runtime.load.begun.length;
+  runtime.exit(first, 1);
+  await until('the next one begins', () => (runtime.load.begun.length > before ? true : undefined));
+  assert.deepEqual(states(), ['running']);
+  runtime.clear();
+  await until('the end is shown', () => (states().at(-1) === 'exited' ? true : undefined));
+  assert.equal(runtime.runningOf('p', 'c'), undefined, 'the next one is still held');
+  hold.resolve();
+  await running(runtime, 'p');
 });
 
 test('a pod whose status call hangs does not hold up the others', async (t) => {

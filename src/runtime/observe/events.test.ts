@@ -6,18 +6,22 @@ import { createSilentLogger } from '../../base/logger.ts';
 import { createManualClock } from '../../base/manual-clock.ts';
 import { type ContainerEventResponse, ContainerEventType, PodSandboxStatus } from '../../wire/gen/cri-runtime-v1.ts';
 import type { ContainerdEvent } from '../containerd-events.ts';
+import { createAnnouncedEnds } from './announced-ends.ts';
 import { createEventFollower, type EventStreams } from './events.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
+const forever = (signal: AbortSignal) =>
+  new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
 function setUp(streams: Partial<EventStreams> = {}) {
   const clock = createManualClock();
   const woken: string[] = [];
+  const foretold: string[] = [];
+  const ends = createAnnouncedEnds(clock);
   let relists = 0;
   let tellCri: ((event: ContainerEventResponse) => void) | undefined;
   let tellContainerd: ((event: ContainerdEvent) => void) | undefined;
-  const forever = (signal: AbortSignal) =>
-    new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const living = new AbortController();
   const follower = createEventFollower({
     clock,
@@ -38,11 +42,15 @@ function setUp(streams: Partial<EventStreams> = {}) {
       return Promise.resolve();
     },
     owner: (id) => (id === 'known' ? podUid('owner') : undefined),
+    ends,
     wake: (uid) => woken.push(uid),
+    foretell: (uid) => foretold.push(uid),
   });
   return {
     clock,
     woken,
+    foretold,
+    ends,
     living,
     follower,
     relists: () => relists,
@@ -78,25 +86,95 @@ test("CRI's events of an end wake the pod they name, or the owner; those of a be
   await following;
 });
 
-test("a runtime without CRI events: containerd's own are followed, and an end is announced before it shows", async () => {
-  const unsupported = () => Promise.reject(new CodedError('unsupported', 'unknown method'));
-  const { living, follower, containerd, woken, clock } = setUp({ watchEvents: unsupported });
+const own = { at: 7_000_000n, exitStatus: 0, execId: undefined };
+
+test("containerd's own events tell of an end first; CRI's word follows", async () => {
+  const { living, follower, containerd, cri, woken, foretold, ends } = setUp();
   const following = follower.follow(living.signal);
   await settle();
-  await clock.advance(100);
-  const event = { at: 0n, exitStatus: 0, execId: undefined };
-  containerd({ ...event, kind: 'started', containerId: 'known' });
-  containerd({ ...event, kind: 'exited', containerId: 'known', execId: 'a probe' });
-  assert.deepEqual(woken, []);
-  containerd({ ...event, kind: 'exited', containerId: 'known' });
-  containerd({ ...event, kind: 'exited', containerId: 'not seen yet' });
+  assert.ok(follower.criTells());
+  containerd({ ...own, kind: 'exited', containerId: 'known', execId: 'a probe' });
+  assert.equal(ends.get('known'), undefined);
+  containerd({ ...own, kind: 'exited', containerId: 'known', exitStatus: 3 });
+  containerd({ ...own, kind: 'exited', containerId: 'not seen yet' });
+  containerd({ ...own, kind: 'exited', containerId: 'without a status', exitStatus: undefined });
+  containerd({ ...own, kind: 'deleted', containerId: 'known' });
+  assert.deepEqual([foretold, woken], [['owner'], []]);
+  assert.deepEqual([ends.get('known')?.exitCode, ends.get('known')?.finishedAt], [3, 7]);
+  assert.equal(ends.get('not seen yet')?.exitCode, 0);
+  assert.equal(ends.get('without a status')?.exitCode, -1);
+  cri(criEvent(ContainerEventType.CONTAINER_STOPPED_EVENT, '', 'known'));
   assert.deepEqual(woken, ['owner']);
-  assert.ok(follower.announced('known') && follower.announced('not seen yet') && !follower.announced('other'));
-  follower.forget(['known']);
-  assert.ok(!follower.announced('known'));
-  await clock.advance(6000);
-  containerd({ ...event, kind: 'exited', containerId: 'later' });
-  assert.ok(!follower.announced('not seen yet'), 'nobody owns it');
+  living.abort(new Error('stopped'));
+  await following;
+});
+
+test('an end that no plan may go by foretells nothing', async () => {
+  const { living, follower, containerd, woken, foretold } = setUp();
+  const following = follower.follow(living.signal);
+  await settle();
+  for (const exitStatus of [137, 255]) containerd({ ...own, kind: 'exited', containerId: 'known', exitStatus });
+  assert.deepEqual([foretold, woken], [[], []]);
+  living.abort(new Error('stopped'));
+  await following;
+});
+
+const unsupported = () => Promise.reject(new CodedError('unsupported', 'unknown method'));
+
+test("a runtime without CRI events: containerd's own wake too", async () => {
+  const { living, follower, containerd, woken, foretold, relists } = setUp({ watchEvents: unsupported });
+  const following = follower.follow(living.signal);
+  await settle();
+  assert.ok(!follower.criTells());
+  assert.equal(relists(), 1, 'the stream that there is goes on');
+  containerd({ ...own, kind: 'exited', containerId: 'known' });
+  assert.deepEqual([foretold, woken], [['owner'], []]);
+  containerd({ ...own, kind: 'deleted', containerId: 'known' });
+  containerd({ ...own, kind: 'exited', containerId: 'known', exitStatus: 137 });
+  containerd({ ...own, kind: 'deleted', containerId: 'unknown' });
+  assert.deepEqual([foretold, woken], [['owner'], ['owner', 'owner']]);
+  living.abort(new Error('stopped'));
+  await following;
+});
+
+test("a runtime other than containerd: CRI's events are enough", async () => {
+  const { living, follower, cri, woken, relists, clock } = setUp({ watchContainerdEvents: unsupported });
+  const following = follower.follow(living.signal);
+  await settle();
+  cri(criEvent(ContainerEventType.CONTAINER_STOPPED_EVENT, 'a'));
+  assert.deepEqual(woken, ['a']);
+  await clock.advance(60_000);
+  assert.equal(relists(), 2, 'the stream was not opened anew');
+  living.abort(new Error('stopped'));
+  await following;
+});
+
+test('a runtime with no events at all is listed every second', async () => {
+  const { living, follower, relists, clock } = setUp({ watchEvents: unsupported, watchContainerdEvents: unsupported });
+  const following = follower.follow(living.signal);
+  await settle();
+  await clock.advance(10_000);
+  assert.ok(relists() >= 9 && relists() < 20, `${relists()} lists in 10 s`);
+  living.abort(new Error('stopped'));
+  await following;
+});
+
+test("the end of containerd's stream opens both anew", async () => {
+  const first = Promise.withResolvers<void>();
+  let opened = 0;
+  const watchContainerdEvents: EventStreams['watchContainerdEvents'] = (_, signal) => {
+    opened += 1;
+    return opened === 1 ? first.promise : forever(signal);
+  };
+  const { living, follower, relists, clock } = setUp({ watchContainerdEvents });
+  const following = follower.follow(living.signal);
+  await settle();
+  await clock.advance(5000);
+  assert.deepEqual([opened, relists()], [1, 2]);
+  first.resolve();
+  await settle();
+  await clock.advance(100);
+  assert.deepEqual([opened, relists()], [2, 3]);
   living.abort(new Error('stopped'));
   await following;
 });

@@ -1,6 +1,6 @@
 /**
- * Follows the runtime's events for as long as the kubelet lives: CRI's where the runtime has them, else containerd's own.
- * The reader waits for nothing; whatever an event tells is found out by whoever it wakes.
+ * Follows the runtime's events for as long as the kubelet lives: CRI's, and beside them containerd's own, which tell of an end
+ * some 50 ms sooner. Either will do alone. The reader waits for nothing; whoever is woken reads what is.
  */
 import type { PodUid } from '../../api/ids.ts';
 import { podUid } from '../../api/ids.ts';
@@ -8,8 +8,10 @@ import type { Clock } from '../../base/clock.ts';
 import { codeOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { linkSignal } from '../../base/signal.ts';
+import { isLastWord } from '../../plan/plan-ahead.ts';
 import { type ContainerEventResponse, ContainerEventType } from '../../wire/gen/cri-runtime-v1.ts';
 import type { ContainerdEvent } from '../containerd-events.ts';
+import type { AnnouncedEnds } from './announced-ends.ts';
 
 export interface EventStreams {
   watchEvents(onEvent: (event: ContainerEventResponse) => void, signal: AbortSignal): Promise<void>;
@@ -23,28 +25,33 @@ export interface EventFollowerDeps {
   /** Finds what happened while nobody listened. */
   readonly relist: (signal: AbortSignal) => Promise<void>;
   readonly owner: (id: string) => PodUid | undefined;
+  /** Where ends are kept that the runtime's status does not show yet. */
+  readonly ends: Pick<AnnouncedEnds, 'note' | 'noteDeleted'>;
   readonly wake: (uid: PodUid) => void;
+  /** An end was announced that a plan may go by. */
+  readonly foretell: (uid: PodUid) => void;
 }
 
 export interface EventFollower {
   /** Returns when `signal` aborts. */
   follow(signal: AbortSignal): Promise<void>;
-  /** An event has said that this container ended, and no reading has shown it yet. */
-  announced(id: string): boolean;
-  forget(ids: readonly string[]): void;
+  /** CRI tells when its status has changed. */
+  criTells(): boolean;
 }
 
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1000;
 /** A subscription that was asked for a moment before the relist may have begun a moment after it: list once more. */
 const SECOND_RELIST_MS = 1000;
-/** An announcement that no reading has asked for is forgotten: nobody owns that container. */
-const ANNOUNCED_FOR_MS = 5000;
+
+interface Source {
+  readonly name: string;
+  missing: boolean;
+  readonly watch: (signal: AbortSignal) => Promise<void>;
+}
 
 export function createEventFollower(deps: EventFollowerDeps): EventFollower {
-  const { clock, log, runtime, relist, owner, wake } = deps;
-  const ended = new Map<string, number>();
-  let criHasEvents = true;
+  const { clock, log, runtime, relist, owner, ends, wake, foretell } = deps;
 
   const onCriEvent = (event: ContainerEventResponse): void => {
     if (!tellsOfAnEnd(event)) return;
@@ -53,30 +60,50 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
     if (known !== undefined) wake(known);
   };
 
-  const onContainerdEvent = (event: ContainerdEvent): void => {
-    if (event.execId !== undefined || (event.kind !== 'exited' && event.kind !== 'deleted')) return;
+  const onContainerdEvent = ({ kind, containerId, execId, exitStatus, at }: ContainerdEvent): void => {
+    if (execId !== undefined) return;
+    const uid = owner(containerId);
+    if (kind === 'deleted') {
+      if (!cri.missing) return;
+      ends.noteDeleted(containerId);
+      if (uid !== undefined) wake(uid);
+      return;
+    }
+    const end = { exitCode: exitStatus ?? -1, finishedAt: Number(at / 1_000_000n) };
     // Kept also while nobody has seen the container yet: it may end before its start was answered.
-    if (event.kind === 'exited') {
-      const now = clock.mono();
-      for (const [id, at] of ended) if (now - at > ANNOUNCED_FOR_MS) ended.delete(id);
-      ended.set(event.containerId, now);
-    }
-    const uid = owner(event.containerId);
-    if (uid !== undefined) wake(uid);
+    ends.note(containerId, end);
+    if (uid === undefined) return;
+    if (isLastWord(end)) foretell(uid);
+    else if (cri.missing) wake(uid);
   };
 
-  const listen = async (signal: AbortSignal): Promise<void> => {
-    if (!criHasEvents) return await runtime.watchContainerdEvents(onContainerdEvent, signal);
-    try {
-      await runtime.watchEvents(onCriEvent, signal);
-    } catch (error) {
-      if (codeOf(error) !== 'unsupported') throw error;
-      log.info("The container runtime has no CRI events: following containerd's own");
-      criHasEvents = false;
-    }
+  const cri: Source = {
+    name: 'CRI events',
+    missing: false,
+    watch: (signal) => runtime.watchEvents(onCriEvent, signal),
+  };
+  const containerd: Source = {
+    name: "containerd's own events",
+    missing: false,
+    watch: (signal) => runtime.watchContainerdEvents(onContainerdEvent, signal),
   };
 
-  /** Listens until the stream ends; what happened before it began is listed. */
+  /** Ends with the first stream that ends; a stream that the runtime does not have ends nothing as long as there is another. */
+  const listen = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const present = [cri, containerd].filter(({ missing }) => !missing);
+      if (present.length === 0) resolve();
+      for (const source of present) {
+        source.watch(signal).then(resolve, (error) => {
+          if (codeOf(error) !== 'unsupported') return reject(error);
+          log.info('The container runtime does not have all kinds of events', { missing: source.name });
+          source.missing = true;
+          if (cri.missing && containerd.missing) resolve();
+        });
+      }
+    });
+
+  /** Listens until a stream ends; what happened before it began is listed. */
   const round = async (signal: AbortSignal): Promise<void> => {
     using current = linkSignal(signal);
     const listening = listen(current.signal);
@@ -108,13 +135,7 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
     }
   };
 
-  return {
-    follow,
-    announced: (id) => ended.has(id),
-    forget: (ids) => {
-      for (const id of ids) ended.delete(id);
-    },
-  };
+  return { follow, criTells: () => !cri.missing };
 }
 
 /** Containers begin only because we asked for it, and whoever asked looks by himself. */

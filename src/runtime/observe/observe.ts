@@ -1,13 +1,13 @@
 /**
- * What the runtime has, as observations, and who must look again. Events only wake; a worker then reads fresh state.
- * Every reading is a pair of filtered lists plus the statuses of what has changed; a slow relist of everything finds what
+ * What the runtime has, as observations, and who must look again. Events only wake; a worker then reads fresh state, with the
+ * ends that events have told beside it where the runtime's status is not so far yet. Every reading is a pair of filtered lists plus the statuses of what has changed; a slow relist of everything finds what
  * events did not tell.
  */
-import type { PodUid } from '../../api/ids.ts';
+import { type ContainerId, containerId, type PodUid } from '../../api/ids.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Part } from '../../base/lifecycle.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { Observation } from '../../plan/observation.ts';
+import type { AnnouncedEnd, Observation } from '../../plan/observation.ts';
 import {
   type Container,
   type ContainerFilter,
@@ -17,6 +17,7 @@ import {
 } from '../../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../../wire/message.ts';
 import { POD_UID } from '../spec/labels.ts';
+import { createAnnouncedEnds } from './announced-ends.ts';
 import { createEventFollower, type EventStreams } from './events.ts';
 import { readTail } from './read-tail.ts';
 import { createRelisting } from './relist.ts';
@@ -40,6 +41,8 @@ export interface ObserveDeps {
   readonly runtime: ObservedRuntime;
   /** Something of this pod has changed, or may have. Must not wait for anything. */
   readonly wake: (uid: PodUid) => void;
+  /** The end of a container of this pod was announced: the next one may start. Must not wait for anything. */
+  readonly foretell: (uid: PodUid) => void;
   /** How often everything is listed while all is quiet, ms; `RELIST_MS` unless told. */
   readonly relistMs?: number;
   /** Everything was listed. */
@@ -65,12 +68,6 @@ export interface Observe extends Part {
 }
 
 export const RELIST_MS = 60_000;
-/** An event that came before the state it tells of: how often, and for how long, to look for that state. */
-const EARLY_STEP_MS = 8;
-const EARLY_FOR_MS = 400;
-/** If it does not show even then, once more after this time. */
-const LATE_MS = 1000;
-const ignoreAbort = () => undefined;
 
 interface Known {
   readonly cache: StatusCache;
@@ -86,6 +83,7 @@ export function createObserve(deps: ObserveDeps): Observe {
   };
   const pods = new Map<PodUid, Known>();
   const owners = new Map<string, PodUid>();
+  const ends = createAnnouncedEnds(clock);
   let relisted: number | undefined;
 
   const known = (uid: PodUid): Known => {
@@ -100,25 +98,29 @@ export function createObserve(deps: ObserveDeps): Observe {
   const lists = (filter: { labelSelector: Record<string, string> } | undefined, signal: AbortSignal) =>
     Promise.all([runtime.sandboxes.list(filter, signal), runtime.containers.list(filter, signal)]);
 
-  /** Lists a pod; where an event has announced the end of a container, waits a little until the runtime says so too. */
-  const listPod = async (uid: PodUid, signal: AbortSignal) => {
-    const patience = clock.mono() + EARLY_FOR_MS;
-    for (;;) {
-      const [sandboxes, containers] = await lists({ labelSelector: { [POD_UID]: uid } }, signal);
-      const early = containers.filter(({ id, state }) => runState(state) === 'running' && follower.announced(id));
-      if (early.length === 0 || clock.mono() > patience) {
-        follower.forget([...sandboxes, ...containers].map(({ id }) => id));
-        if (early.length > 0) void clock.sleep(LATE_MS, signal).then(() => wake(uid), ignoreAbort);
-        return { sandboxes, containers };
-      }
-      await clock.sleep(EARLY_STEP_MS, signal);
+  /** Where events are ahead of these lists. */
+  const aheadOf = (sandboxes: readonly PodSandbox[], containers: readonly Container[]) => {
+    const over = [...sandboxes.filter(hasStopped), ...containers.filter(hasExited)].map(({ id }) => id);
+    ends.forget(over);
+    const announced = new Map<ContainerId, AnnouncedEnd>();
+    for (const { id } of containers) {
+      const end = ends.get(id);
+      if (end !== undefined) announced.set(containerId(id), end);
     }
+    const wait = ends.lookAgainIn(
+      [...sandboxes, ...containers].map(({ id }) => id),
+      follower.criTells(),
+    );
+    return {
+      ...(announced.size === 0 ? {} : { announced }),
+      ...(wait === undefined ? {} : { lookAgainAt: clock.now() + wait }),
+    };
   };
 
   const read = async (pod: RuntimePod, signal: AbortSignal): Promise<Observation> => {
     relisting.noteActivity();
     const takenAt = clock.mono();
-    const { sandboxes, containers } = await listPod(pod.uid, signal);
+    const [sandboxes, containers] = await lists({ labelSelector: { [POD_UID]: pod.uid } }, signal);
     const entry = known(pod.uid);
     const [readSandboxes, readContainers] = await Promise.all([
       Promise.all(sandboxes.map((listed) => entry.cache.sandbox(listed, signal))),
@@ -133,6 +135,7 @@ export function createObserve(deps: ObserveDeps): Observe {
       takenAt,
       sandboxes: readSandboxes.filter((sandbox) => sandbox !== undefined).sort(newestFirst),
       containers: readContainers.filter((container) => container !== undefined).sort(newestFirst),
+      ...aheadOf(sandboxes, containers),
     };
   };
 
@@ -169,7 +172,8 @@ export function createObserve(deps: ObserveDeps): Observe {
   };
 
   const relisting = createRelisting({ clock, log, relist, longestMs: deps.relistMs ?? RELIST_MS });
-  const follower = createEventFollower({ clock, log, runtime, relist, owner: (id) => owners.get(id), wake });
+  const owner = (id: string) => owners.get(id);
+  const follower = createEventFollower({ clock, log, runtime, relist, owner, ends, wake, foretell: deps.foretell });
   let following: Promise<void> = Promise.resolve();
   return {
     name: 'runtime events',
@@ -203,6 +207,9 @@ function listedPod({ pod, sandboxes, containers }: Found): ListedPod {
     containers.some(({ state }) => runState(state) === 'running');
   return { ...pod, alive };
 }
+
+const hasStopped = ({ state }: PodSandbox): boolean => state === PodSandboxState.SANDBOX_NOTREADY;
+const hasExited = ({ state }: Container): boolean => runState(state) === 'exited';
 
 function newestFirst(a: { readonly createdAt: number }, b: { readonly createdAt: number }): number {
   return b.createdAt - a.createdAt;
