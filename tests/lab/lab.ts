@@ -33,6 +33,8 @@ export interface LabNodeOptions {
   readonly images?: readonly Image[];
   /** More TOML at the end of containerd's configuration. */
   readonly containerdConfig?: string;
+  /** Given the path of runc, answers that of the program which takes its place. */
+  readonly runc?: (path: string) => Promise<string>;
 }
 
 export interface LabNode extends NodeWorld, AsyncDisposable {
@@ -86,11 +88,12 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
       supplies.images(),
       kubeletBinary(choice),
     ]);
+    const runc = (await options.runc?.(runtime.runc)) ?? runtime.runc;
     const create = (id: string) =>
       createNode({
         place,
         id,
-        runtime,
+        runtime: { ...runtime, runc },
         images: [...images, ...(options.images ?? [])],
         cacheFolder: cacheRoot(env),
         nodeName: options.nodeName ?? 'node',

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
-import { ContainerState, PodSandboxState } from '../../src/wire/gen/cri-runtime-v1.ts';
-import { podNames, proxiedNode, randomNumbers, seedOf } from './better-support.ts';
+import { PodSandboxState } from '../../src/wire/gen/cri-runtime-v1.ts';
+import { living, podNames, proxiedNode, randomNumbers, seedOf } from './better-support.ts';
 import { type PodNode, RUNTIMES, runs, stays, until } from './pod-support.ts';
 
 const STATUS = /\/(ContainerStatus|PodSandboxStatus)$/;
@@ -92,12 +92,11 @@ for (const runtime of RUNTIMES) {
 /** Where something just happened, everything is listed again after 2, 4, 8 … seconds; two events in a row may be lost. */
 const CONVERGED_WITHIN_MS = 60_000;
 
-async function settled({ containers, sandboxes }: PodNode, pod: string): Promise<void> {
+async function settled({ cri, containers, sandboxes }: PodNode, pod: string): Promise<void> {
   await until(
     `${pod} has its second life`,
     async () => {
-      const all = await containers(pod);
-      const alive = all.filter(({ state }) => state === ContainerState.CONTAINER_RUNNING);
+      const alive = await living(cri, await containers(pod));
       const names = alive.map(({ metadata }) => `${metadata?.name}#${metadata?.attempt}`).sort();
       assert.equal(new Set(names.map((name) => name.split('#')[0])).size, names.length, `doubled: ${names}`);
       return names.join(' ') === 'c#0 once#1' ? true : undefined;

@@ -1,8 +1,10 @@
 /** How soon the kubelet notices, and how little it asks: seen from a proxy between it and containerd. The figures are printed. */
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { idles, type ProxiedNode, podNames, proxiedNode, quantile } from './better-support.ts';
+import { ContainerState, PodSandboxState } from '../../src/wire/gen/cri-runtime-v1.ts';
+import { holdDeletes, idles, type ProxiedNode, podNames, processOf, proxiedNode, quantile } from './better-support.ts';
 import { never, RUNTIMES, until } from './pod-support.ts';
 
 const PODS = 12;
@@ -26,9 +28,9 @@ for (const runtime of RUNTIMES) {
     for (const name of names) {
       const { id, labels } = await place.running(name, 'c');
       const uid = labels['io.kubernetes.pod.uid'] ?? '';
-      const pid = await processOf(place, id);
+      const pid = await processOf(place.cri, id);
       const before = place.proxy.calls().length;
-      process.kill(pid, 'SIGKILL');
+      process.kill(pid, 'SIGTERM');
       const died = performance.now();
       const callOf = (method: string) =>
         until(`${method} for ${name}`, () =>
@@ -49,11 +51,53 @@ for (const runtime of RUNTIMES) {
   });
 }
 
-async function processOf({ cri }: ProxiedNode, id: string): Promise<number> {
-  const status = await cri.containers.status(id, { verbose: true }, never);
-  const { pid } = JSON.parse(status?.info['info'] ?? '{}') as { readonly pid?: number };
-  if (pid === undefined || pid <= 1) assert.fail(`the runtime tells no process of ${id}: ${pid}`);
-  return pid;
+for (const runtime of RUNTIMES) {
+  test(`${runtime}: the next container does not wait until the runtime has cleared the last one away; all else does`, async (t) => {
+    const deletes = await holdDeletes(t);
+    const place = await proxiedNode(t, { runtime, runc: deletes.runc });
+    t.after(deletes.release);
+    const { cri, proxy, write, running, containers, sandboxes, gone } = place;
+    const paths = [
+      await write('again', { containers: [idles('c')] }),
+      await write('once', { restartPolicy: 'Never', containers: [idles('c')] }),
+    ];
+    const { id: again } = await running('again', 'c');
+    const { id: once } = await running('once', 'c');
+    const [box] = await sandboxes('once');
+    const stateOf = async (id: string) => (await cri.containers.status(id, {}, never))?.status?.state;
+    await deletes.hold();
+    for (const id of [again, once]) process.kill(await processOf(cri, id), 'SIGTERM');
+    const next = await running('again', 'c', 1);
+    assert.deepEqual(
+      [await stateOf(again), await stateOf(once)],
+      [ContainerState.CONTAINER_RUNNING, ContainerState.CONTAINER_RUNNING],
+      'the runtime has not said yet that they ended: nothing is shown',
+    );
+    const [own] = (await sandboxes('once')).map(({ state }) => state);
+    assert.equal(own, PodSandboxState.SANDBOX_READY);
+
+    await deletes.release();
+    for (const id of [again, once]) {
+      await until('the end', async () => ((await stateOf(id)) === ContainerState.CONTAINER_EXITED ? true : undefined));
+    }
+    await until('the pod that ran once is over', async () =>
+      (await sandboxes('once'))[0]?.state === PodSandboxState.SANDBOX_NOTREADY ? true : undefined,
+    );
+    const asked = (method: string, id: string) =>
+      proxy.calls().filter(({ path, request }) => path.endsWith(`/${method}`) && request.includes(id)).length;
+    assert.deepEqual([asked('StopContainer', again), asked('StopContainer', once)], [0, 0]);
+    assert.ok(asked('StopPodSandbox', box?.id ?? '') > 0);
+    assert.deepEqual(
+      (await containers('again', 'c')).map(({ id, state }) => [id, state]),
+      [
+        [next.id, ContainerState.CONTAINER_RUNNING],
+        [again, ContainerState.CONTAINER_EXITED],
+      ],
+    );
+    assert.doesNotMatch((await place.events('again')).join('\n'), /Killing/);
+    await Promise.all(paths.map((path) => rm(path)));
+    await Promise.all([gone('again'), gone('once')]);
+  });
 }
 
 /** After a change, lists come at 2, 6, 14 and 30 s: there is one in the period, and not more at rest. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Container, ContainerState, PodSandboxState } from '../../src/wire/gen/cri-runtime-v1.ts';
-import { randomNumbers } from '../node/better-support.ts';
+import { living, randomNumbers } from '../node/better-support.ts';
 import { type PodNode, podNode, until } from '../node/pod-support.ts';
 import { type ChurnPod, randomPod } from './churn-pods.ts';
 
@@ -151,9 +151,11 @@ const listAll = async ({ cri }: PodNode) =>
   ]);
 
 /** A container belongs to a place in a pod: of these, one at most may run, whatever the pod's manifest said before. */
-function doubledOf(containers: readonly Container[]): readonly string[] {
+async function doubledOf({ cri }: PodNode, containers: readonly Container[]): Promise<readonly string[]> {
+  const placeOf = ({ labels, metadata }: Container) => `${labels['io.kubernetes.pod.name']}/${metadata?.name}`;
   const running = containers.filter(({ state }) => state === ContainerState.CONTAINER_RUNNING);
-  const places = running.map(({ labels, metadata }) => `${labels['io.kubernetes.pod.name']}/${metadata?.name}`);
+  const suspects = running.filter((one) => running.some((other) => other !== one && placeOf(other) === placeOf(one)));
+  const places = (await living(cri, suspects)).map(placeOf);
   return places.filter((place, index) => places.indexOf(place) !== index);
 }
 
@@ -163,8 +165,9 @@ const ENOUGH = new Error('the churn is over');
 async function watchForDoubles(place: PodNode, watching: AbortController): Promise<void> {
   while (!watching.signal.aborted) {
     // The runtime may be away: then there is nothing to see.
-    const [, containers] = await listAll(place).catch(() => [[], []]);
-    const doubled = doubledOf(containers);
+    const doubled = await listAll(place)
+      .then(([, containers]) => doubledOf(place, containers))
+      .catch(() => []);
     if (doubled.length > 0) watching.abort(new Error(`running twice: ${doubled.join(', ')}`));
     await delay(100);
   }
