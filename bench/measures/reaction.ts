@@ -1,9 +1,10 @@
-/** Containers that end, one after the other, beside many that run: how soon the next one of the same name is made. */
+/** Containers that end, one after the other, beside many that run: how soon the runtime is asked for the next one. */
 import { kill } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Container, ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
 import { nodeMeasure } from '../measure.ts';
 import { median, percentile } from '../statistics.ts';
+import { followRequests, type RequestLog } from '../world/container-requests.ts';
 import { runDirectPods } from '../world/direct-pods.ts';
 import { type BenchNode, never } from '../world/node.ts';
 import { runStaticPods } from '../world/static-pods.ts';
@@ -15,16 +16,15 @@ const PAUSE_MS = 400;
 const LOOK_AGAIN_MS = 100;
 const FLOOR_LOOK_MS = 3;
 const DEADLINE_MS = 20_000;
-const NANOSECONDS = 1_000_000n;
 
 export const reaction = nodeMeasure({
   name: 'reaction',
-  about: `${ENDS} containers of ${PODS} end, one at a time: until the next one is made. The floor is when the runtime says that one has ended`,
+  about: `${ENDS} containers of ${PODS} end, one at a time: until the runtime is asked for the next one. The floor is when the runtime says that one has ended`,
   needs: 'pods',
   mostRounds: 1,
   figures: {
-    median: { text: 'exit to next container, median', unit: 'ms' },
-    most: { text: 'exit to next container, 99th', unit: 'ms' },
+    median: { text: 'exit to request for the next, median', unit: 'ms' },
+    most: { text: 'exit to request for the next, 99th', unit: 'ms' },
   },
   run: async (kubelet, world) => {
     await kubelet.start();
@@ -39,34 +39,41 @@ export const reaction = nodeMeasure({
 
 const summary = (times: readonly number[]) => ({ median: median(times), most: percentile(times, 0.99) });
 
-type UntilSeen = (world: BenchNode, ended: Container, from: number) => Promise<number>;
+interface Ended {
+  readonly container: Container;
+  /** What the runtime was asked for since. */
+  readonly requests: RequestLog;
+  readonly from: number;
+}
+
+type UntilSeen = (world: BenchNode, ended: Ended) => Promise<number>;
 
 async function endSome(world: BenchNode, untilSeen: UntilSeen): Promise<readonly number[]> {
   const running = await world.cri.containers.list({ state: { state: ContainerState.CONTAINER_RUNNING } }, never);
   const times: number[] = [];
   for (const container of running.slice(0, world.size.times(ENDS))) {
     const pid = await processOf(world, container.id);
-    // The wall clock, since that is what the runtime dates containers by.
+    const requests = await followRequests(world.node);
+    // The wall clock, since that is what the runtime dates its log by. From the signal on: what the process needs to end is in it.
     const from = Date.now();
     kill(pid, 'SIGTERM');
-    times.push((await untilSeen(world, container, from)) - from);
+    times.push((await untilSeen(world, { container, requests, from })) - from);
     await delay(PAUSE_MS);
   }
   return times;
 }
 
-/** When the next container of the same sandbox was made, by the runtime's own date: to look seldom changes nothing about it. */
-const untilNext: UntilSeen = async ({ cri }, { id, podSandboxId }, from) => {
+/** When the runtime was asked for another container of the same sandbox, by its log: to look seldom changes nothing about it. */
+const untilNext: UntilSeen = async (_, { container: { id, podSandboxId }, requests, from }) => {
   for (;;) {
     await delay(LOOK_AGAIN_MS);
-    const containers = await cri.containers.list({ podSandboxId }, never);
-    const next = containers.find((container) => container.id !== id);
-    if (next !== undefined) return Number(next.createdAt / NANOSECONDS);
+    const asked = await requests.firstIn(podSandboxId);
+    if (asked !== undefined) return asked;
     if (Date.now() - from > DEADLINE_MS) throw new Error(`no container after ${id} within ${DEADLINE_MS} ms`);
   }
 };
 
-const untilTold: UntilSeen = async ({ cri }, { id }, from) => {
+const untilTold: UntilSeen = async ({ cri }, { container: { id }, from }) => {
   for (;;) {
     const status = (await cri.containers.status(id, {}, never))?.status;
     if (status?.state === ContainerState.CONTAINER_EXITED) return Date.now();
