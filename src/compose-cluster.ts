@@ -70,6 +70,7 @@ export function composeCluster(config: Config, deps: KubeletDeps, kube: Kube, to
   });
   node.subscribe(mirrors.look);
   kube.onBack(publisher.retry);
+  kube.onBack(mirrors.retry);
   return {
     node,
     before: [adoption, publisher],

@@ -10,6 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import { type LinkedSignal, linkSignal } from '../base/signal.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { KubeClient } from '../kube/kube.ts';
 import type { Pods } from './pods.ts';
@@ -24,6 +25,8 @@ export interface Mirrors extends Part {
   known(): readonly Pod[] | undefined;
   /** Something that mirrors depend on may have changed: pods, the node. */
   look(): void;
+  /** The API server answers again: what failed is tried at once. */
+  retry(): void;
 }
 
 export interface MirrorsDeps {
@@ -50,6 +53,7 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
   const makings = new Map<string, Makings>();
   let known: readonly Pod[] | undefined;
   let failures = 0;
+  let pause: LinkedSignal | undefined;
   let running: Promise<void> = Promise.resolve();
 
   const plan = (): readonly MirrorAction[] => {
@@ -134,7 +138,10 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
       const wait = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS) * (0.75 + chance() / 4);
       failures += 1;
       // Others may wake it sooner; what failed would only fail again.
-      await clock.sleep(wait, signal);
+      using paused = linkSignal(signal);
+      pause = paused;
+      await clock.sleep(wait, paused.signal).catch(() => signal.throwIfAborted());
+      pause = undefined;
       bit.wake();
     }
   };
@@ -156,5 +163,9 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
     },
     known: () => known,
     look: bit.wake,
+    retry: () => {
+      failures = 0;
+      pause?.abort('the API server is back');
+    },
   };
 }
