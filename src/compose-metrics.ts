@@ -23,6 +23,7 @@ import {
   type RelistReport,
   type RuntimeCall,
 } from './telemetry/metrics-runtime.ts';
+import { createStartupMetrics, type StartupStep } from './telemetry/metrics-startup.ts';
 import { type CountedOperation, type CountedVolumes, createVolumeMetrics } from './telemetry/metrics-volumes.ts';
 import { createWorkMetrics, type WantedImage, type WorkMetrics } from './telemetry/metrics-work.ts';
 
@@ -40,6 +41,7 @@ export interface Meters {
   readonly work: WorkMetrics;
   /** An image was wanted for a pod. */
   onImage(image: WantedImage & PulledImage): void;
+  onNodeStep(step: StartupStep): void;
   onHealth(result: { readonly name: string; readonly reason: string | undefined }): void;
   onRelist(report: RelistReport): void;
   /** A WebSocket for `exec`, `attach` or `portforward` was asked for. */
@@ -101,6 +103,11 @@ export function composeMetrics(config: Config, { clock, log, process }: KubeletD
       work.imageWanted(image);
       if (image.pulled !== undefined) pods.pulled(image.podUid, image.pulled.to - image.pulled.from);
     },
+    onNodeStep: createStartupMetrics(metrics, {
+      now: clock.now,
+      startedAt,
+      bootedAt: () => readOwnProcess().bootedAtSeconds * 1000,
+    }),
     onHealth: createHealthCounts(healthMetrics),
     onRelist: createRelistMetrics(metrics, clock.now),
     onWebSocket: createWebSocketMetrics(metrics),

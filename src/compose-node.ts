@@ -11,7 +11,7 @@ import { cgroupVersion, swapBytes } from './host/machine.ts';
 import { createInterfaceReader, listDefaultRoutes, resolveName } from './host/network.ts';
 import type { Kube } from './kube/kube.ts';
 import { type AddressBook, createAddressBook, internalIpsOf } from './node/address-book.ts';
-import { createNode, type Node, type NodeFacts } from './node/node.ts';
+import { createNode, type Node, type NodeDeps, type NodeFacts } from './node/node.ts';
 import { initialLabels, type NodeIdentity } from './node/rules/initial-node.ts';
 import { computeDeclaredFeatures, type DeclarableFeature, type MachineIdentity } from './node/rules/node-info.ts';
 import type { Resources } from './resources/resources.ts';
@@ -69,6 +69,7 @@ export interface NodeTools {
   readonly addresses: AddressBook;
   /** When the runtime's containers were last listed, monotonic. */
   readonly lastRelist: () => number | undefined;
+  readonly onStep?: NodeDeps['onStep'];
   /** What later parts know. */
   readonly facts?: Partial<Pick<NodeFacts, 'pressure' | 'volumesInUse'>>;
 }
@@ -89,6 +90,7 @@ export function composeNode(config: Config, { clock, log }: KubeletDeps, tools: 
       runtime: { status: cri.status, version: cri.version, setPodCidr: cri.setPodCidr, listImages: cri.images.list },
       record,
       addresses,
+      onStep: tools.onStep,
       facts: {
         machine: () => machine,
         capacity: resources.capacity,

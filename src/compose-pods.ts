@@ -19,7 +19,7 @@ import {
 import { composeDecisions } from './compose-decisions.ts';
 import { composeImages, type ImageTools } from './compose-images.ts';
 import { composeLogs } from './compose-logs.ts';
-import { composeAddresses, nodeIpsOf, nodeNameOf } from './compose-node.ts';
+import { composeAddresses, type NodeTools, nodeIpsOf, nodeNameOf } from './compose-node.ts';
 import { composeObjects, eventSink, retryOnChange } from './compose-objects.ts';
 import { composeProbes, type ProbeTools } from './compose-probes.ts';
 import { composeRequests } from './compose-requests.ts';
@@ -56,6 +56,7 @@ export interface PodTools {
   readonly work: WorkMetrics;
   /** Told of each image that was wanted. */
   readonly onImage?: ImageTools['onEnsured'];
+  readonly onNodeStep?: NodeTools['onStep'];
 }
 
 export interface PodParts {
@@ -109,6 +110,7 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
           lastRelist: observe.lastRelist,
           pods: () => pods,
           onStatusSynced: work.statusSynced,
+          onStep: tools.onNodeStep,
           facts: { volumesInUse: () => usedVolumes(volumes) },
         });
   const node = () => cluster?.node.object();

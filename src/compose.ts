@@ -89,6 +89,7 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     onVolumeOperation: meters.onVolumeOperation,
     work: meters.work,
     onImage: meters.onImage,
+    onNodeStep: meters.onNodeStep,
   });
   looksAfterPods.pods.subscribe(meters.follow);
   const server = composeServer(config, deps, {

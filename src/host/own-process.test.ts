@@ -39,6 +39,7 @@ it('is not confused by the name of the program, and takes a missing limit for no
     openFiles: 0,
     openFilesLimit: 20_000,
     startedAtSeconds: 1000.22,
+    bootedAtSeconds: 1000,
     receivedBytes: 12,
     sentBytes: 34,
   });

@@ -12,6 +12,8 @@ export interface OwnProcess {
   readonly openFilesLimit: number;
   /** Since 1970. */
   readonly startedAtSeconds: number;
+  /** The machine, since 1970. */
+  readonly bootedAtSeconds: number;
   readonly receivedBytes: number;
   readonly sentBytes: number;
 }
@@ -30,6 +32,7 @@ export function readOwnProcess(proc = '/proc'): OwnProcess {
     .map(Number);
   const field = (number: number) => fields[number - 3] ?? 0;
   const limits = read('self/limits');
+  const bootedAtSeconds = Number(/^btime (\d+)$/m.exec(read('stat'))?.[1] ?? 0);
   const network = netCounters(read('self/net/netstat'));
   return {
     cpuSeconds: (field(14) + field(15)) / TICKS,
@@ -38,7 +41,8 @@ export function readOwnProcess(proc = '/proc'): OwnProcess {
     virtualLimitBytes: limitOf(limits, 'Max address space'),
     openFiles: readdirSync(join(proc, 'self/fd')).length,
     openFilesLimit: limitOf(limits, 'Max open files'),
-    startedAtSeconds: Number(/^btime (\d+)$/m.exec(read('stat'))?.[1] ?? 0) + field(22) / TICKS,
+    startedAtSeconds: bootedAtSeconds + field(22) / TICKS,
+    bootedAtSeconds,
     receivedBytes: network.get('InOctets') ?? 0,
     sentBytes: network.get('OutOctets') ?? 0,
   };

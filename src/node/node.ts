@@ -4,7 +4,7 @@
  *   starting ──registered──► reporting ──deleted by somebody──► registering again ──► reporting …
  */
 
-import type { KubeNode } from '../api/node.ts';
+import { type KubeNode, nodeCondition } from '../api/node.ts';
 import type { Quantities } from '../api/pod-resources.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
@@ -34,7 +34,11 @@ export interface NodeDeps {
   readonly record: (event: NodeEvent & { readonly node: true }) => void;
   readonly addresses: AddressBook;
   readonly facts: NodeFacts;
+  /** Told of the steps of a new node: for metrics. */
+  readonly onStep?: ((step: NodeStep) => void) | undefined;
 }
+
+export type NodeStep = 'registering' | 'registered' | 'ready';
 
 export type NodeKube = Pick<Kube, 'general' | 'heartbeats' | 'watch' | 'reconnect' | 'onBack' | 'serverDate'>;
 
@@ -105,11 +109,16 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
   const images = createImageList({ clock, log, list: deps.runtime.listImages });
   const snapshot = async (signal: AbortSignal): Promise<NodeSnapshot> =>
     takeSnapshot(deps, config, runtime, await images.current(signal));
-  const shared = { clock, log, random, kube, ownNode, record, warnings, snapshot, bit };
+  const { onStep } = deps;
+  const shared = { clock, log, random, kube, ownNode, record, warnings, snapshot, bit, onStep };
   const { setPodCidr } = deps.runtime;
   const reporting = createReporting({ ...shared, setPodCidr, machine: deps.facts.machine }, config);
   let running: Promise<unknown> = Promise.resolve();
   let unsubscribe: () => void = () => undefined;
+
+  ownNode.subscribe(({ now }) => {
+    if (nodeCondition(now, 'Ready')?.status === 'True') onStep?.('ready');
+  });
 
   const report = async (signal: AbortSignal): Promise<void> => {
     await Promise.all([runtime.look(signal), deps.addresses.settled(signal)]);

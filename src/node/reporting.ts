@@ -2,7 +2,7 @@
 import { type KubeNode, nodeCondition } from '../api/node.ts';
 import { createAlarm } from '../base/alarm.ts';
 import type { WakeBit } from '../base/wake.ts';
-import type { NodeConfig, NodeKube } from './node.ts';
+import type { NodeConfig, NodeKube, NodeStep } from './node.ts';
 import { type RegistrationDeps, register } from './register.ts';
 import type { MachineIdentity } from './rules/node-info.ts';
 import { findClockSkew, findTwinByStatus } from './rules/suspicions.ts';
@@ -11,6 +11,7 @@ import { createNodeStatus, type NodeStatusDeps } from './status.ts';
 export interface ReportingDeps extends Omit<NodeStatusDeps, 'kube'>, Omit<RegistrationDeps, 'client' | 'pause'> {
   readonly kube: NodeKube;
   readonly machine: () => MachineIdentity;
+  readonly onStep?: ((step: NodeStep) => void) | undefined;
   /** Woken by whatever the status may depend on. */
   readonly bit: WakeBit;
 }
@@ -52,8 +53,10 @@ export function createReporting(deps: ReportingDeps, config: NodeConfig): Report
 
   const pass = async (signal: AbortSignal): Promise<void> => {
     if (config.registerNode && !registered) {
+      if (ownNode.object() === undefined) deps.onStep?.('registering');
       await register({ ...deps, client: kube.general, pause }, config, signal);
       registered = true;
+      deps.onStep?.('registered');
     }
     if (!config.registerNode && ownNode.object() === undefined) {
       log.v(2)?.info('Nobody has registered this node yet, and it may not do so itself (registerNode)', { node: name });

@@ -158,6 +158,37 @@ async function mirrors(cluster: Cluster): Promise<void> {
   assert.equal(forward.text, 'Upgrade request required\n');
 }
 
+/** What was done until now, for the node and its first pod, has left its traces. */
+async function counted(cluster: Cluster): Promise<void> {
+  const { text } = await ask(cluster, '/metrics', { pair: cluster.pki.admin });
+  const value = (name: string) =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(' ')
+        .at(-1),
+    );
+  for (const name of [
+    'kubelet_node_startup_duration_seconds',
+    'kubelet_node_startup_registration_duration_seconds',
+    'kubelet_pod_status_sync_duration_seconds_count',
+    'kubelet_pod_start_duration_seconds_count',
+    'kubelet_pod_worker_duration_seconds_count{operation_type="create"}',
+    'kubelet_pod_worker_start_duration_seconds_count',
+    'kubelet_run_podsandbox_duration_seconds_count{runtime_handler=""}',
+    'kubelet_cgroup_manager_duration_seconds_count{operation_type="create"}',
+    'kubelet_evented_pleg_connection_success_count',
+    'kubelet_pleg_pod_relist_duration_seconds_count',
+    'apiserver_client_certificate_expiration_seconds_count',
+  ])
+    assert.ok(value(name) > 0, `${name} is ${value(name)}`);
+  const first = 'present_locally="true",pull_policy="ifnotpresent",pull_required="false"';
+  assert.equal(value(`kubelet_image_manager_ensure_image_requests_total{${first}}`), 1);
+  assert.match(text, /^rest_client_request_size_bytes_count\{host="[^"]+",verb="POST"\} \d+$/m);
+  assert.match(text, /^rest_client_rate_limiter_duration_seconds_count\{host="[^"]+",verb="PATCH"\} \d+$/m);
+}
+
 async function revoked(cluster: Cluster): Promise<void> {
   const token = await account(cluster, 'leaver', [may('nodes/metrics', 'get')]);
   const status = async () => (await ask(cluster, '/metrics', { token })).status;
@@ -261,6 +292,7 @@ test('the server of a node in a cluster', { skip: whyClusterIsSkipped(process.en
   await t.test('gives each account what its roles say, and no more', () => rights(cluster));
   await t.test('is reached through the API server', () => throughApiServer(cluster));
   await t.test('knows a static pod by the UID of its mirror too', () => mirrors(cluster));
+  await t.test('counts', () => counted(cluster));
   await t.test('refuses a token that was revoked, within its time', () => revoked(cluster));
   await t.test('is scraped by a Prometheus with the token of a service account', () => prometheus(cluster));
   await t.test('lets nobody in whom the API server can no longer vouch for', () => apiServerAway(cluster));
