@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAct } from './act/act.ts';
-import { type PodUid, podUid, type SandboxId } from './api/ids.ts';
+import { podUid, type SandboxId } from './api/ids.ts';
 import type { Part } from './base/lifecycle.ts';
 import type { KubeletDeps } from './compose.ts';
 import { composeAdmission } from './compose-admission.ts';
@@ -140,11 +140,15 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     onEnsured: tools.onImage,
     pods: () => pods.views().map(({ pod }) => pod),
   });
-  const wake = (uid: PodUid) => pods.wake(uid);
   const { hooks, probes } = composeProbes(deps, {
     cri,
     record,
-    wake,
+    // What a probe found is told at once of what is known of the pod; the worker then looks at the runtime anew.
+    wake: (uid) => {
+      const view = pods.view(uid);
+      if (view?.step === 'syncing') tellStatus({ kind: 'view', view });
+      pods.wake(uid);
+    },
     podDirectory: directories.of,
     nodeIps,
     metrics: probeCounts,
@@ -185,9 +189,10 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     { startsAtOnce: startsAtOnce(), endingsFolder: join(root, 'ended_pods') },
   );
   const statuses = composeStatuses(config, deps, { handlers, nodeIps, publish: cluster?.publish });
+  const tellStatus = publishStatus(statuses, probes.results);
   // First the probes: what they found before a restart is then in the first status.
   pods.subscribe(probes.follow);
-  pods.subscribe(publishStatus(statuses, probes.results));
+  pods.subscribe(tellStatus);
   pods.subscribe(resources.observe);
   pods.subscribe(volumes.follow);
   if (cluster !== undefined) pods.subscribe(cluster.follow);
