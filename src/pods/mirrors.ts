@@ -11,12 +11,15 @@ import { codeOf } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import { type LinkedSignal, linkSignal } from '../base/signal.ts';
+import { FORGOTTEN_MS, mayAnswerAt, noteAnswer, type Standoff } from '../base/standoff.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { KubeClient } from '../kube/kube.ts';
 import type { Pods } from './pods.ts';
-import { FORGOTTEN_MS, type Makings, makeAgainAt, noteMaking } from './rules/mirror-pace.ts';
 import { type MirrorOwner, mirrorOf } from './rules/mirror-pod.ts';
 import { fullName, type MirrorAction, planMirrors } from './rules/plan-mirrors.ts';
+
+/** By hand nobody deletes a mirror pod more often. */
+const MADE_AT_ONCE = 2;
 
 export interface Mirrors extends Part {
   /** All mirror pods that the API server has for this node. */
@@ -50,7 +53,7 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
   const bit = createWakeBit();
   const alarm = createAlarm(clock, bit.wake);
   /** By the UID of the static pod, which changes with its manifest. */
-  const makings = new Map<string, Makings>();
+  const makings = new Map<string, Standoff>();
   let known: readonly Pod[] | undefined;
   let failures = 0;
   let pause: LinkedSignal | undefined;
@@ -69,7 +72,7 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
 
   const mayBeNow = (action: MirrorAction): boolean => {
     if (action.kind !== 'create') return true;
-    const time = makeAgainAt(makings.get(action.pod.metadata.uid));
+    const time = mayAnswerAt(makings.get(action.pod.metadata.uid), MADE_AT_ONCE);
     if (time <= clock.now()) return true;
     alarm.ringAt(time);
     return false;
@@ -78,10 +81,10 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
   const noteMade = (pod: Pod): void => {
     const { uid } = pod.metadata;
     const now = clock.now();
-    const made = noteMaking(makings.get(uid), now);
+    const made = noteAnswer(makings.get(uid), now);
     for (const [one, { at }] of makings) if (now - at >= FORGOTTEN_MS) makings.delete(one);
     makings.set(uid, made);
-    if (made.times !== 3) return;
+    if (made.times !== MADE_AT_ONCE + 1) return;
     const hint = 'is there another kubelet with the name of this node?';
     log.error('Somebody else keeps deleting a mirror pod', { pod: fullName(pod), hint });
   };

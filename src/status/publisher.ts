@@ -10,9 +10,9 @@ import { CONFIG_MIRROR, isMirrorPod } from '../api/pod-traits.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import { mayAnswerAt, noteAnswer, type Standoff } from '../base/standoff.ts';
 import type { KubeClient, WatchListener } from '../kube/kube.ts';
 import { createRetries } from './retries.ts';
-import { type Overruled, putRight, putRightAt } from './rules/overruled.ts';
 import { isOlder } from './rules/resource-version.ts';
 import { planStatusPatch, type StatusPatch, sameOwnStatus } from './rules/status-patch.ts';
 import { judgeFailure } from './rules/write-failure.ts';
@@ -49,7 +49,7 @@ interface Entry {
   /** What the API server made of `wanted` when it took it. */
   accepted: { readonly wanted: PodStatus; readonly answer: PodStatus } | undefined;
   /** Somebody else has written over what was accepted. */
-  overruled: Overruled | undefined;
+  overruled: Standoff | undefined;
   finished: boolean;
   busy: boolean;
   /** The UID of the object whose deletion was finished. */
@@ -141,7 +141,7 @@ export function createPublisher({ clock, log, client, chance, onSynced }: Publis
   };
 
   const noteOverruled = (entry: Entry, { metadata: { namespace, name, uid } }: Target): void => {
-    entry.overruled = putRight(entry.overruled, clock.now());
+    entry.overruled = noteAnswer(entry.overruled, clock.now());
     // Once may be somebody's hand; the second time it is a quarrel.
     if (entry.overruled.times !== 2) return;
     const hint = 'is there another kubelet with the name of this node?';
@@ -183,7 +183,7 @@ export function createPublisher({ clock, log, client, chance, onSynced }: Publis
       if (entry.finished && target === undefined) forget(entry);
       return;
     }
-    const notBefore = work.kind === 'patch' && work.again ? putRightAt(entry.overruled) : 0;
+    const notBefore = work.kind === 'patch' && work.again ? mayAnswerAt(entry.overruled) : 0;
     if (notBefore > clock.now()) retries.putOff(entry.uid, notBefore);
     if (retries.mustWait(entry.uid)) return;
     const running = begin(entry, target, work, signal).finally(() => underWay.delete(running));

@@ -9,6 +9,7 @@ import { claimWorld, createPlace, findLeftovers, readWorlds, sweep } from './led
 test('worlds of living owners are kept, those of the dead and ownerless cgroups are swept away', async () => {
   const root = await mkdtemp(join(tmpdir(), 'kubelet-ts-ledger-'));
   const place = createPlace(root, `kubelet-ts-ledger-${process.pid}-`);
+  const neighbour = createPlace(join(root, 'next'), `${place.cgroupPrefix}next-`);
   const hierarchies = await readHierarchies();
   try {
     assert.deepEqual(await findLeftovers(createPlace(join(root, 'none'), place.cgroupPrefix)), []);
@@ -20,6 +21,7 @@ test('worlds of living owners are kept, those of the dead and ownerless cgroups 
     await writeFile(join(root, 'garbled', 'ledger.json'), '{"pid":');
     await mkdir(join(root, 'going'));
     for (const id of ['mine', 'dead', 'lost']) await createTree(hierarchies, join(place.cgroupOf(id), 'part'));
+    await createTree(hierarchies, neighbour.cgroupOf('theirs'));
 
     const expected = [
       ['world', 'dead'],
@@ -33,11 +35,15 @@ test('worlds of living owners are kept, those of the dead and ownerless cgroups 
     );
     assert.deepEqual(await findLeftovers(place), []);
     assert.deepEqual((await readdir(root)).sort(), ['going', 'mine'], 'an empty folder is somebody else at work');
-    assert.deepEqual(await listTrees(hierarchies, place.cgroupPrefix), [place.cgroupOf('mine')]);
+    assert.deepEqual(await listTrees(hierarchies, place.cgroupPrefix), [
+      place.cgroupOf('mine'),
+      neighbour.cgroupOf('theirs'),
+    ]);
     assert.equal((await readWorlds(place)).find(({ id }) => id === 'mine')?.owner?.pid, process.pid);
   } finally {
     await rm(root, { recursive: true, force: true });
     await sweep(place);
+    await sweep(neighbour);
   }
   assert.deepEqual(await listTrees(hierarchies, place.cgroupPrefix), []);
 });

@@ -10,7 +10,7 @@ import { isAlive, type Owner, ownerOf } from './owner.ts';
 /** Where worlds of one kind live: `make run` and the lab have a place each. */
 export interface WorldPlace {
   readonly root: string;
-  /** Cgroups of this place, and only they, begin with it. */
+  /** Cgroups of this place begin with it; what follows is the id of a world. */
   readonly cgroupPrefix: string;
   cgroupOf(id: string): string;
 }
@@ -62,7 +62,7 @@ export async function findLeftovers(place: WorldPlace): Promise<Leftover[]> {
   const living = new Set(worlds.filter((world) => world.alive).map((world) => place.cgroupOf(world.id)));
   const found: Leftover[] = worlds.filter((world) => !world.alive).map(({ id }) => ({ what: 'world', name: id }));
   for (const tree of await listTrees(hierarchies, place.cgroupPrefix)) {
-    if (living.has(tree)) continue;
+    if (living.has(tree) || !isOf(place, tree)) continue;
     found.push({ what: 'cgroup', name: tree });
     for (const pid of await processesIn(hierarchies, tree)) found.push({ what: 'process', name: String(pid) });
   }
@@ -70,6 +70,9 @@ export async function findLeftovers(place: WorldPlace): Promise<Leftover[]> {
   for (const name of mounts.filter((path) => path.startsWith(`${place.root}/`))) found.push({ what: 'mount', name });
   return found;
 }
+
+/** The name of another place may go on where this one's ends (`lab` and `lab-two`); the id of a world has no hyphen. */
+const isOf = ({ cgroupPrefix }: WorldPlace, tree: string) => !tree.slice(cgroupPrefix.length).includes('-');
 
 /** Takes away every world whose owner is dead, and cgroups without a world. Answers what it took away. */
 export async function sweep(place: WorldPlace): Promise<Leftover[]> {

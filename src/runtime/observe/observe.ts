@@ -1,7 +1,7 @@
 /**
  * What the runtime has, as observations, and who must look again. Events only wake; a worker then reads fresh state, with the
- * ends that events have told beside it where the runtime's status is not so far yet. Every reading is a pair of filtered lists plus the statuses of what has changed; a slow relist of everything finds what
- * events did not tell.
+ * ends that events have told beside it where the runtime's status is not so far yet. Every reading is a pair of filtered lists
+ * plus the statuses of what has changed; a slow relist of everything finds what events did not tell.
  */
 import { type ContainerId, containerId, type PodUid } from '../../api/ids.ts';
 import type { Clock } from '../../base/clock.ts';
