@@ -34,11 +34,12 @@ function writer(kind: Kind, lines: number, then: string) {
   return spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** Reads like a slow terminal: a little, then a pause. */
+/** Reads like a slow terminal: what is there, then a pause. A pause for each small chunk would be a reader who stops for seconds. */
 async function readSlowly(stream: NodeJS.ReadableStream, pauseMs: number): Promise<string> {
   let text = '';
   for await (const chunk of stream) {
     text += chunk;
+    for (let more = stream.read(); more !== null; more = stream.read()) text += more;
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   return text;
@@ -51,6 +52,15 @@ for (const kind of ['pipe', 'socket'] as const) {
   describe(`output to a ${kind}`, { timeout: 20_000 }, () => {
     it('brings every line to a slow reader before the exit', async () => {
       const child = writer(kind, 10_000, 'out.flush(); process.exit(0);');
+      assert.deepEqual(numbersOf(await readSlowly(child.stderr, 5)), upTo(10_000));
+    });
+
+    it('brings every line to the reader although signals end its waits', async () => {
+      const signals = `
+        import { spawn } from 'node:child_process';
+        process.on('SIGHUP', () => undefined);
+        spawn('sh', ['-c', 'while kill -HUP ' + process.pid + '; do sleep 0.01; done'], { stdio: 'ignore' });`;
+      const child = writer(kind, 10_000, `${signals}; out.flush(); process.exit(0);`);
       assert.deepEqual(numbersOf(await readSlowly(child.stderr, 5)), upTo(10_000));
     });
 

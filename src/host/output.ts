@@ -9,6 +9,8 @@ import type { Syscalls } from './syscalls.ts';
 
 /** A reader that takes nothing at all for this long at the end is taken for gone: the process has promised to end within a second. */
 const STALLED_MS = 900;
+/** So long one wait counts at most: a machine that stood still for a second says nothing about the reader. */
+const WAIT_MS = 50;
 /** More than this is not kept for a reader who does not read; the loss is counted and told. */
 const LONGEST_QUEUE = 8 * 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
@@ -94,7 +96,13 @@ export function createOutput(fd: number, deps: OutputDeps): Output {
     },
     flush: () => {
       drain();
-      while (queued > 0 && deps.syscalls.waitWritable(target.fd, STALLED_MS)) drain();
+      for (let waited = 0; queued > 0 && waited < STALLED_MS; ) {
+        const before = { queued, at: deps.clock.mono() };
+        if (deps.syscalls.waitWritable(target.fd, WAIT_MS)) drain();
+        // A signal ends a wait early; each counts for something, so that there is an end.
+        const lasted = Math.min(Math.max(deps.clock.mono() - before.at, 1), WAIT_MS);
+        waited = queued < before.queued ? 0 : waited + lasted;
+      }
     },
     stalledMs: () => (queued === 0 ? 0 : deps.clock.mono() - lastProgress),
     close: () => {

@@ -43,7 +43,7 @@ export interface Syscalls {
   sendDatagram(name: string, bytes: Uint8Array): void;
   /** Lets the system have the memory that this process has freed. Some milliseconds for each hundred megabytes. */
   giveBackMemory(): void;
-  /** Whether the descriptor takes bytes within `ms`. Blocks for that long: only for the last moments of a process. */
+  /** Whether the descriptor takes bytes within `ms`, or until a signal comes. Blocks for that long: only for the last moments of a process. */
   waitWritable(fd: number, ms: number): boolean;
 }
 
@@ -62,6 +62,9 @@ const SIGNATURES = {
   poll: { arguments: ['buffer', 'u64', 'i32'], return: 'i32' },
   __errno_location: { arguments: [], return: 'pointer' },
 } as const;
+
+/** What is no word about the other end: it is full, a signal came, or the kernel is short of memory just now. */
+const NOT_NOW = new Set([constants.errno.EAGAIN, constants.errno.EINTR, constants.errno.ENOBUFS]);
 
 export function createSyscalls(): Syscalls {
   const { functions: libc } = dlopen('libc.so.6', SIGNATURES);
@@ -93,7 +96,7 @@ export function createSyscalls(): Syscalls {
       const sent = Number(libc.send(fd, bytes, BigInt(bytes.byteLength), MSG_DONTWAIT | MSG_NOSIGNAL));
       if (sent >= 0) return sent;
       const code = errno();
-      if (code === constants.errno.EAGAIN || code === constants.errno.EINTR) return 0;
+      if (NOT_NOW.has(code)) return 0;
       throw systemError(code, 'send', `descriptor ${fd}`);
     },
     sendDatagram: (name, bytes) => {

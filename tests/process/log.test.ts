@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { freePort, startKubelet, workingConfig } from './kubelet.ts';
 
@@ -8,6 +9,17 @@ const KLOG = /^[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ [\w-]+\.ts:\d+\] "(?:[^"\\]
 const unknownFields = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_none, i) => [`unknownField${i}x`, i]));
 const numbersIn = (log: string) => new Set([...log.matchAll(/unknownField(\d+)x/g)].map((match) => Number(match[1])));
+
+/** Takes what is there, then pauses: a pause for each small chunk would be a reader who stops for seconds. */
+async function readSlowly(stream: Readable | null): Promise<string> {
+  let text = '';
+  for await (const chunk of stream ?? []) {
+    text += chunk;
+    for (let more = stream?.read(); more; more = stream?.read()) text += more;
+    await new Promise((next) => setTimeout(next, 5));
+  }
+  return text;
+}
 
 describe('the log', () => {
   it('has klog lines that name the process and the source line of this repository', async () => {
@@ -78,11 +90,7 @@ describe('the log', () => {
     await using kubelet = await startKubelet({ config: unknownFields(count), readLog: false });
     await kubelet.up();
     kubelet.signal('SIGTERM');
-    let log = '';
-    for await (const chunk of kubelet.child.stderr ?? []) {
-      log += chunk;
-      await new Promise((next) => setTimeout(next, 5));
-    }
+    const log = await readSlowly(kubelet.child.stderr);
     assert.equal((await kubelet.exited).code, 0);
     assert.equal(numbersIn(log).size, count);
     assert.match(log, /"Kubelet is stopping" reason="SIGTERM"\n$/);
@@ -106,11 +114,7 @@ describe('the log', () => {
       flags: ['--strict-config'],
       readLog: false,
     });
-    let log = '';
-    for await (const chunk of kubelet.child.stderr ?? []) {
-      log += chunk;
-      await new Promise((next) => setTimeout(next, 5));
-    }
+    const log = await readSlowly(kubelet.child.stderr);
     assert.equal((await kubelet.exited).code, 1);
     assert.equal(numbersIn(log).size, 3000);
   });
