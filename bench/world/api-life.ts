@@ -24,6 +24,7 @@ export interface LifeWatch extends AsyncDisposable {
 
 const RUN_SANDBOX = '/runtime.v1.RuntimeService/RunPodSandbox';
 const LOOK_AGAIN_MS = 10;
+const REST_MS = 500;
 
 export async function watchLives(world: BenchCluster): Promise<LifeWatch> {
   const { admin, node } = world.cluster;
@@ -50,6 +51,8 @@ export async function watchLives(world: BenchCluster): Promise<LifeWatch> {
     const { status, text } = await admin.request(`${PODS}/${name}`, { method: 'DELETE' });
     if (status >= 300) throw new Error(`DELETE ${name}: ${status} ${text.trim()}`);
     await waitUntilGone(admin, PODS, name);
+    // What a kubelet and the runtime still take away after the object is gone is not to be measured with the next pod.
+    await delay(REST_MS);
     return { up: logged - from, sandboxAfter: askedAt - seenAt };
   };
 

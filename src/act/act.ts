@@ -236,23 +236,31 @@ type Prepared =
   | { readonly kind: 'ready'; readonly volumes: MountedVolumes }
   | { readonly kind: 'blocked'; readonly message: string };
 
-/** All that must be there before the sandbox: folders, cgroup, volumes. */
+/** All that must be there before the sandbox: folders, cgroup, volumes. What does not need each other is made at the same time. */
 async function preparePod(deps: ActDeps, pod: Pod, wanted: AbortSignal): Promise<Prepared> {
   const blocked = (reason: string, message: string): Prepared => {
     deps.record({ pod: pod.metadata, type: 'Warning', reason, message });
     return { kind: 'blocked', message };
   };
-  try {
-    await deps.directories.ensure(pod.metadata.uid as PodUid);
-  } catch (error) {
-    return blocked('FailedToMakePodDataDirectories', `error making pod data directories: ${describeError(error)}`);
+  deps.volumes.foresee(pod, wanted);
+  const [directories, logs, cgroup] = await Promise.allSettled([
+    deps.directories.ensure(pod.metadata.uid as PodUid),
+    deps.logs.ensurePod(pod),
+    deps.cgroups.ensure(pod),
+  ]);
+  if (directories.status === 'rejected') {
+    const message = `error making pod data directories: ${describeError(directories.reason)}`;
+    return blocked('FailedToMakePodDataDirectories', message);
   }
-  try {
-    await deps.cgroups.ensure(pod);
-  } catch (error) {
-    return blocked('FailedToCreatePodContainer', `unable to ensure pod container exists: ${describeError(error)}`);
+  if (cgroup.status === 'rejected') {
+    const message = `unable to ensure pod container exists: ${describeError(cgroup.reason)}`;
+    return blocked('FailedToCreatePodContainer', message);
   }
   const volumes = await deps.volumes.ensure(pod, wanted);
+  // Its time to be told of is after the volumes, where the sandbox would have been made.
+  if (volumes.kind === 'ready' && logs.status === 'rejected') {
+    return blocked('FailedCreatePodSandBox', `Failed to create pod sandbox: ${describeError(logs.reason)}`);
+  }
   return volumes.kind === 'ready'
     ? { kind: 'ready', volumes: volumes.mounts }
     : blocked(volumes.reason, volumes.message);

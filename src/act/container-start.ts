@@ -173,9 +173,12 @@ async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, ima
   try {
     const hosts = await deps.requests.hostsFile(pod, sandbox.ips);
     if (!hosts.ok) return { kind: 'problem', reason: CONFIG_ERROR, message: hosts.problem };
-    await deps.directories.writeHosts(uid, hosts.value);
     const wantsLastWords = (container.terminationMessagePath ?? '') !== '';
-    const terminationLog = wantsLastWords ? await deps.directories.planTerminationLog(uid, container.name) : undefined;
+    const [terminationLog] = await Promise.all([
+      wantsLastWords ? deps.directories.planTerminationLog(uid, container.name) : undefined,
+      deps.directories.writeHosts(uid, hosts.value),
+      deps.logs.ensureContainer(pod, container.name),
+    ]);
     const input = {
       pod,
       container,
@@ -192,7 +195,6 @@ async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, ima
     if (request.kind === 'problem') return request;
     // Only now, so that a container that is refused again and again leaves nothing behind each time.
     if (terminationLog !== undefined) await deps.directories.createTerminationLog(terminationLog);
-    await deps.logs.ensureContainer(pod, container.name);
     return { ...request, sandboxConfig: sandboxRequest.config };
   } catch (error) {
     if (wanted.aborted) throw error;

@@ -35,11 +35,9 @@ export function createPodDirectories({ root, randomName, removeTree }: PodDirect
   return {
     of,
     ensure: async (uid) => {
-      const path = of(uid);
-      await mkdir(path, { recursive: true, mode: 0o750 });
-      await Promise.all(
-        ['volumes', 'plugins'].map((name) => mkdir(join(path, name), { recursive: true, mode: 0o750 })),
-      );
+      // Each makes the pod's own folder too: one trip to the file threads less.
+      const folders = ['volumes', 'plugins'].map((name) => join(of(uid), name));
+      await Promise.all(folders.map((path) => mkdir(path, { recursive: true, mode: 0o750 })));
     },
     planTerminationLog: async (uid, container) => {
       const folder = join(of(uid), 'containers', container);

@@ -131,6 +131,8 @@ export type MountedVolumes = ReadonlyMap<
 >;
 
 export interface VolumesPort {
+  /** What volumes need from elsewhere is fetched while other things are made. */
+  foresee(pod: Pod, signal: AbortSignal): void;
   ensure(
     pod: Pod,
     signal: AbortSignal,

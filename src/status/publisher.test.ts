@@ -131,13 +131,27 @@ describe('the status publisher', () => {
   test('has one write under way for a pod, and then only the newest', async () => {
     const { server, say } = world(podOf('a'));
     server.faults.push('hold');
-    for (const phase of ['Pending', 'Running', 'Failed', 'Succeeded'] as const) say('a', phase);
+    for (const phase of ['Running', 'Pending', 'Failed', 'Succeeded'] as const) say('a', phase);
     await settled();
-    assert.deepEqual(server.phasesSent(), ['Pending']);
+    assert.deepEqual(server.phasesSent(), ['Running']);
     server.release();
     await settled();
     await settled();
-    assert.deepEqual(server.phasesSent(), ['Pending', 'Succeeded']);
+    assert.deepEqual(server.phasesSent(), ['Running', 'Succeeded']);
+  });
+
+  test('tells a moment later that a new pod waits, unless there is more to tell by then', async () => {
+    const { server, clock, say } = world(podOf('a'), podOf('b'));
+    say('a', 'Pending');
+    say('b', 'Pending');
+    await settled();
+    assert.deepEqual(server.phasesSent(), []);
+    say('b', 'Running');
+    await settled();
+    assert.deepEqual(server.phasesSent(), ['Running']);
+    await clock.advance(30);
+    await settled();
+    assert.deepEqual(server.phasesSent(), ['Running', 'Pending']);
   });
 
   test('does not wait for one pod with another', async () => {
@@ -236,9 +250,9 @@ describe('writes that fail', () => {
     test(`${name} is tried again, later each time, with the newest status`, async () => {
       const { server, clock, say } = world(podOf('a'));
       server.faults.push(fault(), fault());
-      say('a', 'Pending');
-      await settled();
       say('a', 'Running');
+      await settled();
+      say('a', 'Failed');
       await settled();
       assert.equal(server.requests.length, 1, 'it waits before it tries again');
       await clock.advance(100);
@@ -249,8 +263,8 @@ describe('writes that fail', () => {
       assert.equal(server.requests.length, 2);
       await clock.advance(100);
       await settled();
-      assert.deepEqual(server.phasesSent(), ['Pending', 'Running', 'Running']);
-      assert.equal(server.pods.get('a')?.status?.phase, 'Running');
+      assert.deepEqual(server.phasesSent(), ['Running', 'Failed', 'Failed']);
+      assert.equal(server.pods.get('a')?.status?.phase, 'Failed');
     });
   }
 
@@ -268,7 +282,7 @@ describe('writes that fail', () => {
     const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
     const { server, clock, say } = world(...names.map((name) => podOf(name)));
     server.setDown(true);
-    for (const name of names) say(name, 'Pending');
+    for (const name of names) say(name, 'Running');
     await settled();
     const first = server.requests.length;
     for (let second = 0; second < 60; second += 1) await clock.advance(1000);

@@ -65,6 +65,8 @@ type Work =
   | { readonly kind: 'delete' };
 
 const WRITE_WITHIN_MS = 15_000;
+/** That a new pod waits is news to nobody, and to write it keeps the API server from what the pod waits for: its token, its objects. */
+const FIRST_WORD_MS = 30;
 
 export function createPublisher({ clock, log, client, chance, onSynced }: PublisherDeps): Publisher {
   const entries = new Map<PodUid, Entry>();
@@ -183,11 +185,17 @@ export function createPublisher({ clock, log, client, chance, onSynced }: Publis
       if (entry.finished && target === undefined) forget(entry);
       return;
     }
-    const notBefore = work.kind === 'patch' && work.again ? mayAnswerAt(entry.overruled) : 0;
+    const notBefore = work.kind === 'patch' ? earliestWrite(entry, work) : 0;
     if (notBefore > clock.now()) retries.putOff(entry.uid, notBefore);
     if (retries.mustWait(entry.uid)) return;
     const running = begin(entry, target, work, signal).finally(() => underWay.delete(running));
     underWay.add(running);
+  };
+
+  const earliestWrite = (entry: Entry, { wanted, again }: Extract<Work, { kind: 'patch' }>): number => {
+    if (again) return mayAnswerAt(entry.overruled);
+    const isFirst = entry.accepted === undefined && wanted.phase === 'Pending';
+    return isFirst ? clock.now() - (clock.mono() - (entry.newSince ?? 0)) + FIRST_WORD_MS : 0;
   };
 
   const forget = (entry: Entry): void => {

@@ -116,7 +116,7 @@ export function createRetries({ clock, chance, retry }: RetriesDeps): Retries {
       if (trying?.uid === uid) tryOne();
     },
     putOff: (uid, until) => {
-      own.set(uid, { until, times: 0, refused: true });
+      own.set(uid, { until, times: -1, refused: true });
       alarm.ringAt(until);
     },
     renewed: (uid) => {

@@ -2,8 +2,10 @@
  * The folders that volumes are made of: plain ones on the kubelet's disk, tmpfs, huge pages. A folder is noted as ready when it
  * is whole; from then on it belongs to the pod, and its mode and owner are not touched again.
  */
-import { chmod, mkdir, rmdir, stat, statfs, writeFile } from 'node:fs/promises';
+import { closeSync, open } from 'node:fs';
+import { chmod, mkdir, rmdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { CodedError } from '../base/errors.ts';
 import { errnoName, type FileCalls } from '../host/file-calls.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
@@ -55,7 +57,11 @@ export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders
     const { directory, medium } = wish;
     const ready = join(readyDirectory(directory), 'ready');
     // Every look takes a trip to another thread: of a folder that was just made nothing need be asked.
-    const isNew = (await mkdir(directory, { recursive: true, mode: 0o755 })) !== undefined;
+    const [made] = await Promise.all([
+      mkdir(directory, { recursive: true, mode: 0o755 }),
+      mkdir(dirname(ready), { recursive: true, mode: 0o750 }),
+    ]);
+    const isNew = made !== undefined;
     const mounted = !isNew && (await isMountPoint(directory));
     if (!isNew && (medium === 'disk' || mounted) && (await exists(ready))) return;
     if (!mounted) {
@@ -67,8 +73,7 @@ export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders
       }
     }
     await wish.finish?.();
-    await mkdir(dirname(ready), { recursive: true, mode: 0o750 });
-    await writeFile(ready, '', { mode: 0o644 });
+    await createEmptyFile(ready, 0o644);
   };
 
   /** Of several mounts at one place the one on top is unmounted first; one that somebody else took away meanwhile is fine. */
@@ -127,6 +132,13 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+const openFile = promisify(open);
+
+/** `writeFile` takes three trips to another thread for that. */
+async function createEmptyFile(path: string, mode: number): Promise<void> {
+  closeSync(await openFile(path, 'w', mode));
 }
 
 async function removeIfEmpty(directory: string): Promise<void> {

@@ -48,6 +48,8 @@ export interface VolumeKind {
   /** `kubernetes.io/secret`: its folder is `pods/UID/volumes/kubernetes.io~secret/NAME`. */
   readonly plugin: string;
   handles(volume: Volume): boolean;
+  /** Begins to fetch from elsewhere what `setUp` is soon to need, before there is a folder. That this fails is for `setUp` to find out. */
+  foresee?(pod: Pod, volume: Volume, signal: AbortSignal): void;
   /** Idempotent: asked again after restarts, on changes of what it depends on and at `refreshAt`. */
   setUp(wish: VolumeWish, signal: AbortSignal): Promise<VolumeReady>;
   /** Takes away what `setUp` made, also where only half of it is there. */

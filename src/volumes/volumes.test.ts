@@ -105,6 +105,23 @@ test('all volumes of a pod are made at the same time, once, and stay', async (t)
   ]);
 });
 
+test('what a new pod needs from elsewhere is fetched ahead, once', async (t) => {
+  const foreseen: string[] = [];
+  const { volumes, asked } = scene(t, { kind: { foresee: (_, { name }) => void foreseen.push(name) } });
+  const pod = makePod('p', ['a', 'b']);
+  volumes.foresee(pod, never);
+  assert.deepEqual([foreseen, asked], [['a', 'b'], []]);
+  await volumes.ensure(pod, never);
+  volumes.foresee(pod, never);
+  assert.deepEqual(
+    [foreseen, asked],
+    [
+      ['a', 'b'],
+      ['up a', 'up b'],
+    ],
+  );
+});
+
 test('a volume that fails is told of each time, with growing pauses, and the pod hears of it after two minutes', async (t) => {
   const { volumes, asked, events, answers, clock } = scene(t);
   answers((name) =>

@@ -35,6 +35,8 @@ export type VolumesOutcome =
   | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
 
 export interface Volumes extends Part {
+  /** A pod is about to start: what its volumes need from elsewhere is fetched meanwhile. */
+  foresee(pod: Pod, signal: AbortSignal): void;
   /** Makes what is missing and waits for it; asking again for what is there changes nothing. */
   ensure(pod: Pod, signal: AbortSignal): Promise<VolumesOutcome>;
   /** Lets go of everything that must not be left in the pod's folder. Fails where something can't be taken away: ask again then. */
@@ -165,6 +167,11 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
         [...pods.values()].map((pod) => pod.stop(new CodedError('unavailable', 'the kubelet is stopping'))),
       );
       deps.jobs.close();
+    },
+    foresee: (pod, signal) => {
+      // Once: what then fails is tried again at the pace of the volume.
+      if (pods.has(pod.metadata.uid as PodUid)) return;
+      for (const volume of pod.spec.volumes ?? []) kindOf(volume).foresee?.(pod, volume, signal);
     },
     ensure: async (pod, signal) => {
       const outcome = await adopt(pod).whenReady(signal);

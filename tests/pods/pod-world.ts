@@ -123,7 +123,11 @@ function actDeps(runtime: FakeRuntime, folder: string, options: PodWorldOptions)
     }),
     logs: { ensurePod: nothing, ensureContainer: nothing, link: nothing, removeContainer: nothing, removePod: nothing },
     cgroups: { ensure: nothing, remove: nothing },
-    volumes: { ensure: () => Promise.resolve({ kind: 'ready', mounts: new Map() }), cleanUp: nothing },
+    volumes: {
+      foresee: () => undefined,
+      ensure: () => Promise.resolve({ kind: 'ready', mounts: new Map() }),
+      cleanUp: nothing,
+    },
     sandboxIps: () => Promise.resolve(['10.0.0.1']),
   };
 }

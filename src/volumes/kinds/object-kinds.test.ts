@@ -275,6 +275,24 @@ describe('while the pod runs', () => {
     assert.deepEqual(files, { long: 'default for p to  at 1000000', short: 'default for p to vault at 1480000' });
   });
 
+  test('a token is asked for ahead, as the volume will ask for it', async () => {
+    await using folder = await testFolder();
+    const objects = testObjects(() => 1_000_000);
+    const volumes = testVolumes(folder.path, objects.objects);
+    const volume = projected(
+      { serviceAccountToken: { path: 'a', audience: 'vault' } },
+      { configMap: { name: 'none' } },
+    );
+    const pod = podWith([volume]);
+    volumes.kinds
+      .find((kind) => kind.handles(volume))
+      ?.foresee?.(pod, pod.spec.volumes?.[0] ?? { name: '' }, new AbortController().signal);
+    const ahead = [...objects.asked];
+    assert.equal(ahead.length, 1);
+    await volumes.setUp(podWith([projected({ serviceAccountToken: { path: 'a', audience: 'vault' } })]), 'v');
+    assert.deepEqual(objects.asked, ahead);
+  });
+
   test('the file is another one before the token expires', async () => {
     await using folder = await testFolder();
     const clock = createManualClock(1_000_000);

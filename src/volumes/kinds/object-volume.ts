@@ -21,6 +21,7 @@ export interface ObjectVolume<Source> {
   readonly medium: 'disk' | 'memory';
   readonly source: (volume: Volume) => Source | undefined;
   readonly content: (wish: VolumeWish, source: Source, signal: AbortSignal) => Promise<ObjectContent>;
+  readonly foresee?: (pod: Pod, source: Source, signal: AbortSignal) => void;
   readonly references?: (pod: Pod, source: Source) => readonly ObjectReference[];
   readonly dependsOnPod?: boolean;
 }
@@ -32,11 +33,15 @@ export interface ObjectContent {
 }
 
 export function createObjectVolumeKind<Source>(deps: ObjectVolumeDeps, kind: ObjectVolume<Source>): VolumeKind {
-  const { plugin, medium, dependsOnPod = false, references = () => [] } = kind;
+  const { plugin, medium, dependsOnPod = false, references = () => [], foresee = () => undefined } = kind;
   return {
     plugin,
     dependsOnPod,
     handles: (volume) => kind.source(volume) !== undefined,
+    foresee: (pod, volume, signal) => {
+      const source = kind.source(volume);
+      if (source !== undefined) foresee(pod, source, signal);
+    },
     setUp: async (wish, signal) => {
       const source = kind.source(wish.volume);
       if (source === undefined) throw new TypeError(`volume ${wish.volume.name} is none of ${plugin}`);

@@ -73,18 +73,22 @@ function readDownward(deps: ProjectedSourceDeps, { source, pod, defaultMode }: P
 
 const HOUR = 3600;
 
+export function tokenWish(
+  { metadata: { uid, name, namespace }, spec }: Pod,
+  { audience = '', expirationSeconds = HOUR }: NonNullable<VolumeProjection['serviceAccountToken']>,
+): TokenWish {
+  return {
+    pod: { uid, name, namespace },
+    serviceAccountName: spec.serviceAccountName ?? '',
+    audiences: audience === '' ? [] : [audience],
+    expirationSeconds,
+  };
+}
+
 const readToken: Reader = async (deps, wish, signal) => {
-  const { audience = '', expirationSeconds = HOUR, path = '' } = wish.source.serviceAccountToken ?? {};
-  const { uid, name, namespace } = wish.pod.metadata;
-  const { token, refreshAt } = await deps.token(
-    {
-      pod: { uid, name, namespace },
-      serviceAccountName: wish.pod.spec.serviceAccountName ?? '',
-      audiences: audience === '' ? [] : [audience],
-      expirationSeconds,
-    },
-    signal,
-  );
+  const { serviceAccountToken: source = { path: '' } } = wish.source;
+  const { path } = source;
+  const { token, refreshAt } = await deps.token(tokenWish(wish.pod, source), signal);
   return { payload: new Map([[path, credential(wish, token)]]), refreshAt };
 };
 

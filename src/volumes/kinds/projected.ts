@@ -4,7 +4,7 @@ import { CodedError, codeOf, describeError } from '../../base/errors.ts';
 import type { ObjectReference, VolumeKind } from '../kind.ts';
 import { DEFAULT_MODE, describeProblems, mergePayloads } from '../rules/payload.ts';
 import { createObjectVolumeKind, type ObjectContent, type ObjectVolumeDeps } from './object-volume.ts';
-import { type ProjectedSourceDeps, readProjectedSource } from './projected-source.ts';
+import { type ProjectedSourceDeps, readProjectedSource, tokenWish } from './projected-source.ts';
 
 export interface ProjectedKindDeps extends ObjectVolumeDeps, ProjectedSourceDeps {}
 
@@ -21,6 +21,12 @@ export function createProjectedKind(deps: ProjectedKindDeps): VolumeKind {
       );
       signal.throwIfAborted();
       return mergeContents(answers);
+    },
+    foresee: (pod, { sources = [] }, signal) => {
+      for (const { serviceAccountToken: source } of sources) {
+        // Whoever asks next gets the same answer.
+        if (source !== undefined) deps.token(tokenWish(pod, source), signal).catch(() => undefined);
+      }
     },
     references: (pod, { sources = [] }) => sources.flatMap((source) => referencesOf(source, pod.metadata)),
   });
