@@ -243,9 +243,8 @@ async function preparePod(deps: ActDeps, pod: Pod, wanted: AbortSignal): Promise
     return { kind: 'blocked', message };
   };
   deps.volumes.foresee(pod, wanted);
-  const [directories, logs, cgroup] = await Promise.allSettled([
+  const [directories, cgroup] = await Promise.allSettled([
     deps.directories.ensure(pod.metadata.uid as PodUid),
-    deps.logs.ensurePod(pod),
     deps.cgroups.ensure(pod),
   ]);
   if (directories.status === 'rejected') {
@@ -257,10 +256,6 @@ async function preparePod(deps: ActDeps, pod: Pod, wanted: AbortSignal): Promise
     return blocked('FailedToCreatePodContainer', message);
   }
   const volumes = await deps.volumes.ensure(pod, wanted);
-  // Its time to be told of is after the volumes, where the sandbox would have been made.
-  if (volumes.kind === 'ready' && logs.status === 'rejected') {
-    return blocked('FailedCreatePodSandBox', `Failed to create pod sandbox: ${describeError(logs.reason)}`);
-  }
   return volumes.kind === 'ready'
     ? { kind: 'ready', volumes: volumes.mounts }
     : blocked(volumes.reason, volumes.message);

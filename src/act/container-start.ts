@@ -177,7 +177,6 @@ async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, ima
     const [terminationLog] = await Promise.all([
       wantsLastWords ? deps.directories.planTerminationLog(uid, container.name) : undefined,
       deps.directories.writeHosts(uid, hosts.value),
-      deps.logs.ensureContainer(pod, container.name),
     ]);
     const input = {
       pod,
@@ -194,7 +193,10 @@ async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, ima
     const request = await deps.requests.container(input, wanted);
     if (request.kind === 'problem') return request;
     // Only now, so that a container that is refused again and again leaves nothing behind each time.
-    if (terminationLog !== undefined) await deps.directories.createTerminationLog(terminationLog);
+    await Promise.all([
+      terminationLog === undefined ? undefined : deps.directories.createTerminationLog(terminationLog),
+      deps.logs.ensureContainer(pod, container.name),
+    ]);
     return { ...request, sandboxConfig: sandboxRequest.config };
   } catch (error) {
     if (wanted.aborted) throw error;

@@ -1,15 +1,16 @@
-/** Makes the pod's sandbox: the request, the call. */
+/** Makes the pod's sandbox: its log folder, the request, the call. */
 
 import type { SandboxId } from '../api/ids.ts';
 import { sandboxId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { describeError } from '../base/errors.ts';
 import { interruptionOf } from './interruption.ts';
-import type { RecordEvent, RequestsPort, RuntimePort, Turn } from './ports.ts';
+import type { LogsPort, RecordEvent, RequestsPort, RuntimePort, Turn } from './ports.ts';
 
 export interface SandboxCreateDeps {
   readonly runtime: { readonly sandboxes: Pick<RuntimePort['sandboxes'], 'run'> };
   readonly requests: Pick<RequestsPort, 'sandbox'>;
+  readonly logs: Pick<LogsPort, 'ensurePod'>;
   readonly record: RecordEvent;
 }
 
@@ -35,6 +36,11 @@ export async function createSandbox(deps: SandboxCreateDeps, create: SandboxCrea
   if (request.kind === 'problem') return fail(`Failed to create pod sandbox: ${request.message}`);
   for (const { reason, message } of request.warnings) {
     deps.record({ pod: pod.metadata, type: 'Warning', reason, message });
+  }
+  try {
+    await deps.logs.ensurePod(pod);
+  } catch (error) {
+    return fail(`Failed to create pod sandbox: ${describeError(error)}`);
   }
   await create.turn.hold();
   try {

@@ -32,7 +32,7 @@ function collector() {
   };
 }
 
-describe('inotify', { timeout: 5000 }, () => {
+describe('inotify', { timeout: 30_000 }, () => {
   let inotify: Inotify;
   // Watches do not keep a process alive, so something else must while a test waits.
   let alive: NodeJS.Timeout;

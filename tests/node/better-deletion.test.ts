@@ -11,7 +11,8 @@ import { type Image, makeImage } from '../../tools/machine/oci/image.ts';
 import { lab } from '../lab/lab.ts';
 import { type PodNode, podNode, RUNTIMES, runs, stays, until } from './pod-support.ts';
 
-const GONE_WITHIN_MS = 2000;
+/** Mostly half a second. Generous, since others use the machine too: what is not cut off takes minutes. */
+const GONE_WITHIN_MS = 10_000;
 const RUNNING = ContainerState.CONTAINER_RUNNING;
 
 /** Busybox with a layer that nobody has yet. */
@@ -53,7 +54,7 @@ for (const runtime of RUNTIMES) {
     const next = performance.now() - began;
     t.diagnostic(`gone after ${took.toFixed(0)} ms; the next one ran after ${next.toFixed(0)} ms`);
     assert.ok(took < GONE_WITHIN_MS, `gone after ${took} ms`);
-    assert.ok(next < 5000, `the next one ran after ${next} ms`);
+    assert.ok(next < 30_000, `the next one ran after ${next} ms`);
     await until('its folder is gone', () => (existsSync(join(node.kubeletFolder, 'pods', uid)) ? undefined : true));
 
     // Whatever was left to come of it had time while yet another pod came up with the registry well again.

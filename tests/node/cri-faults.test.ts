@@ -94,7 +94,7 @@ for (const runtime of RUNTIMES) {
     try {
       const started = performance.now();
       await assert.rejects(cri.version(never), isCoded('deadline', /no answer within 500 ms/));
-      assert.ok(performance.now() - started < 2000);
+      assert.ok(performance.now() - started < 10_000);
     } finally {
       process.kill(node.containerd.pid, 'SIGCONT');
     }

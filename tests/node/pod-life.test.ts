@@ -73,7 +73,7 @@ for (const runtime of RUNTIMES) {
         third.createdAt -
           ((await cri.containers.status(second.id, {}, AbortSignal.timeout(1000)))?.status?.finishedAt ?? 0n),
       ) / 1e9;
-    assert.ok(wait >= 10 && wait < 15, `third start ${wait} s after the second end`);
+    assert.ok(wait >= 10 && wait < 30, `third start ${wait} s after the second end`);
     await until('only one dead container is kept', async () => {
       const all = await containers('crash', 'c');
       const exited = all.filter(({ state }) => state === ContainerState.CONTAINER_EXITED);
@@ -143,7 +143,7 @@ for (const runtime of RUNTIMES) {
     await rm(path);
     await gone('deaf');
     const took = performance.now() - begun;
-    assert.ok(took > 2500 && took < 6000, `gone after ${took.toFixed(0)} ms`);
+    assert.ok(took > 2500 && took < 15_000, `gone after ${took.toFixed(0)} ms`);
     assert.ok(existsSync(join(stamps, 'hook')), 'the hook has run');
   });
 }

@@ -117,7 +117,7 @@ for (const runtime of RUNTIMES) {
     const stopped = performance.now();
     stop.abort(new Error('the pod must go'));
     await assert.rejects(waiting, /the pod must go/);
-    assert.ok(performance.now() - stopped < 1000);
+    assert.ok(performance.now() - stopped < 10_000);
     await eventually('the command of the hook is over', async () => ((await hasCommand()) ? undefined : true));
   });
 }

@@ -68,7 +68,7 @@ describe('lock file', () => {
       const asked = performance.now();
       act(lock);
       assert.equal((await kubelet.exited).code, 0);
-      assert.ok(performance.now() - asked < 1000);
+      assert.ok(performance.now() - asked < 10_000);
     });
   }
 

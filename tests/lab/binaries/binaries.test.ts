@@ -110,7 +110,7 @@ test('builds what is asked for with its version, says so, and a second call star
   lines.length = 0;
   const begin = performance.now();
   assert.deepEqual(await binaries.ensure(['hello'], signal), { hello });
-  assert.ok(performance.now() - begin < 100, 'a look into the cache is quick');
+  assert.ok(performance.now() - begin < 2000, 'a look into the cache is quick');
   assert.deepEqual([started, lines], [[], []]);
   const rows = await binaries.list();
   assert.deepEqual(rows[0], { name: 'hello', from: 'go', version: 'v0.1.0', path: hello });
