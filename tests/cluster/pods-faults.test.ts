@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pod } from '../../src/api/pod.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
-import { runs } from '../node/pod-support.ts';
+import { runs, until } from '../node/pod-support.ts';
 import { planeAway } from '../soak/plane-away.ts';
 import {
   conditionOf,
@@ -101,8 +101,9 @@ async function readyAtOnce(world: PodCluster, t: TestContext): Promise<void> {
   const waits: number[] = [];
   for (const name of names) {
     const started = timeOf(log.find((line) => line.includes(`object="default/${name}"`) && line.includes('"Started"')));
-    const told = (await world.requestTimes(name)).find((time) => time >= started);
-    assert.ok(told !== undefined, `${name} was never told of`);
+    const told = await until(`${name} is told of`, async () =>
+      (await world.requestTimes(name)).find((time) => time >= started),
+    );
     waits.push(told - started);
   }
   waits.sort((a, b) => a - b);

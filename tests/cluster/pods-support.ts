@@ -35,8 +35,11 @@ export interface PodCluster {
   list(selector?: string): Promise<readonly Pod[]>;
   /** Every version of the pods of the default namespace from now on. */
   record(): Recording;
-  /** What the kubelet has asked for about this pod, as `verb subresource`, in order. */
-  requestsOf(name: string): Promise<readonly string[]>;
+  /**
+   * What the kubelet has asked for about this pod, as `verb subresource`, in order. A request is written down after it was answered, and
+   * so perhaps after others have seen what came of it: with `last`, such a one is waited for.
+   */
+  requestsOf(name: string, last?: string): Promise<readonly string[]>;
   /** When the API server received the kubelet's requests about this pod, wall clock, ms. */
   requestTimes(name: string): Promise<readonly number[]>;
 }
@@ -84,10 +87,14 @@ export async function podCluster(t: TestContext, options: ClusterOptions = {}): 
       return (items ?? []).map(podIn);
     },
     record: () => record(cluster),
-    requestsOf: async (name) =>
-      (await audit.entriesOf(name)).map(({ verb, objectRef }) =>
-        [verb, objectRef?.subresource].filter(Boolean).join(' '),
-      ),
+    requestsOf: async (name, last) => {
+      const read = async () =>
+        (await audit.entriesOf(name)).map(({ verb, objectRef }) =>
+          [verb, objectRef?.subresource].filter(Boolean).join(' '),
+        );
+      if (last !== undefined) await eventually(`${last} of ${name}`, async () => (await read()).at(-1) === last);
+      return await read();
+    },
     requestTimes: async (name) =>
       (await audit.entriesOf(name)).map(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp)),
   };

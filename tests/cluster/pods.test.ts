@@ -67,7 +67,7 @@ async function simpleLife(world: PodCluster): Promise<void> {
     ['Running', 2, 'True', 'running'],
     ['Succeeded', 2, 'False', 'terminated'],
   ]);
-  const requests = await world.requestsOf('simple');
+  const requests = await world.requestsOf('simple', 'delete');
   assert.deepEqual(requests, ['patch status', 'patch status', 'patch status', 'patch status', 'delete']);
 }
 
@@ -91,7 +91,7 @@ async function otherLives(world: PodCluster): Promise<void> {
     [`counted-${NODE}`, 6],
   ] as const) {
     await world.gone(name);
-    const requests = await world.requestsOf(name);
+    const requests = await world.requestsOf(name, 'delete');
     assert.ok(requests.length <= most && !requests.includes('get'), `${name}: ${requests}`);
   }
 }
@@ -106,7 +106,7 @@ async function rejected(world: PodCluster): Promise<void> {
     /^Pod was rejected: Node didn't have enough resource: cpu, requested: 1000000, /,
   );
   assert.deepEqual(pod.status?.containerStatuses ?? [], []);
-  assert.deepEqual(await world.requestsOf('greedy'), ['patch status']);
+  assert.deepEqual(await world.requestsOf('greedy', 'patch status'), ['patch status']);
   await world.delete('greedy');
   await world.gone('greedy');
 }
@@ -267,7 +267,7 @@ async function finalizer(world: PodCluster): Promise<void> {
   await world.delete('kept');
   const pod = await world.become('kept', 'ended', (one) => one.metadata.deletionGracePeriodSeconds === 0, 20_000);
   assert.equal(pod.status?.phase, 'Succeeded');
-  const requests = await world.requestsOf('kept');
+  const requests = await world.requestsOf('kept', 'delete');
   assert.equal(requests.filter((request) => request === 'delete').length, 1);
   const patch = { method: 'PATCH', contentType: 'application/merge-patch+json' } as const;
   await world.cluster.admin.request(`${PODS}/kept`, { ...patch, body: { metadata: { finalizers: null } } });
