@@ -47,7 +47,7 @@ export async function objectWorld(t: TestContext, options: ClusterOptions = {}):
   return {
     ...world,
     asked: async () => {
-      const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line !== '');
+      const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line.endsWith('}'));
       return lines.map((line) => readEntry(JSON.parse(line) as AuditEntry));
     },
   };
