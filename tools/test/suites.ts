@@ -70,6 +70,13 @@ export const SUITES: readonly Suite[] = [
     about: 'the kubelet against the clock and under kills, and `make run`',
   },
   {
+    name: 'attacks',
+    files: ['tests/attacks/*.test.ts'],
+    atOnce: 2,
+    timeoutSeconds: 300,
+    about: 'hostile pods, images, files and callers against a kubelet on a real runtime',
+  },
+  {
     name: 'cluster',
     files: ['tests/lab/cluster/*.test.ts', 'tests/cluster/*.test.ts', 'tests/conformance/*.test.ts'],
     atOnce: 1,
