@@ -236,6 +236,8 @@ describe('who may use the endpoints', () => {
       'GET metrics': 'get metrics',
       'GET containerLogs': 'get proxy',
       'GET pprof': 'get proxy',
+      'GET heap': 'create proxy',
+      'POST heap': 'create proxy',
       'PUT flags': 'update proxy',
       'GET exec': 'create proxy',
       'POST exec': 'create proxy',

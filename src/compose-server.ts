@@ -6,7 +6,7 @@ import type { Meters } from './compose-metrics.ts';
 import { nodeNameOf } from './compose-node.ts';
 import type { PodParts } from './compose-pods.ts';
 import { composeStreams } from './compose-streams.ts';
-import { type Config, renderConfigz } from './config/config.ts';
+import { type Config, renderArguments, renderConfigz } from './config/config.ts';
 import { KUBERNETES_VERSION } from './config/version.ts';
 import type { Kube } from './kube/kube.ts';
 import type { CriClient } from './runtime/cri/client.ts';
@@ -48,6 +48,8 @@ export interface ServerTools {
 
 /** The reference lets in whoever may `get` when a stream is asked for by GET, as every WebSocket is; this brings that back. */
 const STREAMS_BY_METHOD = 'KUBELET_TS_STREAMS_BY_METHOD';
+/** A heap snapshot has the secrets of every pod in it, so it takes more than the reference's switch for profiles. */
+const HEAP_SNAPSHOTS = 'KUBELET_TS_HEAP_SNAPSHOTS';
 
 export function composeServer(config: Config, deps: KubeletDeps, tools: ServerTools): Server {
   const { kube } = tools;
@@ -108,6 +110,7 @@ function serverConfig(config: Config, { surroundings }: KubeletDeps, isStandalon
       systemLogs: kubelet.enableSystemLogHandler,
       profiling: kubelet.enableProfilingHandler,
       debugFlags: kubelet.enableDebugFlagsHandler,
+      heapSnapshots: kubelet.enableProfilingHandler && surroundings?.environment[HEAP_SNAPSHOTS] === 'true',
     },
     nodeTokenFile: serving.nodeToken ? join(settings.directories.root, 'server-token') : undefined,
   };
@@ -132,7 +135,7 @@ export function composeRoutes(config: Config, deps: KubeletDeps, tools: ServerTo
       setVerbosity: process?.setVerbosity,
     }),
     ...profilingRoutes({
-      argv: process?.argv ?? [],
+      argv: renderArguments(process?.argv ?? []),
       sleep: clock.sleep,
       activeResources: process?.activeResources ?? (() => []),
       log: log.named('server'),

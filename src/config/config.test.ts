@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Config, type ConfigEnvironment, type ConfigOutcome, diffConfigs, readConfig } from './config.ts';
+import {
+  type Config,
+  type ConfigEnvironment,
+  type ConfigOutcome,
+  diffConfigs,
+  readConfig,
+  renderArguments,
+  renderConfigz,
+} from './config.ts';
 import { kubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { PROGRAM_VERSION } from './version.ts';
 
@@ -265,6 +273,21 @@ test('the flags are shown as the reference shows them', () => {
     const [, name = '', value = ''] = /^([^:]+): ?(.*)$/.exec(line) ?? [];
     assert.equal(ours.get(name), value, name);
   }
+});
+
+test('pages show the names of the headers of a URL with pods, and not what is in them', () => {
+  const files = { '/k.yaml': `${head}${standalone}staticPodURL: http://x\n` };
+  const flags = ['--config=/k.yaml', '--manifest-url-header=Cookie:s3cret'];
+  const { config } = ready(readConfig(flags, environment(files)));
+  const { kubeletconfig } = renderConfigz(config) as { kubeletconfig: { staticPodURLHeader: unknown } };
+  assert.deepEqual(kubeletconfig.staticPodURLHeader, { Cookie: ['<masked>'] });
+  assert.deepEqual(config.kubelet.staticPodURLHeader['Cookie'], ['s3cret']);
+  const flagz = config.flagValues().find(({ name }) => name === 'manifest-url-header');
+  assert.equal(flagz?.value, 'Cookie:<masked>');
+  assert.deepEqual(
+    renderArguments(['kubelet', '--manifest-url-header=a:s3cret', '-manifest-url-header', 'b:s3cret', '--v=2']),
+    ['kubelet', '--manifest-url-header=<masked>', '-manifest-url-header', '<masked>', '--v=2'],
+  );
 });
 
 test('no command line and no file makes the front door throw', () => {

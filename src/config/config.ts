@@ -8,7 +8,7 @@ import { type CommandLine, parseCommandLine } from './flags/parse.ts';
 import { flagTable } from './flags/table.ts';
 import { type Configurable, noRequest } from './flags/target.ts';
 import { createOrigins, formatProblem, type Origins } from './origins.ts';
-import { type Change, diffKubeletConfigurations } from './rules/diff.ts';
+import { type Change, diffKubeletConfigurations, MASKED } from './rules/diff.ts';
 import { decideListening, type ListenDecision } from './rules/listen.ts';
 import { checkNodeLabels } from './rules/node-labels.ts';
 import { validateConfig } from './rules/validate.ts';
@@ -108,13 +108,14 @@ function layer(commandLine: CommandLine, asked: Configurable, environment: Confi
     ...found.map((problem) => formatProblem(problem, origins)),
   ];
   if (problems.length > 0) return { kind: 'refused', problems, warnings, hint: '' };
+  const shown = { ...asked, kubelet: withoutSecrets(asked.kubelet) };
   const config: Config = {
     kubelet,
     settings,
     features: gates.features,
     listen: listening.decision,
     origins,
-    flagValues: () => flagTable.map((flag) => ({ name: flag.name, value: flag.show(asked) })),
+    flagValues: () => flagTable.map((flag) => ({ name: flag.name, value: flag.show(shown) })),
   };
   return { kind: 'ready', config: deepFreeze(config), warnings: [...warnings, ...listening.warnings] };
 }
@@ -146,5 +147,21 @@ export function diffConfigs(before: Config, after: Config): readonly Change[] {
 
 /** What `/configz` shows, in the reference's form. */
 export function renderConfigz(config: Config): unknown {
-  return renderKubeletConfigz(config.kubelet);
+  return renderKubeletConfigz(withoutSecrets(config.kubelet));
+}
+
+/** For pages: the headers of a URL with pods carry credentials, so only their names are shown. */
+function withoutSecrets(kubelet: KubeletConfiguration): KubeletConfiguration {
+  const masked = Object.keys(kubelet.staticPodURLHeader).map((name) => [name, [MASKED]]);
+  return { ...kubelet, staticPodURLHeader: Object.fromEntries(masked) };
+}
+
+/** The command line as pages show it, without what is secret in it. */
+export function renderArguments(argv: readonly string[]): readonly string[] {
+  const isSecret = (word = '') => /^--?manifest-url-header$/.test(word);
+  return argv.map((word, at) => {
+    const [name, value] = word.split(/=(.*)/s);
+    if (isSecret(name) && value !== undefined) return `${name}=${MASKED}`;
+    return isSecret(argv[at - 1]) ? MASKED : word;
+  });
 }

@@ -1,4 +1,5 @@
 import type { Flag } from './flags/flag.ts';
+import { MASKED } from './rules/diff.ts';
 import type { Problem } from './rules/validate.ts';
 
 /** Where a value came from. */
@@ -42,7 +43,7 @@ export function formatProblem({ path, value, rule }: Problem, origins: Origins):
 }
 
 function showValue(path: string, value: unknown): string {
-  if (path.startsWith('staticPodURLHeader')) return '<masked>';
+  if (path.startsWith('staticPodURLHeader')) return MASKED;
   if (value === undefined) return 'nothing';
   return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
 }

@@ -20,14 +20,14 @@ export interface Access {
   readonly fineGrained?: string;
   readonly subresource: string;
   /**
-   * `method`: get for GET, create for POST, and so on. `create`: whatever the method, since the request starts or enters a
-   * process although a WebSocket's upgrade is a GET.
+   * `method`: get for GET, create for POST, and so on. `create`: whatever the method. `stream`: create too, since the request starts
+   * or enters a process although a WebSocket's upgrade is a GET; by the method only where an administrator asked for the reference's rule.
    */
-  readonly verb: 'method' | 'create';
+  readonly verb: 'method' | 'create' | 'stream';
 }
 
 /** What has to be switched on in the configuration; `debugging` is needed for all but `always`. */
-export type Switch = 'always' | 'debugging' | 'systemLogs' | 'profiling' | 'debugFlags';
+export type Switch = 'always' | 'debugging' | 'systemLogs' | 'profiling' | 'debugFlags' | 'heapSnapshots';
 
 export interface Answer {
   readonly status: number;
@@ -90,6 +90,8 @@ export interface Route {
 /** The right of what has none of its own. */
 export const PROXY: Access = { subresource: 'proxy', verb: 'method' };
 /** The right of what starts or enters a process of a pod. */
+export const PROXY_STREAM: Access = { subresource: 'proxy', verb: 'stream' };
+/** The right of what reveals more than a reader of this node's metrics and pods may see. */
 export const PROXY_CREATE: Access = { subresource: 'proxy', verb: 'create' };
 
 /** A plain text, as the reference answers errors of its handlers: no newline, and the text is shown to users of kubectl. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { CodedError } from '../base/errors.ts';
 import { readBody } from './body.ts';
-import { type Exchange, jsonAnswer, notFound, PROXY, PROXY_CREATE, type Route, textAnswer } from './routes.ts';
+import { type Exchange, jsonAnswer, notFound, PROXY, PROXY_STREAM, type Route, textAnswer } from './routes.ts';
 import type { TestPki } from './testing.ts';
 
 /** What `/hang` was asked last. */
@@ -41,7 +41,7 @@ export const ROUTES: readonly Route[] = [
     return new Promise(() => undefined);
   }),
   page('/exec/{pod}', ({ answer }) => answer(textAnswer(400, 'Upgrade request required')), {
-    access: PROXY_CREATE,
+    access: PROXY_STREAM,
     audited: true,
     upgrade: ({ socket, head, answer, parameters }) => {
       if (parameters['pod'] === 'none') return answer(notFound('pod does not exist'));

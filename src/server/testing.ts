@@ -160,7 +160,7 @@ export async function startTestServer(
       authorization: { authorizedTtlMs: 300_000, unauthorizedTtlMs: 30_000 },
       streamsByMethod: false,
       streamIdleMs: 0,
-      switches: { debugging: true, systemLogs: true, profiling: true, debugFlags: true },
+      switches: { debugging: true, systemLogs: true, profiling: true, debugFlags: true, heapSnapshots: true },
       nodeTokenFile: undefined,
       ...more,
     },

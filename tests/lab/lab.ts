@@ -28,6 +28,8 @@ export interface LabNodeOptions {
   /** Fields of KubeletConfiguration, over those that every world has. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly flags?: readonly string[];
+  /** Added to the kubelet's environment. */
+  readonly env?: NodeJS.ProcessEnv;
   readonly nodeName?: string;
   /** Beside those that every node has. */
   readonly images?: readonly Image[];
@@ -101,6 +103,7 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
           binary,
           ...(options.config === undefined ? {} : { config: options.config }),
           ...(options.flags === undefined ? {} : { flags: options.flags }),
+          ...(options.env === undefined ? {} : { env: options.env }),
         },
         ...(options.containerdConfig === undefined ? {} : { extraContainerdConfig: options.containerdConfig }),
       });

@@ -16,7 +16,7 @@ interface Place {
 }
 
 async function open(t: Parameters<typeof podNode>[0], runtime: (typeof RUNTIMES)[number]): Promise<Place> {
-  const place = await podNode(t, { runtime });
+  const place = await podNode(t, { runtime, env: { KUBELET_TS_HEAP_SNAPSHOTS: 'true' } });
   await place.write('p', {
     containers: [
       runs('main', ECHO),

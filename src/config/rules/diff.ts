@@ -12,6 +12,9 @@ export type Change = {
 /** What a running kubelet can change in itself. */
 const livePaths: ReadonlySet<string> = new Set(['logging.verbosity', 'logging.vmodule']);
 
+/** In place of a secret. */
+export const MASKED = '<masked>';
+
 /** Headers carry secrets, and changes are logged. */
 const secretPaths: ReadonlySet<string> = new Set(['staticPodURLHeader']);
 
@@ -22,7 +25,7 @@ export function diffKubeletConfigurations(before: KubeletConfiguration, after: K
 
 function diffValues(path: string, before: unknown, after: unknown): Change[] {
   if (secretPaths.has(path)) {
-    return isSame(before, after) ? [] : [toChange(path, '<masked>', '<masked>')];
+    return isSame(before, after) ? [] : [toChange(path, MASKED, MASKED)];
   }
   if (!isRecord(before) || !isRecord(after)) return isSame(before, after) ? [] : [toChange(path, before, after)];
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);

@@ -4,6 +4,7 @@
  */
 import { describeError } from '../../base/errors.ts';
 import type { User } from '../routes.ts';
+import { TOKEN_PROTOCOL } from '../rules/token-protocol.ts';
 import type { TokenReviews } from './reviews.ts';
 
 /** What a connection showed of its client, at the time of the request. */
@@ -37,7 +38,6 @@ export interface AuthenticateDeps {
 
 export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 const EVERY_USER = 'system:authenticated';
-const TOKEN_PROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
 export type Authenticate = (credentials: Credentials, signal: AbortSignal) => Promise<Authentication>;
 

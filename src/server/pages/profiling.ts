@@ -3,7 +3,7 @@
  * of Go's profiles that have no meaning here say so.
  */
 import type { Logger } from '../../base/logger.ts';
-import { type Exchange, errorPage, PROXY, type Route, statusAnswer } from '../routes.ts';
+import { type Exchange, errorPage, PROXY, PROXY_CREATE, type Route, statusAnswer } from '../routes.ts';
 
 export interface ProfilingDeps {
   /** The command line. */
@@ -21,7 +21,7 @@ const PROFILES: Readonly<Record<string, string>> = {
   allocs: 'Allocations sampled for a time (?seconds=30): a .heapprofile',
   cmdline: 'The command line, its words ended by NUL',
   goroutine: 'What the process waits for, counted by kind: there are no goroutines here',
-  heap: 'A snapshot of the heap: a .heapsnapshot. The process stands still while it is taken',
+  heap: 'A snapshot of the heap: a .heapsnapshot, with every secret in it; off by default. The process stands still while it is taken',
   profile: 'CPU profile of a time (?seconds=30): a .cpuprofile',
 };
 
@@ -48,7 +48,6 @@ export function profilingRoutes(deps: ProfilingDeps): readonly Route[] {
     if (name === 'goroutine') return answer({ status: 200, body: countLines(deps.activeResources()) });
     if (name === 'profile') return alone(exchange, () => sendProfile(exchange, deps, { kind: 'cpu', seconds }));
     if (name === 'allocs') return alone(exchange, () => sendProfile(exchange, deps, { kind: 'allocations', seconds }));
-    if (name === 'heap') return alone(exchange, () => sendSnapshot(exchange));
     if (['symbol', 'trace', 'block', 'mutex', 'threadcreate'].includes(name)) {
       const message = `the profile ${name} has no meaning for a program that runs in Node.js`;
       return answer(statusAnswer({ code: 501, reason: 'NotImplemented', message }));
@@ -64,6 +63,16 @@ export function profilingRoutes(deps: ProfilingDeps): readonly Route[] {
       port: 'secure',
       switch: 'profiling',
       handle,
+    },
+    {
+      name: 'heap',
+      methods: ['GET', 'POST'],
+      pattern: '/debug/pprof/heap',
+      access: PROXY_CREATE,
+      port: 'secure',
+      switch: 'heapSnapshots',
+      audited: true,
+      handle: (exchange) => alone(exchange, () => sendSnapshot(exchange)),
     },
   ];
 }

@@ -24,11 +24,12 @@ const ROUTES: readonly Route[] = [
   route('exec', '/exec/{ns}/{pod}/{uid}/{container}', { methods: ['GET', 'POST'] }),
   route('logs', '/logs/{path:*}', { switch: 'systemLogs' }),
   route('pprof', '/debug/pprof/{subpath:*}', { switch: 'profiling' }),
+  route('heap', '/debug/pprof/heap', { switch: 'heapSnapshots' }),
   route('flags', '/debug/flags/v', { switch: 'debugFlags', methods: ['PUT'] }),
   route('configz', '/configz'),
 ];
 
-const ALL = { debugging: true, systemLogs: true, profiling: true, debugFlags: true };
+const ALL = { debugging: true, systemLogs: true, profiling: true, debugFlags: true, heapSnapshots: true };
 const SECURE: RouterSettings = { port: 'secure', switches: ALL };
 const READ_ONLY: RouterSettings = { port: 'readOnly', switches: ALL };
 const off = (...names: (keyof typeof ALL)[]): RouterSettings => ({
@@ -69,11 +70,20 @@ const TABLE: readonly (readonly [RouterSettings, string, string, string])[] = [
   [SECURE, 'GET', '/logs/../pods', '!307 /pods'],
   [SECURE, 'GET', '/logs/a/../../etc/passwd', '!307 /etc/passwd'],
   [SECURE, 'GET', '//evil.example/pods', '!307 /evil.example/pods'],
-  [SECURE, 'GET', '/debug/pprof/heap', 'pprof heap'],
+  [SECURE, 'GET', '/debug/pprof/heap', 'heap'],
+  [SECURE, 'GET', '/debug/pprof/profile', 'pprof profile'],
+  [SECURE, 'PUT', '/debug/pprof/heap', '(heap) 405 405: Method Not Allowed'],
   [SECURE, 'GET', '/debug/other', '(pprof) 404 404: Page Not Found'],
   [SECURE, 'PUT', '/debug/flags/v', 'flags'],
   [off('systemLogs'), 'GET', '/logs/', '(logs) 405 logs endpoint is disabled.'],
-  [off('profiling'), 'GET', '/debug/pprof/heap', '(pprof) 405 profiling endpoint is disabled.'],
+  [off('profiling'), 'GET', '/debug/pprof/profile', '(pprof) 405 profiling endpoint is disabled.'],
+  [
+    off('heapSnapshots'),
+    'GET',
+    '/debug/pprof/heap',
+    '(heap) 405 heap snapshots are disabled: they contain every secret that the kubelet holds. KUBELET_TS_HEAP_SNAPSHOTS=true in its environment enables them.',
+  ],
+  [off('heapSnapshots'), 'GET', '/debug/pprof/profile', 'pprof profile'],
   [off('debugFlags'), 'PUT', '/debug/flags/v', '(flags) 405 flags endpoint is disabled.'],
   [off('debugging'), 'GET', '/exec/ns/pod/c', '(exec) 405 Debug endpoints are disabled.'],
   [off('debugging'), 'GET', '/debug/pprof/', '(pprof) 405 Debug endpoints are disabled.'],
@@ -123,9 +133,11 @@ describe('the router', () => {
   }
 
   it('names the right of a request', () => {
-    const enter = { subresource: 'proxy', verb: 'create' } as const;
+    const enter = { subresource: 'proxy', verb: 'stream' } as const;
+    const reveal = { subresource: 'proxy', verb: 'create' } as const;
     const read = { subresource: 'proxy', verb: 'method' } as const;
     assert.deepEqual([verbOf(enter, 'GET', false), verbOf(enter, 'GET', true)], ['create', 'get']);
+    assert.deepEqual([verbOf(reveal, 'GET', false), verbOf(reveal, 'GET', true)], ['create', 'create']);
     const verbs = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', '__proto__'].map((method) =>
       verbOf(read, method, false),
     );

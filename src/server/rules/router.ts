@@ -25,6 +25,8 @@ const SWITCH_TEXTS: Readonly<Partial<Record<Switch, string>>> = {
   systemLogs: 'logs endpoint is disabled.',
   profiling: 'profiling endpoint is disabled.',
   debugFlags: 'flags endpoint is disabled.',
+  heapSnapshots:
+    'heap snapshots are disabled: they contain every secret that the kubelet holds. KUBELET_TS_HEAP_SNAPSHOTS=true in its environment enables them.',
 };
 
 interface Entry {
@@ -36,7 +38,11 @@ export function createRouter(routes: readonly Route[], settings: RouterSettings)
   const debugging = settings.port === 'secure' && settings.switches.debugging;
   const isServed = ({ port, switch: wanted }: Route) =>
     (settings.port === 'secure' || port === 'both') && (wanted === 'always' || debugging);
-  const served = routes.filter(isServed).map((route) => ({ route, segments: route.pattern.split('/').slice(1) }));
+  const served = routes
+    .filter(isServed)
+    .map((route) => ({ route, segments: route.pattern.split('/').slice(1) }))
+    // A whole path goes before the page of everything below a path: it may need another right.
+    .toSorted((one, other) => Number(takesRest(one.route)) - Number(takesRest(other.route)));
   const closedRoots = debugging ? [] : [...SAY_DISABLED, PPROF];
   const withSlash = new Set([
     ...served.filter(({ route }) => endsInSlash(route)).map(({ route }) => rootOf(route.pattern)),
@@ -83,7 +89,8 @@ const PAGE_NOT_FOUND: Answer = {
   headers: { 'X-Content-Type-Options': 'nosniff' },
 };
 
-const endsInSlash = ({ pattern }: Route) => pattern.endsWith('/') || pattern.endsWith(':*}');
+const takesRest = ({ pattern }: Route) => pattern.endsWith(':*}');
+const endsInSlash = (route: Route) => route.pattern.endsWith('/') || takesRest(route);
 
 /** The pattern up to its first parameter, with its slash. */
 const rootOf = (pattern: string) => pattern.replace(/\{.*$/, '');
@@ -159,7 +166,7 @@ function decoded(raw: string): string | undefined {
 
 /** The word of authorization for a method; empty for those that have none. */
 export function verbOf(access: Access, method: string, byMethod: boolean): string {
-  if (access.verb === 'create' && !byMethod) return 'create';
+  if (access.verb === 'create' || (access.verb === 'stream' && !byMethod)) return 'create';
   return VERBS[method] ?? '';
 }
 

@@ -21,6 +21,24 @@ test('credentials and the address of this server stay here', () => {
   assert.deepEqual(passedHeaders([...raw, 'Content-Length', '0'], to), [...FIRST, 'X-Forwarded-For', '192.0.2.1']);
 });
 
+for (const [protocols, expected] of [
+  [
+    'base64url.bearer.authorization.k8s.io.czNjcmV0, v4.channel.k8s.io',
+    ['Sec-WebSocket-Protocol', 'v4.channel.k8s.io'],
+  ],
+  ['v4.channel.k8s.io,BASE64url.bearer.authorization.k8s.io.czNjcmV0', ['Sec-WebSocket-Protocol', 'v4.channel.k8s.io']],
+  ['v5.channel.k8s.io, v4.channel.k8s.io', ['Sec-WebSocket-Protocol', 'v5.channel.k8s.io, v4.channel.k8s.io']],
+  ['base64url.bearer.authorization.k8s.io.czNjcmV0', []],
+] as const) {
+  test(`no token among the sub-protocols of ${protocols}`, () =>
+    assert.deepEqual(passedHeaders(['Sec-WebSocket-Protocol', protocols], to).slice(4, -2), expected));
+}
+
+test('what no protocol needs stays here, whatever it is called', () => {
+  const raw = ['X-Api-Key', 's3cret', 'X-Remote-User', 'root', 'X-Client-Cert', 's3cret', 'X-Auth-Token', 's3cret'];
+  assert.deepEqual(passedHeaders(raw, to), [...FIRST, 'X-Forwarded-For', '192.0.2.1']);
+});
+
 test('the way of a request is kept', () => {
   assert.deepEqual(passedHeaders(['X-Forwarded-For', '198.51.100.1'], to).slice(4), [
     'X-Forwarded-For',

@@ -1,29 +1,47 @@
-/** Which headers of an upgrade reach the runtime's streaming server: what the protocols need, and nobody's credentials. */
-const KEPT_HERE = new Set([
-  'host', // it is asked under its own name
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-  'content-length', // there is no body, which was checked, and that is said anew
-  'x-forwarded-for',
+/**
+ * Which headers of an upgrade reach the runtime's streaming server: what the protocols need and nothing else. The runtime knows its
+ * client by the address that it made up for this session, so credentials, in whatever header they come, stay here.
+ */
+import { isTokenProtocol } from '../../rules/token-protocol.ts';
+
+const NEEDED = new Set([
+  'connection',
+  'upgrade',
+  'origin',
+  'user-agent',
+  'x-stream-protocol-version',
+  'sec-websocket-key',
+  'sec-websocket-version',
+  'sec-websocket-extensions',
+  'traceparent',
+  'tracestate',
 ]);
-const IMPERSONATION = 'impersonate-';
+const PROTOCOLS = 'sec-websocket-protocol';
 
 /** From and to alternating names and values, in their order, so that repeated headers stay as they are. */
 export function passedHeaders(
   raw: readonly string[],
   more: { readonly host: string; readonly client: string },
 ): string[] {
+  // There is no body, which was checked before.
   const passed = ['Host', more.host, 'Content-Length', '0'];
   const forwarded: string[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const [name = '', value = ''] = [raw[at], raw[at + 1]];
     const key = name.toLowerCase();
     if (key === 'x-forwarded-for') forwarded.push(value);
-    if (!KEPT_HERE.has(key) && !key.startsWith(IMPERSONATION)) passed.push(name, value);
+    else if (key === PROTOCOLS) passed.push(...protocolsHeader(name, value));
+    else if (NEEDED.has(key)) passed.push(name, value);
   }
   passed.push('X-Forwarded-For', [...forwarded, more.client].filter((part) => part !== '').join(', '));
   return passed;
+}
+
+/** Browsers can't set an Authorization header, so their token comes as one of the sub-protocols. */
+function protocolsHeader(name: string, value: string): readonly string[] {
+  const protocols = value.split(',').map((word) => word.trim());
+  const kept = protocols.filter((word) => word !== '' && !isTokenProtocol(word));
+  return kept.length === 0 ? [] : [name, kept.join(', ')];
 }
 
 /** An upgrade has no body; one that claims to have would be read as something else by the next one in the chain. */
