@@ -33,7 +33,7 @@ function configOf(): Config {
       }),
     listDir: () => [],
     workingDirectory: '/',
-    terminalWidth: 80,
+    terminalWidth: () => 80,
     build: { nodeVersion: 'v0', platform: 'linux/test' },
     machine: () => ({ onlineCpus: [0], numaNodes: [0], memoryBytes: 2n ** 32n, cgroupVersion: 2 }),
   });

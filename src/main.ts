@@ -1,13 +1,13 @@
 /** The command: reads argv, signals and the streams of the process, and decides its exit code. Nothing else reads `process`. */
 import { readdirSync, readFileSync, writeSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { createSystemClock } from './base/clock.ts';
 import { describeError } from './base/errors.ts';
 import type { Logger } from './base/logger.ts';
-import { createKubelet, type Kubelet } from './compose.ts';
+import type { Kubelet } from './compose.ts';
 import type { ProcessDoor } from './compose-server.ts';
 import { type Config, type ConfigOutcome, readConfig } from './config/config.ts';
-import { FILE_PROCESS_ARGUMENT, runFileProcess } from './host/file-process.ts';
-import { createHost } from './host/host.ts';
+import { FILE_PROCESS_ARGUMENT } from './host/file-process-argument.ts';
 import { cgroupVersion, memoryBytes, numaNodes, onlineCpus } from './host/machine.ts';
 import { createReload } from './reload.ts';
 import { createCallerFinder } from './telemetry/caller.ts';
@@ -23,15 +23,32 @@ const LOG_STALLED_MS = 120_000;
 const FOREVER_MS = 2 ** 31 - 1;
 
 // The kubelet starts itself once more for work on files that may hang: see host/file-jobs.ts.
-if (process.argv[2] === FILE_PROCESS_ARGUMENT) {
-  void runFileProcess({ input: process.stdin, write: (line) => void writeSync(1, line) });
-} else main();
+if (process.argv[2] === FILE_PROCESS_ARGUMENT) void doFileJobs();
+else main();
 
+/** The kubelet itself is loaded only where it runs: Node's network and crypto modules take longer than `--version` or a refused configuration. */
 function main(): void {
   const outcome = read();
-  if (outcome.kind === 'print') process.stdout.write(outcome.text);
+  if (outcome.kind === 'print') print(outcome.text);
   else if (outcome.kind === 'refused') refuse(outcome);
   else void run(outcome.config, outcome.warnings);
+}
+
+/** Straight to the descriptor where it takes all at once: Node's stream for it takes longer to load than the text to make. */
+function print(text: string): void {
+  const bytes = Buffer.from(text);
+  let written = 0;
+  try {
+    written = writeSync(1, bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+  }
+  if (written < bytes.length) process.stdout.write(bytes.subarray(written));
+}
+
+async function doFileJobs(): Promise<void> {
+  const { runFileProcess } = await import('./host/file-process.ts');
+  await runFileProcess({ input: process.stdin, write: (line) => void writeSync(1, line) });
 }
 
 function read(): ConfigOutcome {
@@ -43,7 +60,7 @@ function read(): ConfigOutcome {
         isDirectory: entry.isDirectory(),
       })),
     workingDirectory: process.cwd(),
-    terminalWidth: process.stdout.columns ?? 80,
+    terminalWidth: () => process.stdout.columns ?? 80,
     build: { nodeVersion: process.version, platform: `${process.platform}/${process.arch}` },
     machine: () => ({
       onlineCpus: onlineCpus(),
@@ -63,6 +80,9 @@ function refuse({ problems, warnings, hint }: Extract<ConfigOutcome, { kind: 're
 }
 
 async function run(config: Config, warnings: readonly string[]): Promise<void> {
+  const { createKubelet } = await import('./compose.ts');
+  const { createHost } = await import('./host/host.ts');
+  tuneCompiler();
   const clock = createSystemClock();
   const host = createHost();
   const onLoss = (lines: number) => log.logger.warn('Log lines were dropped because nobody took them', { lines });
@@ -100,6 +120,16 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     process.exit(code);
   };
   exit(await live({ config, kubelet, log, exit, notify }));
+}
+
+/**
+ * Functions are optimised only when they are called very often. The usual 400 and 3,000 calls are reached while pods start, when the runtime needs the processor more
+ * than the compiler does: so the kubelet holds 8 MB less with 50 pods (90 to 82 MB), and what streams a log is still optimised (7 times the reference's speed; with
+ * no compiler at all 3.6 times). Not options of the command line: with those V8 would refuse all code that was compiled before.
+ */
+function tuneCompiler(): void {
+  setFlagsFromString('--invocation-count-for-maglev=20000');
+  setFlagsFromString('--invocation-count-for-turbofan=100000');
 }
 
 /** How this program is started once more. */

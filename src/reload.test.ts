@@ -14,7 +14,7 @@ function read(fields: Readonly<Record<string, unknown>>): ConfigOutcome {
     readTextFile: () => JSON.stringify({ ...head, ...open, ...fields }),
     listDir: () => [],
     workingDirectory: '/',
-    terminalWidth: 80,
+    terminalWidth: () => 80,
     build: { nodeVersion: 'v0', platform: 'linux/test' },
     machine: () => ({ onlineCpus: [0, 1], numaNodes: [0], memoryBytes: 2n ** 32n, cgroupVersion: 2 }),
   });

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { bundleKubelet } from './bundle/bundle.ts';
+import { makeCodeCache } from './bundle/code-cache.ts';
 import { NODE_OPTIONS } from './bundle/node-options.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -19,7 +20,7 @@ here=\${self%/*}
 for node in "$KUBELET_NODE" "$here/node" "$here/../node_modules/node/bin/node"; do
   if [ -n "$node" ] && [ -x "$node" ]; then
     export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-1}"
-    exec "$node" ${NODE_OPTIONS.join(' ')} "$here/kubelet.cjs" "$@"
+    exec "$node" ${NODE_OPTIONS.join(' ')} "$here/boot.cjs" "$@"
   fi
 done
 echo "kubelet: no Node found beside $here; set KUBELET_NODE to the path of a Node 26" >&2
@@ -35,10 +36,12 @@ function replaceFile(path: string, content: string | Uint8Array, mode = 0o644): 
 }
 
 const started = performance.now();
-const { code, map } = await bundleKubelet(root);
+const { code, map, boot } = await bundleKubelet(root);
 mkdirSync(dist, { recursive: true });
 replaceFile(join(dist, 'kubelet.cjs.map'), map);
 replaceFile(join(dist, 'kubelet.cjs'), code);
+replaceFile(join(dist, 'boot.cjs'), boot);
+replaceFile(join(dist, 'kubelet.code-cache'), makeCodeCache(join(dist, 'kubelet.cjs')));
 replaceFile(join(dist, 'kubelet'), LAUNCHER, 0o755);
 console.log(
   `dist/kubelet: ${Math.round(Buffer.byteLength(code) / 1024)} KB in ${Math.round(performance.now() - started)} ms`,

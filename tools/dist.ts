@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bundleKubelet } from './bundle/bundle.ts';
+import { makeCodeCache } from './bundle/code-cache.ts';
 import { buildExecutable } from './bundle/executable.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -31,10 +32,13 @@ async function makeRelease(): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'kubelet-dist-'));
   try {
-    const { code } = await bundleKubelet(root);
-    const bundle = join(work, 'kubelet.cjs');
-    writeFileSync(bundle, code);
-    buildExecutable({ bundle, output: join(folder, 'kubelet'), work });
+    const { code, boot } = await bundleKubelet(root);
+    const place = (name: string) => join(work, name);
+    writeFileSync(place('boot.cjs'), boot);
+    writeFileSync(place('kubelet.cjs'), code);
+    writeFileSync(place('kubelet.code-cache'), makeCodeCache(place('kubelet.cjs')));
+    const assets = { 'kubelet.cjs': place('kubelet.cjs'), 'kubelet.code-cache': place('kubelet.code-cache') };
+    buildExecutable({ boot: place('boot.cjs'), assets, output: join(folder, 'kubelet'), work });
   } finally {
     rmSync(work, { recursive: true });
   }

@@ -22,7 +22,7 @@ function environment(files: Record<string, string> = {}): ConfigEnvironment {
   const paths = Object.keys(files);
   return {
     workingDirectory: '/cwd',
-    terminalWidth: 80,
+    terminalWidth: () => 80,
     build: { nodeVersion: '26.0.0', platform: 'linux/amd64' },
     machine: () => ({ onlineCpus: [0, 1], numaNodes: [0], memoryBytes: 8n << 30n, cgroupVersion: 2 }),
     readTextFile: (path) => {

@@ -45,8 +45,8 @@ export type ConfigOutcome =
   | { readonly kind: 'ready'; readonly config: Config; readonly warnings: readonly string[] };
 
 export type ConfigEnvironment = FileReader & {
-  /** Columns of the terminal that the help is wrapped to. */
-  readonly terminalWidth: number;
+  /** Columns of the terminal that the help is wrapped to. Asked for only where help is printed: a look at the terminal loads Node's streams. */
+  readonly terminalWidth: () => number;
   readonly build: BuildFacts;
   /** Asked for only once the configuration is read. */
   machine(): MachineFacts;
@@ -63,7 +63,7 @@ export function readConfig(words: readonly string[], environment: ConfigEnvironm
     request: noRequest,
   };
   const asked = commandLine.apply(base);
-  if (asked.request.help) return { kind: 'print', text: renderHelp(flagTable, base, environment.terminalWidth) };
+  if (asked.request.help) return { kind: 'print', text: renderHelp(flagTable, base, environment.terminalWidth()) };
   if (commandLine.problems.length > 0) {
     const { problems, warnings } = commandLine;
     return { kind: 'refused', problems, warnings, hint: "Run 'kubelet --help' for the list of flags." };

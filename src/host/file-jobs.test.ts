@@ -17,7 +17,7 @@ import { createSystemClock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import { createFileCalls } from './file-calls.ts';
 import { createFileJobs } from './file-jobs.ts';
-import { FILE_PROCESS_ARGUMENT } from './file-process.ts';
+import { FILE_PROCESS_ARGUMENT } from './file-process-argument.ts';
 import { leadsToForeign } from './foreign-path.ts';
 import { isForeign, mountAt, mountOf, mountsBelow, parseMountTable } from './mount-table.ts';
 

@@ -6,9 +6,6 @@ import { createInterface } from 'node:readline';
 import { createFileCalls } from './file-calls.ts';
 import { type FileJob, type FileReport, failureOf, stepsOf } from './file-job.ts';
 
-/** The argument that makes the program do file jobs. No flag of the kubelet can look like it. */
-export const FILE_PROCESS_ARGUMENT = 'do-file-jobs';
-
 /** Files between two reports of how far a job is. */
 const PROGRESS_EVERY = 10_000;
 

@@ -9,7 +9,7 @@ import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createFileCalls } from '../host/file-calls.ts';
 import { createFileJobs, type FileJobs } from '../host/file-jobs.ts';
-import { FILE_PROCESS_ARGUMENT } from '../host/file-process.ts';
+import { FILE_PROCESS_ARGUMENT } from '../host/file-process-argument.ts';
 import { createOwnership } from './ownership.ts';
 
 const never = new AbortController().signal;

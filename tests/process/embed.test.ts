@@ -33,7 +33,7 @@ function configFor(
       readTextFile: () => text,
       listDir: () => [],
       workingDirectory: '/',
-      terminalWidth: 80,
+      terminalWidth: () => 80,
       build: { nodeVersion: 'v0', platform: 'linux/test' },
       machine: () => ({ onlineCpus: [0, 1], numaNodes: [0], memoryBytes: 2n ** 32n, cgroupVersion: 2 }),
     },

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { NODE_OPTIONS } from '../../tools/bundle/node-options.ts';
 import { binary, runKubelet, startKubelet, temporaryDirectory } from './kubelet.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -31,6 +32,30 @@ describe('the launcher', () => {
     const link = join(directory, 'link');
     symlinkSync(binary, link);
     const { code, stdout } = await runKubelet({ program: link, config: null, flags: ['--version'] });
+    assert.deepEqual([code, stdout.startsWith('Kubernetes v')], [0, true]);
+    rmSync(directory, { recursive: true });
+  });
+
+  it('starts the kubelet from compiled code that fits', () => {
+    const dist = join(root, 'dist');
+    const script = `
+      const { compileBundle } = await import(${JSON.stringify(join(root, 'tools/bundle/compile.ts'))});
+      const { readFileSync } = await import('node:fs');
+      const compiled = readFileSync(${JSON.stringify(join(dist, 'kubelet.code-cache'))});
+      const { script } = compileBundle(readFileSync(${JSON.stringify(join(dist, 'kubelet.cjs'))}, 'latin1'), 'kubelet.cjs', compiled);
+      console.log(script.cachedDataRejected);`;
+    const said = execFileSync(process.execPath, [...NODE_OPTIONS, '--input-type=module', '--eval', script], {
+      encoding: 'utf8',
+    });
+    assert.equal(said.trim(), 'false', 'V8 refuses the compiled code, so each start compiles everything again');
+  });
+
+  it('works without the compiled code', async () => {
+    const directory = temporaryDirectory();
+    execFileSync('cp', [binary, join(root, 'dist/boot.cjs'), join(root, 'dist/kubelet.cjs'), directory]);
+    const prepare = `export KUBELET_NODE=${process.execPath}`;
+    const program = join(directory, 'kubelet');
+    const { code, stdout } = await runKubelet({ program, prepare, config: null, flags: ['--version'] });
     assert.deepEqual([code, stdout.startsWith('Kubernetes v')], [0, true]);
     rmSync(directory, { recursive: true });
   });

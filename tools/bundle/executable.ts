@@ -4,20 +4,24 @@ import { join } from 'node:path';
 import { NODE_OPTIONS } from './node-options.ts';
 
 export interface ExecutableInput {
-  readonly bundle: string;
+  /** What Node runs first. */
+  readonly boot: string;
+  /** What it asks for, by name: the path of each. */
+  readonly assets: Readonly<Record<string, string>>;
   readonly output: string;
   /** A folder for what is needed on the way. */
   readonly work: string;
 }
 
-/** Puts the bundle into a copy of the Node that runs this, so that the target machine needs none. */
-export function buildExecutable({ bundle, output, work }: ExecutableInput): void {
+/** Puts the kubelet into a copy of the Node that runs this, so that the target machine needs none. */
+export function buildExecutable({ boot, assets, output, work }: ExecutableInput): void {
   const config = join(work, 'sea.json');
   const settings = {
-    main: bundle,
+    main: boot,
+    assets,
     output,
     disableExperimentalSEAWarning: true,
-    // Compiled code is made for the very processor that builds: a release must run on others.
+    // Node's own cache would hold only the few lines of `boot`: the bundle's is an asset.
     useCodeCache: false,
     useSnapshot: false,
     execArgv: NODE_OPTIONS,

@@ -43,7 +43,7 @@ export function judgeInLab(config: Recorded['config'], flags: Recorded['flags'])
     },
     listDir: () => [],
     workingDirectory: '/lab',
-    terminalWidth: 80,
+    terminalWidth: () => 80,
     build: { nodeVersion: 'v26.0.0', platform: 'linux/amd64' },
     machine: () => ({ onlineCpus: [0, 1], numaNodes: [0], memoryBytes: 24_684_100n * 1024n, cgroupVersion: 1 }),
   });

@@ -43,7 +43,9 @@ async function partsOf(repoRoot: string, form: KubeletForm): Promise<Record<stri
   if (form === 'bundle') {
     return {
       kubelet: join(repoRoot, 'dist', 'kubelet'),
+      'boot.cjs': join(repoRoot, 'dist', 'boot.cjs'),
       'kubelet.cjs': join(repoRoot, 'dist', 'kubelet.cjs'),
+      'kubelet.code-cache': join(repoRoot, 'dist', 'kubelet.code-cache'),
       node: join(repoRoot, 'node_modules', 'node', 'bin', 'node'),
       [UNIT]: join(release, UNIT),
       [CONFIG]: join(release, CONFIG),
