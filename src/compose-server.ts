@@ -79,7 +79,8 @@ function serverConfig(config: Config, { surroundings }: KubeletDeps, isStandalon
     secure: listen.server,
     readOnly: listen.readOnly,
     anonymous: authentication.anonymous.enabled,
-    isTold: (path) => origins.of(path) !== 'default',
+    isAddressGiven: listen.isAddressGiven,
+    isAnonymousGiven: origins.of('authentication.anonymous.enabled') !== 'default',
   });
   const { cacheAuthorizedTTL, cacheUnauthorizedTTL } = authorization.webhook;
   return {

@@ -51,6 +51,24 @@ function problemsOf(words: string[], files: Record<string, string> = {}): readon
   return outcome.problems;
 }
 
+test('an address counts as given wherever it is written, unless it is empty or taken away again', () => {
+  const open = `${head}${standalone.replace('{webhook', '{anonymous: {enabled: true}, webhook')}`;
+  const listens = (file: string, dropin: string, ...flags: string[]) => {
+    const files = { '/etc/kubelet.yaml': `${open}${file}`, '/etc/conf.d/10-a.conf': `${head}${dropin}` };
+    const words = ['--config=/etc/kubelet.yaml', '--config-dir=/etc/conf.d', ...flags];
+    const { config, warnings } = ready(readConfig(words, environment(files)));
+    const { server, isAddressGiven } = config.listen;
+    return [server?.address, isAddressGiven, warnings.some((warning) => warning.startsWith('listening on'))];
+  };
+  const kept = ['127.0.0.1', false, true];
+  assert.deepEqual(listens('', ''), kept);
+  assert.deepEqual(listens('address: 0.0.0.0', ''), ['0.0.0.0', true, false]);
+  assert.deepEqual(listens('', 'address: 192.0.2.1'), ['192.0.2.1', true, false]);
+  assert.deepEqual(listens('', '', '--address=0.0.0.0'), ['0.0.0.0', true, false]);
+  assert.deepEqual(listens('address: ""', ''), kept);
+  assert.deepEqual(listens('address: 0.0.0.0', 'address: null'), kept);
+});
+
 test('each source wins over the one before it', () => {
   const files: Record<string, string> = {
     '/etc/kubelet.yaml': `${head}${standalone}maxPods: 2\npodsPerCore: 2\nregistryBurst: 2\neventBurst: 2\n`,

@@ -93,7 +93,8 @@ function layer(commandLine: CommandLine, asked: Configurable, environment: Confi
   const listening = decideListening({
     kubelet,
     cadvisor: settings.cadvisor,
-    isAddressFlagGiven: commandLine.given.has('address'),
+    // An empty address in a file stands for the default.
+    isAddressGiven: commandLine.given.has('address') || (decoded.values.address ?? '') !== '',
     isClosedByItself: settings.api.kubeconfig === '' && origins.of('authentication.anonymous.enabled') === 'default',
   });
   const warnings = [

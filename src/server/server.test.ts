@@ -239,4 +239,17 @@ describe('a node without a cluster', () => {
     assert.ok(running.lines.some(({ message, values }) => /token/.test(message) && values['file'] === nodeTokenFile));
     assert.ok(!JSON.stringify(running.lines).includes(token), 'the token itself is not told');
   });
+
+  it('with anonymous access on, a token of another authority makes its bearer anonymous', async () => {
+    const nodeTokenFile = `${pki.folder}/server-token`;
+    await using running = await startTestServer(pki, ROUTES, undefined, {
+      nodeTokenFile,
+      tokenReviews: undefined,
+      anonymous: true,
+      authorization: 'AlwaysAllow',
+    });
+    const port = running.server.ports().secure;
+    const status = async (wish: object) => (await ask(port, pki.ca, { path: '/pods', ...wish })).status;
+    assert.deepEqual([await status({ token: 'x' }), await status({})], [200, 200]);
+  });
 });

@@ -186,7 +186,11 @@ async function createGuard(config: ServerConfig, deps: ServerDeps): Promise<Guar
   const reviewToken = await tokenReviews(config, deps, reviews);
   const certificateOf = createClientCertificates(deps.clock.now, certificateMetrics(deps.metrics));
   return {
-    authenticate: createAuthenticate({ anonymous: config.anonymous, reviewToken }),
+    authenticate: createAuthenticate({
+      anonymous: config.anonymous,
+      reviewToken,
+      knowsAllTokens: config.nodeTokenFile === undefined,
+    }),
     authorize: authorization(config, reviews),
     clientCertificate: ({ socket }: IncomingMessage) =>
       socket instanceof TLSSocket ? certificateOf(socket) : { kind: 'none' },

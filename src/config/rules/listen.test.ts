@@ -10,10 +10,10 @@ const open: PartialKubeletConfiguration = {
   authorization: { mode: 'AlwaysAllow' },
 };
 
-function decide(partial: PartialKubeletConfiguration, isAddressFlagGiven = false, isClosedByItself = false) {
+function decide(partial: PartialKubeletConfiguration, isAddressGiven = false, isClosedByItself = false) {
   const { cadvisor } = defaultSettings;
   const kubelet = applyDefaults(partial);
-  const { decision, warnings } = decideListening({ kubelet, cadvisor, isAddressFlagGiven, isClosedByItself });
+  const { decision, warnings } = decideListening({ kubelet, cadvisor, isAddressGiven, isClosedByItself });
   return { server: decision.server?.address, readOnly: decision.readOnly?.address, warnings, decision };
 }
 
@@ -24,9 +24,9 @@ const rows: Row[] = [
   ['open', open, false, '127.0.0.1', undefined, /127\.0\.0\.1 only: port 10250 \(anybody/],
   ['both', { ...open, readOnlyPort: 10255 }, false, '127.0.0.1', '127.0.0.1', /10250.* and port 10255/],
   ['open, IPv6', { ...open, address: '::' }, false, '::1', undefined, /on ::1 only/],
-  ['open, an address in the file', { ...open, address: '192.0.2.1' }, false, '127.0.0.1', undefined, /--address/],
+  ['open, another default address', { ...open, address: '192.0.2.1' }, false, '127.0.0.1', undefined, /--address/],
   [
-    'open, --address given',
+    'open, an address given',
     { ...open, readOnlyPort: 1, address: '192.0.2.1' },
     true,
     '192.0.2.1',

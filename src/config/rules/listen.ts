@@ -10,24 +10,26 @@ export type ListenDecision = {
   readonly readOnly: Endpoint | undefined;
   readonly healthz: Endpoint | undefined;
   readonly cadvisor: Endpoint | undefined;
+  /** Whether an address was chosen; otherwise it is the default. */
+  readonly isAddressGiven: boolean;
 };
 
 export type ListenInput = {
   readonly kubelet: KubeletConfiguration;
   readonly cadvisor: CadvisorSettings;
-  /** Whether `--address` was on the command line; `address:` in a file does not count. */
-  readonly isAddressFlagGiven: boolean;
+  /** Whether an address was chosen, by `--address`, in the configuration file or in a drop-in. */
+  readonly isAddressGiven: boolean;
   /** No API server, and nobody said that strangers may: then the server lets none in (server/rules/serving.ts). */
   readonly isClosedByItself: boolean;
 };
 
 /**
- * A port that anybody could use listens on loopback only, unless the command line names an address: whoever writes
- * `--address` has said who may reach it, while the address of a file is often just a default that was written out.
+ * A port that anybody could use listens on loopback only, unless an address is given explicitly: that says who may
+ * reach it.
  */
 export function decideListening(input: ListenInput): { decision: ListenDecision; warnings: string[] } {
-  const { kubelet, cadvisor, isAddressFlagGiven, isClosedByItself } = input;
-  const isReachable = !isAddressFlagGiven && !isLoopback(kubelet.address);
+  const { kubelet, cadvisor, isAddressGiven, isClosedByItself } = input;
+  const isReachable = !isAddressGiven && !isLoopback(kubelet.address);
   const isOpenForAll = kubelet.authentication.anonymous.enabled && kubelet.authorization.mode === 'AlwaysAllow';
   const isServerOpen = isOpenForAll && !isClosedByItself;
   const server = kubelet.enableServer ? { address: kubelet.address, port: kubelet.port } : undefined;
@@ -43,11 +45,12 @@ export function decideListening(input: ListenInput): { decision: ListenDecision;
       readOnly: readOnly && (isHeld(true) ? { ...readOnly, address: loopback } : readOnly),
       healthz: endpoint(kubelet.healthzBindAddress, kubelet.healthzPort),
       cadvisor: endpoint(cadvisor.bindAddress, cadvisor.port),
+      isAddressGiven,
     },
     warnings:
       held.length === 0
         ? []
-        : [`listening on ${loopback} only: ${held.join(' and ')}; give --address to serve other addresses`],
+        : [`listening on ${loopback} only: ${held.join(' and ')}; set address (--address) to serve other addresses`],
   };
 }
 

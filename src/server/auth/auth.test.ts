@@ -165,7 +165,7 @@ describe('the token of a node without a cluster', () => {
 
 describe('authentication', () => {
   it('asks nobody about tokens where that is switched off', async () => {
-    const authenticate = createAuthenticate({ anonymous: true });
+    const authenticate = createAuthenticate({ anonymous: true, knowsAllTokens: true });
     const found = await authenticate(
       { certificate: { kind: 'none' }, authorization: 'Bearer x', protocols: undefined },
       signal,
@@ -173,8 +173,25 @@ describe('authentication', () => {
     assert.equal(found.kind === 'user' && found.user.name, 'system:anonymous');
   });
 
+  // The token's issuer, whether anonymous access is on, and who the bearer of a token that the issuer does not know is then.
+  for (const [issuer, knowsAllTokens, anonymous, expected] of [
+    ['the API server', true, true, 'refused'],
+    ['the API server', true, false, 'refused'],
+    ['a node without a cluster', false, true, 'system:anonymous'],
+    ['a node without a cluster', false, false, 'refused'],
+  ] as const) {
+    it(`a token unknown to ${issuer}, anonymous access ${anonymous ? 'on' : 'off'}: ${expected}`, async () => {
+      const authenticate = createAuthenticate({ anonymous, knowsAllTokens, reviewToken: async () => undefined });
+      const shown = { certificate: { kind: 'none' }, authorization: 'Bearer x', protocols: undefined } as const;
+      const found = await authenticate(shown, signal);
+      assert.equal(found.kind === 'user' ? found.user.name : found.kind, expected);
+      const certificate = { kind: 'refused', reason: 'expired' } as const;
+      assert.equal((await authenticate({ ...shown, certificate }, signal)).kind, 'refused', 'a bad certificate');
+    });
+  }
+
   it('adds the group of all who are known, once', async () => {
-    const authenticate = createAuthenticate({ anonymous: false });
+    const authenticate = createAuthenticate({ anonymous: false, knowsAllTokens: true });
     const groups = async (organizations: readonly string[]) => {
       const certificate = { kind: 'verified', commonName: 'ada', organizations } as const;
       const found = await authenticate({ certificate, authorization: undefined, protocols: undefined }, signal);

@@ -1,6 +1,6 @@
 /**
- * Who asks: a client certificate, a bearer token, or nobody. A credential that is wrong is refused even where nobody would be let in
- * as anonymous: whoever shows one wants to be that user.
+ * Authenticates a request by client certificate or bearer token, or as anonymous. A credential that is wrong is refused even where
+ * anonymous access is on: the caller that shows one wants to be that user.
  */
 import { describeError } from '../../base/errors.ts';
 import type { User } from '../routes.ts';
@@ -34,6 +34,11 @@ export interface AuthenticateDeps {
   readonly anonymous: boolean;
   /** Absent: tokens are not asked about. */
   readonly reviewToken?: TokenReviews | undefined;
+  /**
+   * Whether `reviewToken` knows every token there is, as the API server does: one that it does not know is then wrong. Otherwise
+   * the token may belong to another authority, and its bearer is a caller without credentials.
+   */
+  readonly knowsAllTokens: boolean;
 }
 
 export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
@@ -41,7 +46,7 @@ const EVERY_USER = 'system:authenticated';
 
 export type Authenticate = (credentials: Credentials, signal: AbortSignal) => Promise<Authentication>;
 
-export function createAuthenticate({ anonymous, reviewToken }: AuthenticateDeps): Authenticate {
+export function createAuthenticate({ anonymous, reviewToken, knowsAllTokens }: AuthenticateDeps): Authenticate {
   return async ({ certificate, authorization, protocols }, signal) => {
     const reasons: string[] = [];
     if (certificate.kind === 'verified' && certificate.commonName !== '')
@@ -52,7 +57,7 @@ export function createAuthenticate({ anonymous, reviewToken }: AuthenticateDeps)
       try {
         const user = await reviewToken(token, signal);
         if (user !== undefined) return { kind: 'user', user: withGroup(user) };
-        reasons.push('invalid bearer token');
+        if (knowsAllTokens || !anonymous) reasons.push('invalid bearer token');
       } catch (error) {
         reasons.push(`bearer token: ${describeError(error)}`);
       }

@@ -32,18 +32,15 @@ describe('the form of a z-page', () => {
 describe('where the ports are open', () => {
   const secure = { address: '0.0.0.0', port: 10250 };
   const readOnly = { address: '::', port: 10255 };
-  const told =
-    (...paths: string[]) =>
-    (path: string) =>
-      paths.includes(path);
+  const given = (isGiven: boolean) => ({ isAddressGiven: isGiven, isAnonymousGiven: isGiven });
 
   it('in a cluster: as configured', () => {
-    const input = { isStandalone: false, secure, readOnly, anonymous: true, isTold: told() };
+    const input = { isStandalone: false, secure, readOnly, anonymous: true, ...given(false) };
     assert.deepEqual(decideServing(input), { secure, readOnly, anonymous: true, nodeToken: false });
   });
 
   it('without a cluster: on loopback, to the token only', () => {
-    assert.deepEqual(decideServing({ isStandalone: true, secure, readOnly, anonymous: true, isTold: told() }), {
+    assert.deepEqual(decideServing({ isStandalone: true, secure, readOnly, anonymous: true, ...given(false) }), {
       secure: { address: '127.0.0.1', port: 10250 },
       readOnly: { address: '::1', port: 10255 },
       anonymous: false,
@@ -51,9 +48,8 @@ describe('where the ports are open', () => {
     });
   });
 
-  it('without a cluster, told otherwise: as told', () => {
-    const isTold = told('address', 'authentication.anonymous.enabled');
-    const input = { isStandalone: true, secure, readOnly: undefined, anonymous: true, isTold };
+  it('without a cluster, with address and anonymous access given: as given', () => {
+    const input = { isStandalone: true, secure, readOnly: undefined, anonymous: true, ...given(true) };
     assert.deepEqual(decideServing(input), { secure, readOnly: undefined, anonymous: true, nodeToken: true });
     assert.equal(decideServing({ ...input, secure: undefined }).secure, undefined);
   });

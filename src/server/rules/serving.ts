@@ -6,8 +6,10 @@ export interface ServingInput {
   readonly secure: Endpoint | undefined;
   readonly readOnly: Endpoint | undefined;
   readonly anonymous: boolean;
-  /** Whether a field was written by somebody, on the command line or in a file. */
-  isTold(path: string): boolean;
+  /** Whether the address was given explicitly. */
+  readonly isAddressGiven: boolean;
+  /** Whether anonymous access was switched on explicitly. */
+  readonly isAnonymousGiven: boolean;
 }
 
 interface Endpoint {
@@ -24,15 +26,16 @@ export interface Serving {
 }
 
 /** On a node without a cluster, nobody gets in without a credential and from nowhere else, until somebody says otherwise. */
-export function decideServing({ isStandalone, secure, readOnly, anonymous, isTold }: ServingInput): Serving {
+export function decideServing(input: ServingInput): Serving {
+  const { isStandalone, secure, readOnly, anonymous, isAddressGiven, isAnonymousGiven } = input;
   if (!isStandalone) return { secure, readOnly, anonymous, nodeToken: false };
   const near = <T extends Endpoint>(endpoint: T | undefined) =>
     endpoint &&
-    (isTold('address') ? endpoint : { ...endpoint, address: endpoint.address.includes(':') ? '::1' : '127.0.0.1' });
+    (isAddressGiven ? endpoint : { ...endpoint, address: endpoint.address.includes(':') ? '::1' : '127.0.0.1' });
   return {
     secure: near(secure),
     readOnly: near(readOnly),
-    anonymous: anonymous && isTold('authentication.anonymous.enabled'),
+    anonymous: anonymous && isAnonymousGiven,
     nodeToken: true,
   };
 }
