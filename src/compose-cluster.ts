@@ -1,5 +1,7 @@
 /** The part of the composition root that ties this kubelet's pods to an API server. A kubelet without one has none of it. */
+
 import { join } from 'node:path';
+import { apiPath, fieldEquals } from './api/api-path.ts';
 import type { KubeNode } from './api/node.ts';
 import type { Pod } from './api/pod.ts';
 import { isStaticPod } from './api/pod-traits.ts';
@@ -97,8 +99,8 @@ export function composeCluster(config: Config, deps: KubeletDeps, kube: Kube, to
       });
       const { listener } = publisher;
       return kube.watch<Pod>({
-        path: '/api/v1/pods',
-        fieldSelector: `spec.nodeName=${nodeName}`,
+        path: apiPath`/api/v1/pods`,
+        fieldSelector: fieldEquals('spec.nodeName', nodeName),
         // The publisher first: it then knows what the API server has when the first status comes.
         listener: {
           replaced: (objects) => {

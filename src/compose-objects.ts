@@ -1,5 +1,7 @@
 /** The objects of the API server that pods refer to, in the forms in which requests, images and volumes ask for them. */
+
 import { randomBytes } from 'node:crypto';
+import { apiPath } from './api/api-path.ts';
 import type { Pod } from './api/pod.ts';
 import type { ConfigMap, Secret, StoredMeta } from './api/referenced-objects.ts';
 import { CodedError, describeError } from './base/errors.ts';
@@ -76,7 +78,7 @@ function ttlOf(text: string | undefined): number | undefined {
 }
 
 async function readNodeUid(kube: Kube, name: string, signal: AbortSignal): Promise<string> {
-  const path = `/api/v1/nodes/${name}`;
+  const path = apiPath`/api/v1/nodes/${name}`;
   return (await kube.general.request<{ metadata: StoredMeta }>({ method: 'GET', path }, signal)).metadata.uid;
 }
 

@@ -1,4 +1,5 @@
 /** Writes events to the API server: made when they happen first, patched when they happen again. */
+import { apiPath } from '../api/api-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -30,12 +31,12 @@ export function createApiSink(deps: ApiSinkDeps, config: { readonly nodeName: st
   const stored = createRecentMap<true>(REMEMBERED);
 
   const create = async (event: Event, signal: AbortSignal) => {
-    const path = `/api/v1/namespaces/${event.namespace}/events`;
+    const path = apiPath`/api/v1/namespaces/${event.namespace}/events`;
     await client.request({ method: 'POST', path, body: apiEvent(event, config.nodeName) }, signal);
     stored.set(keyOf(event), true);
   };
   const patch = async (event: Event, signal: AbortSignal) => {
-    const path = `/api/v1/namespaces/${event.namespace}/events/${event.name}`;
+    const path = apiPath`/api/v1/namespaces/${event.namespace}/events/${event.name}`;
     const body = apiEventPatch(event);
     await client.request({ method: 'PATCH', path, patch: 'strategic', body }, signal);
     stored.set(keyOf(event), true);

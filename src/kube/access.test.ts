@@ -1,10 +1,12 @@
 /** Ways to a server and ways to prove who one is, each against a real TLS server. */
+
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { apiPath } from '../api/api-path.ts';
 import { codeOf, describeError } from '../base/errors.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import {
@@ -21,7 +23,7 @@ import {
   until,
 } from './testing.ts';
 
-const GET = { method: 'GET', path: '/api/v1/nodes/a' } as const;
+const GET = { method: 'GET', path: apiPath`/api/v1/nodes/a` } as const;
 const EXEC_V1 = 'client.authentication.k8s.io/v1';
 
 describe('access', () => {
@@ -88,7 +90,7 @@ describe('access', () => {
     await using t = await start({ clock, user: { 'client-certificate': own.cert, 'client-key': own.key } });
     const nothing = () => undefined;
     const listener = { replaced: nothing, changed: nothing, removed: nothing };
-    const watch = t.kube.watch({ path: '/api/v1/pods', listener });
+    const watch = t.kube.watch({ path: apiPath`/api/v1/pods`, listener });
     await watch.start(t.signal);
     await until(() => names.length === 1, 'the first watch');
     await writeFile(own.key, 'half written');
@@ -332,7 +334,7 @@ describe('access', () => {
     await using t = await start({ cluster: to(own.port) });
     const changed: string[] = [];
     const watch = t.kube.watch({
-      path: '/api/v1/pods',
+      path: apiPath`/api/v1/pods`,
       listener: {
         replaced: () => undefined,
         changed: ({ metadata }) => changed.push(metadata.name),
@@ -342,7 +344,9 @@ describe('access', () => {
     await watch.start(t.signal);
     await until(() => changed.length === 1, 'an event');
     const answers = await Promise.all(
-      [1, 2, 3].map((body) => t.kube.general.request<{ got: string }>({ method: 'POST', path: '/x', body }, t.signal)),
+      [1, 2, 3].map((body) =>
+        t.kube.general.request<{ got: string }>({ method: 'POST', path: apiPath`/x`, body }, t.signal),
+      ),
     );
     assert.deepEqual(
       answers.map(({ got }) => got),

@@ -1,4 +1,5 @@
 /** Access to the API server: requests, and lists that are kept up to date by watches. */
+import type { ApiPath, FieldSelector } from '../api/api-path.ts';
 import type { StringMap } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
@@ -16,8 +17,7 @@ import { createWatch } from './watch.ts';
 
 export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Without the server: `/api/v1/namespaces/x/pods/y/status`. */
-  readonly path: string;
+  readonly path: ApiPath;
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -88,8 +88,8 @@ export interface WatchListener<T> {
 
 export interface WatchWish<T> {
   /** Of the collection: `/api/v1/pods`. */
-  readonly path: string;
-  readonly fieldSelector?: string;
+  readonly path: ApiPath;
+  readonly fieldSelector?: FieldSelector;
   readonly labelSelector?: string;
   /** The list comes over the watch itself, in one request, where the server can do that: for lists that are short. */
   readonly inOne?: boolean;

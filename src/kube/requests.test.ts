@@ -1,6 +1,8 @@
 /** Requests against a server that misbehaves in every way that a server can. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { apiPath } from '../api/api-path.ts';
 import { CodedError, codeOf, describeError } from '../base/errors.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import type { RequestRecord } from './client.ts';
@@ -19,7 +21,7 @@ import {
   until,
 } from './testing.ts';
 
-const GET = { method: 'GET', path: '/api/v1/nodes/a' } as const;
+const GET = { method: 'GET', path: apiPath`/api/v1/nodes/a` } as const;
 
 describe('a request', () => {
   let pki: TestPki;
@@ -48,7 +50,13 @@ describe('a request', () => {
     await using t = await start({ cluster: to(own.port), user: { token: 'tok', as: 'me', 'as-groups': ['a', 'b'] } });
     const body = { status: { phase: 'Läuft' } };
     const answer = await t.kube.general.request(
-      { method: 'PATCH', path: '/api/v1/nodes/a/status', query: { fieldManager: 'a b&c' }, body, patch: 'merge' },
+      {
+        method: 'PATCH',
+        path: apiPath`/api/v1/nodes/a/status`,
+        query: { fieldManager: 'a b&c' },
+        body,
+        patch: 'merge',
+      },
       t.signal,
     );
     assert.deepEqual(answer, { echo: body });
@@ -71,7 +79,12 @@ describe('a request', () => {
     test(`names a patch ${type}`, async () => {
       server.handle((seen, response) => sendJson(response, 200, { type: seen.headers['content-type'] }));
       await using t = await start();
-      const request = { method: 'PATCH', path: '/x', body: [], ...(patch === undefined ? {} : { patch }) } as const;
+      const request = {
+        method: 'PATCH',
+        path: apiPath`/x`,
+        body: [],
+        ...(patch === undefined ? {} : { patch }),
+      } as const;
       assert.deepEqual(await t.kube.general.request(request, t.signal), { type: `application/${type}+json` });
     });
   }
@@ -82,8 +95,8 @@ describe('a request', () => {
       response.end(seen.path === '/empty' ? '' : 'ok');
     });
     await using t = await start();
-    assert.equal(await t.kube.general.request({ method: 'GET', path: '/readyz' }, t.signal), 'ok');
-    assert.equal(await t.kube.general.request({ method: 'DELETE', path: '/empty' }, t.signal), '');
+    assert.equal(await t.kube.general.request({ method: 'GET', path: apiPath`/readyz` }, t.signal), 'ok');
+    assert.equal(await t.kube.general.request({ method: 'DELETE', path: apiPath`/empty` }, t.signal), '');
   });
 
   test('comes back whole however long the answer is', async () => {
@@ -96,7 +109,7 @@ describe('a request', () => {
   test('keeps below the path of the server', async () => {
     server.handle((seen, response) => sendJson(response, 200, { path: seen.path }));
     await using t = await start({ cluster: to(server.port, { server: `https://127.0.0.1:${server.port}/k8s/c-1/` }) });
-    assert.deepEqual(await t.kube.general.request(GET, t.signal), { path: '/k8s/c-1/api/v1/nodes/a' });
+    assert.deepEqual(await t.kube.general.request(GET, t.signal), { path: apiPath`/k8s/c-1/api/v1/nodes/a` });
   });
 
   test('is told apart by the code of its error', async () => {
@@ -123,7 +136,7 @@ describe('a request', () => {
     const records: RequestRecord[] = [];
     await using t = await start({ clock, deps: { onRequest: (record) => records.push(record) } });
     await until(() => clock.sleepers() === 1, 'the look at the files');
-    const answer = t.kube.general.request({ method: 'POST', path: '/x', body: 'again' }, t.signal);
+    const answer = t.kube.general.request({ method: 'POST', path: apiPath`/x`, body: 'again' }, t.signal);
     await until(() => answers === 1 && clock.sleepers() === 4, 'the first wait');
     await clock.advance(1_999);
     assert.equal(answers, 1);
@@ -235,7 +248,9 @@ describe('a request', () => {
       else response.stream.close(7);
     });
     await using t = await start();
-    assert.deepEqual(await t.kube.general.request({ method: 'POST', path: '/x', body: 1 }, t.signal), { refusals: 3 });
+    assert.deepEqual(await t.kube.general.request({ method: 'POST', path: apiPath`/x`, body: 1 }, t.signal), {
+      refusals: 3,
+    });
   });
 
   test('under way when the server says goodbye is finished; the next goes to a new connection', async () => {
@@ -246,9 +261,9 @@ describe('a request', () => {
       setTimeout(() => sendJson(response, 200, { last: true }), 20);
     });
     await using t = await start({ cluster: to(own.port) });
-    const last = t.kube.general.request({ method: 'GET', path: '/last' }, t.signal);
+    const last = t.kube.general.request({ method: 'GET', path: apiPath`/last` }, t.signal);
     await until(() => own.seen.length === 1, 'the request');
-    const next = await t.kube.general.request({ method: 'GET', path: '/next' }, t.signal);
+    const next = await t.kube.general.request({ method: 'GET', path: apiPath`/next` }, t.signal);
     assert.deepEqual([await last, next], [{ last: true }, {}]);
     const sockets = new Set(own.seen.map((seen) => seen.socket));
     assert.equal(sockets.size, 2);

@@ -1,4 +1,5 @@
 /** The API server of a kubeconfig with its clients and their connections. */
+import { apiPath } from '../api/api-path.ts';
 import { CodedError } from '../base/errors.ts';
 import { linkSignal } from '../base/signal.ts';
 import { type Client, createClient } from './client.ts';
@@ -55,7 +56,7 @@ export function openServer(
     ...deps,
     server: endpoint.text,
     probe: async (signal) => {
-      await prober.request({ method: 'GET', path: '/readyz' }, signal);
+      await prober.request({ method: 'GET', path: apiPath`/readyz` }, signal);
     },
   });
   const common = { host: hostOf(access), basePath: endpoint.basePath, userAgent: config.userAgent };

@@ -1,6 +1,8 @@
 /** Lists that must stay right whatever the server does to the watch. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { apiPath, fieldEquals } from '../api/api-path.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
 import type { KubeObject, WatchWish } from './kube.ts';
 import {
@@ -104,7 +106,7 @@ describe('a watch', () => {
       ...(more.clock === undefined ? {} : { clock: more.clock }),
     });
     const watch = t.kube.watch({
-      path: '/api/v1/pods',
+      path: apiPath`/api/v1/pods`,
       ...more,
       listener: more.listener ?? {
         replaced: (objects) => told.push(`= ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
@@ -132,7 +134,7 @@ describe('a watch', () => {
       lists: [list(5, 'a', 'b')],
       watches: [lines(event('ADDED', 'c', 6), event('MODIFIED', 'a', 7), event('DELETED', 'b', 8))],
     };
-    await using w = await run(script, { fieldSelector: 'spec.nodeName=n', labelSelector: 'a=b' });
+    await using w = await run(script, { fieldSelector: fieldEquals('spec.nodeName', 'n'), labelSelector: 'a=b' });
     await until(() => w.told.length === 4, 'all changes');
     assert.deepEqual(w.told, ['= a b', '+ c 6', '+ a 7', '- b 8']);
     assert.deepEqual(w.asked, ['list 0', 'watch 5']);

@@ -1,5 +1,6 @@
 /** Renews this node's lease, four times before it would run out; makes it where it is missing. */
 
+import { apiPath, apiPathBelow } from '../api/api-path.ts';
 import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf, describeError } from '../base/errors.ts';
@@ -26,7 +27,7 @@ export interface LeaseConfig {
   readonly durationSeconds: number;
 }
 
-const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${LEASE_NAMESPACE}/leases`;
+const LEASES = apiPath`/apis/coordination.k8s.io/v1/namespaces/${LEASE_NAMESPACE}/leases`;
 const TRIES = 5;
 const JITTER = 0.04;
 const FIRST_RETRY_MS = 200;
@@ -83,10 +84,10 @@ function createRenewer({ clock, log, kube, warnings }: LeaseDeps, config: LeaseC
   let attempts: readonly string[] = [];
   let renewed = false;
 
-  const path = `${LEASES}/${config.nodeName}`;
+  const path = () => apiPathBelow(LEASES, config.nodeName);
   const read = async (signal: AbortSignal): Promise<Lease | undefined> => {
     try {
-      const lease = await kube.heartbeats.request<Lease>({ method: 'GET', path }, signal);
+      const lease = await kube.heartbeats.request<Lease>({ method: 'GET', path: path() }, signal);
       if (renewed) warnings.tell('NodeLeaseConflict', findTwinByLease(lease, attempts));
       return lease;
     } catch (error) {
@@ -102,7 +103,7 @@ function createRenewer({ clock, log, kube, warnings }: LeaseDeps, config: LeaseC
     const request =
       base === undefined
         ? ({ method: 'POST', path: LEASES, body: lease } as const)
-        : ({ method: 'PUT', path, body: lease } as const);
+        : ({ method: 'PUT', path: path(), body: lease } as const);
     return await kube.heartbeats.request<Lease>(request, signal);
   };
 

@@ -1,4 +1,5 @@
 /** This node's object as the API server has it: kept up to date by a watch, and by the answers to our own writes. */
+import { apiPath, fieldEquals } from '../api/api-path.ts';
 import type { KubeNode } from '../api/node.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Kube } from '../kube/kube.ts';
@@ -37,8 +38,8 @@ export function createOwnNode(kube: Pick<Kube, 'watch'>, name: string): OwnNode 
   };
 
   const watch = kube.watch<KubeNode>({
-    path: '/api/v1/nodes',
-    fieldSelector: `metadata.name=${name}`,
+    path: apiPath`/api/v1/nodes`,
+    fieldSelector: fieldEquals('metadata.name', name),
     listener: {
       replaced: ([node]) => {
         listed = true;

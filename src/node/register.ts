@@ -1,4 +1,5 @@
 /** Tells the API server of this node: makes its object, or brings one that was there before up to date. */
+import { apiPath, apiPathBelow } from '../api/api-path.ts';
 import type { KubeNode } from '../api/node.ts';
 import { nodeCondition } from '../api/node.ts';
 import { codeOf } from '../base/errors.ts';
@@ -36,8 +37,8 @@ export interface RegistrationConfig {
   readonly getOnExistsOnly: boolean;
 }
 
-const NODES = '/api/v1/nodes';
-const WHO_AM_I = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+const NODES = apiPath`/api/v1/nodes`;
+const WHO_AM_I = apiPath`/apis/authentication.k8s.io/v1/selfsubjectreviews`;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 7000;
 const JITTER = 0.2;
@@ -119,7 +120,7 @@ async function reconcile(
   refusal: unknown,
   signal: AbortSignal,
 ): Promise<void> {
-  const path = `${NODES}/${wanted.metadata.name}`;
+  const path = apiPathBelow(NODES, wanted.metadata.name);
   const existing = await client.request<KubeNode>({ method: 'GET', path }, signal).catch((error: unknown) => {
     throw codeOf(refusal) === 'denied' ? refusal : error;
   });
@@ -131,6 +132,6 @@ async function reconcile(
     ownNode.note(existing);
     return;
   }
-  const request = { method: 'PATCH', path: `${path}/status`, patch: 'strategic', body: patch } as const;
+  const request = { method: 'PATCH', path: apiPathBelow(path, 'status'), patch: 'strategic', body: patch } as const;
   ownNode.note(await client.request<KubeNode>(request, signal));
 }

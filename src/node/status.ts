@@ -1,4 +1,5 @@
 /** Keeps the status of this node's object true: looked at every few seconds, written when it has changed or after a longer while. */
+import { apiPath, apiPathBelow } from '../api/api-path.ts';
 import { type KubeNode, nodeCondition } from '../api/node.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
@@ -38,7 +39,7 @@ const RETRY_MS = 100;
 
 export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig): NodeStatusWriter {
   const { clock, log, kube, ownNode } = deps;
-  const path = `/api/v1/nodes/${config.nodeName}`;
+  const path = () => apiPath`/api/v1/nodes/${config.nodeName}`;
   let reportedAt: number | undefined;
   let extraDelay = 0;
   const takePodCidrs = createPodCidrs(deps);
@@ -48,7 +49,7 @@ export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig)
   const read = async (attempt: number, signal: AbortSignal): Promise<KubeNode> => {
     const known = ownNode.object();
     if (attempt === 0 && known !== undefined) return known;
-    const node = await kube.heartbeats.request<KubeNode>({ method: 'GET', path }, signal);
+    const node = await kube.heartbeats.request<KubeNode>({ method: 'GET', path: path() }, signal);
     ownNode.note(node);
     return node;
   };
@@ -64,7 +65,12 @@ export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig)
     if (!hasChanged && !isDue) return;
     const patch = computeNodePatch(before, node);
     if (patch !== undefined) {
-      const request = { method: 'PATCH', path: `${path}/status`, patch: 'strategic', body: patch } as const;
+      const request = {
+        method: 'PATCH',
+        path: apiPathBelow(path(), 'status'),
+        patch: 'strategic',
+        body: patch,
+      } as const;
       ownNode.note(await kube.heartbeats.request<KubeNode>(request, signal));
     }
     // After a change the nodes of a cluster would all report at the same time again: each waits a while of its own.

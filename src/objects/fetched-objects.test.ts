@@ -144,3 +144,16 @@ test('fetched objects: one that nobody refers to is not asked for', async () => 
   await assert.rejects(objects.get('ns', 'a', never), { message: 'object "ns"/"a" not registered' });
   assert.equal(kube.requests.length, 0);
 });
+
+test('fetched objects: a name that leads elsewhere is never asked for', async () => {
+  const { kube, objects } = setUp(() => 0, false);
+  const names = ['../secrets/x', '..', 'a%2f..%2fsecrets', 'a?watch=1#b'];
+  const one = (name: string): Referred => ({ namespace: 'ns', name, byVolume: true, pods: new Set(['p']) });
+  objects.refer(new Map(names.map((name) => [keyOf('ns', name), one(name)])));
+  for (const name of names.slice(0, 3)) await assert.rejects(objects.get('ns', name, never), /invalid resource name/);
+  await objects.get('ns', 'a?watch=1#b', never);
+  assert.deepEqual(
+    kube.requests.map(({ path }) => path),
+    ['/api/v1/namespaces/ns/configmaps/a%3Fwatch%3D1%23b'],
+  );
+});

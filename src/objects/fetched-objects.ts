@@ -2,6 +2,7 @@
  * Strategies `Cache` and `Get`: objects are fetched when they are asked for, and (`Cache`) kept for a while. What volumes show is
  * looked at again from time to time, so that a change gets there without anybody asking.
  */
+import { apiPathBelow } from '../api/api-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -151,7 +152,8 @@ async function ask<T>(
   signal: AbortSignal,
 ): Promise<ObjectAnswer<T>> {
   try {
-    const object = await client.request<T>({ method: 'GET', path: `${pathOf(kind, namespace)}/${name}` }, signal);
+    const path = apiPathBelow(pathOf(kind, namespace), name);
+    const object = await client.request<T>({ method: 'GET', path }, signal);
     return { kind: 'found', object };
   } catch (error) {
     if (codeOf(error) !== 'notFound') throw error;

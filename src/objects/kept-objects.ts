@@ -1,4 +1,5 @@
 /** What every way of keeping secrets and config maps has in common. */
+import { type ApiPath, apiPath } from '../api/api-path.ts';
 import type { StoredMeta } from '../api/referenced-objects.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { ObjectAnswer } from './objects.ts';
@@ -28,8 +29,8 @@ export interface KeptObjects<T> extends Part {
 
 export type TellChange = (change: { readonly namespace: string; readonly name: string }) => void;
 
-export const pathOf = ({ plural }: ObjectKind, namespace: string): string =>
-  `/api/v1/namespaces/${namespace}/${plural}`;
+export const pathOf = ({ plural }: ObjectKind, namespace: string): ApiPath =>
+  apiPath`/api/v1/namespaces/${namespace}/${plural}`;
 
 export const notRegistered = (namespace: string, name: string): string =>
   `object ${JSON.stringify(namespace)}/${JSON.stringify(name)} not registered`;

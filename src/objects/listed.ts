@@ -1,4 +1,5 @@
 /** All objects of one kind, kept up to date by a watch, each reduced to the little that is used of it. */
+import type { ApiPath, FieldSelector } from '../api/api-path.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Kube, KubeObject } from '../kube/kube.ts';
@@ -17,8 +18,8 @@ export interface ListedDeps {
 }
 
 export interface ListedConfig<T, V> {
-  readonly path: string;
-  readonly fieldSelector?: string;
+  readonly path: ApiPath;
+  readonly fieldSelector?: FieldSelector;
   readonly reduce: (object: T) => V;
   /** Each that came, changed or went; `first`: with the first list. */
   readonly onChange?: (value: V, first: boolean) => void;

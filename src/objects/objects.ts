@@ -2,6 +2,7 @@
  * What the API server has that pods here refer to: secrets, config maps, tokens, services, runtime classes, trust bundles and
  * certificates. The front door.
  */
+import { apiPath } from '../api/api-path.ts';
 import type { LabelSelector } from '../api/meta.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import type { Pod } from '../api/pod.ts';
@@ -144,10 +145,13 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
   const configMaps = keep<ConfigMap>(CONFIG_MAPS);
   const secrets = keep<Secret>(SECRETS);
   const tokens = createTokens({ clock, log, client: kube.general, chance: deps.chance });
-  const services = createListed<Service, ServiceView>({ clock, kube }, { path: '/api/v1/services', reduce: viewOf });
+  const services = createListed<Service, ServiceView>(
+    { clock, kube },
+    { path: apiPath`/api/v1/services`, reduce: viewOf },
+  );
   const classes = createListed<RuntimeClass, string>(
     { clock, kube },
-    { path: '/apis/node.k8s.io/v1/runtimeclasses', reduce: ({ handler }) => handler },
+    { path: apiPath`/apis/node.k8s.io/v1/runtimeclasses`, reduce: ({ handler }) => handler },
   );
   const serviceAccount: Objects['serviceAccount'] = (namespace, name, signal) =>
     readServiceAccount({ clock, client: kube.general }, { namespace, name }, signal);
@@ -265,7 +269,7 @@ async function readServiceAccount(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
 ): Promise<ObjectAnswer<ServiceAccount>> {
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}`;
+  const path = apiPath`/api/v1/namespaces/${namespace}/serviceaccounts/${name}`;
   try {
     const object = await whileDenied(clock, signal, () =>
       client.request<ServiceAccount>({ method: 'GET', path }, signal),

@@ -2,6 +2,7 @@
  * Certificates of pods: for each `podCertificate` source of a volume a key of its own, a PodCertificateRequest, the answer of
  * its signer, and the same again before the certificate ends. Nothing of it outlives this process: a new one asks anew.
  */
+import { apiPath, fieldEquals } from '../api/api-path.ts';
 import type { Pod } from '../api/pod.ts';
 import { isStaticPod } from '../api/pod-traits.ts';
 import type { StoredMeta } from '../api/referenced-objects.ts';
@@ -46,7 +47,6 @@ export interface PodCertificates extends Part {
   get(wish: PodCertificateWish): PodCertificateAnswer;
 }
 
-const GROUP = '/apis/certificates.k8s.io/v1beta1';
 const ABANDON_MS = 10 * 60_000;
 const MOST_JITTER_MS = 5 * 60_000;
 const FIRST_RETRY_MS = 1000;
@@ -70,8 +70,8 @@ export function createPodCertificates(
   let running: AbortSignal | undefined;
 
   const requests = createListed<StoredRequest, ListedRequest>(deps, {
-    path: `${GROUP}/podcertificaterequests`,
-    fieldSelector: `spec.nodeName=${config.nodeName}`,
+    path: apiPath`/apis/certificates.k8s.io/v1beta1/podcertificaterequests`,
+    fieldSelector: fieldEquals('spec.nodeName', config.nodeName),
     reduce: readRequest,
     onChange: ({ podUid }) => {
       for (const source of sources.values()) if (source.pod.metadata.uid === podUid) source.look();
@@ -261,7 +261,7 @@ class Source {
         unverifiedUserAnnotations: userAnnotations,
       },
     };
-    const path = `${GROUP}/namespaces/${namespace}/podcertificaterequests`;
+    const path = apiPath`/apis/certificates.k8s.io/v1beta1/namespaces/${namespace}/podcertificaterequests`;
     const made = await whileDenied(deps.clock, signal, () =>
       deps.kube.general.request<StoredRequest>({ method: 'POST', path, body }, signal),
     );

@@ -184,3 +184,12 @@ test('tokens: who leaves does not end it for others; when all have left, it ends
   assert.equal(seen[0]?.aborted, true);
   assert.equal(seen.length, 1);
 });
+
+test('tokens: none is asked for in the name of something else', async () => {
+  const { kube, get } = setUp();
+  await assert.rejects(
+    get({ ...wish, serviceAccountName: '../../kube-system/serviceaccounts/admin' }),
+    /failed to fetch token: invalid resource name/,
+  );
+  assert.deepEqual(kube.requests, []);
+});

@@ -1,4 +1,5 @@
 /** Tokens of service accounts, each bound to a pod and good only while it lives. One that has expired is never given out. */
+import { apiPath } from '../api/api-path.ts';
 import { parseTimestamp } from '../api/timestamp.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
@@ -37,7 +38,8 @@ export function createTokens({ clock, log, client, chance }: TokensDeps): Tokens
   const requests: Shared<BoundToken> = createShared();
 
   const request = async (key: string, wish: TokenWish, signal: AbortSignal): Promise<BoundToken> => {
-    const answer = await whileDenied(clock, signal, () => client.request<TokenAnswer>(requestOf(wish), signal));
+    const wanted = requestOf(wish);
+    const answer = await whileDenied(clock, signal, () => client.request<TokenAnswer>(wanted, signal));
     const token = readAnswer(answer, wish, chance());
     cache.set(key, { token, podUid: wish.pod.uid });
     return token;
@@ -93,7 +95,7 @@ interface TokenAnswer {
 function requestOf({ pod, serviceAccountName, audiences, expirationSeconds, serviceAccountUid }: TokenWish) {
   return {
     method: 'POST',
-    path: `/api/v1/namespaces/${pod.namespace}/serviceaccounts/${serviceAccountName}/token`,
+    path: apiPath`/api/v1/namespaces/${pod.namespace}/serviceaccounts/${serviceAccountName}/token`,
     body: {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',

@@ -1,5 +1,7 @@
 /** Trust anchors of cluster trust bundles. The list is watched from the first wish on, in the version that the server offers. */
+
 import { createHash } from 'node:crypto';
+import { apiPath } from '../api/api-path.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import type { ClusterTrustBundle } from '../api/referenced-objects.ts';
 import type { Clock } from '../base/clock.ts';
@@ -41,7 +43,7 @@ export function createTrustBundles(deps: TrustBundlesDeps): TrustBundles {
     const version = await offeredVersion(deps, signal);
     if (version === undefined || running === undefined) return undefined;
     const opened = createListed<ClusterTrustBundle, ClusterTrustBundle>(deps, {
-      path: `/apis/certificates.k8s.io/${version}/clustertrustbundles`,
+      path: apiPath`/apis/certificates.k8s.io/${version}/clustertrustbundles`,
       reduce: (bundle) => bundle,
       onChange: ({ metadata }, first) => {
         if (!first) deps.tell(metadata.name);
@@ -76,7 +78,7 @@ export function createTrustBundles(deps: TrustBundlesDeps): TrustBundles {
 
 async function offeredVersion({ kube, log }: TrustBundlesDeps, signal: AbortSignal): Promise<string | undefined> {
   for (const version of VERSIONS) {
-    const path = `/apis/certificates.k8s.io/${version}`;
+    const path = apiPath`/apis/certificates.k8s.io/${version}`;
     try {
       const { resources = [] } = await kube.general.request<{ resources?: readonly { readonly name: string }[] }>(
         { method: 'GET', path },

@@ -170,3 +170,17 @@ test('watched objects: words of a watch that was ended count no more', async () 
   assert.deepEqual(await objects.get('ns', 'a', never), { kind: 'found', object: object('3') });
   assert.deepEqual(told, []);
 });
+
+test('watched objects: a bad reference asks for nothing else, and keeps no other from being watched', async () => {
+  const { kube, objects } = setUp();
+  const one = (namespace: string, name: string): [string, Referred] => [
+    keyOf(namespace, name),
+    { namespace, name, byVolume: true, pods: new Set(['p']) },
+  ];
+  objects.refer(new Map([one('../nodes', 'a'), one('ns', 'a,metadata.namespace=x'), one('ns', 'b')]));
+  assert.deepEqual(kube.runningPaths(), [
+    `${PATH} ${String.raw`metadata.name=a\,metadata.namespace\=x`}`,
+    `${PATH} metadata.name=b`,
+  ]);
+  await assert.rejects(objects.get('../nodes', 'a', never), (error) => codeOf(error) === 'invalid');
+});

@@ -2,6 +2,7 @@
  * Strategy `Watch`: one watch for each object that pods here refer to. It ends with the last pod, when the object turns out to be
  * immutable, and, where no volume shows the object, when nobody has asked for it for long.
  */
+import { type ApiPath, fieldEquals } from '../api/api-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
@@ -97,6 +98,8 @@ class Entry<T extends KeepableObject> {
   #object: T | undefined;
   #watch: Part | undefined;
   #usedAt: number;
+  /** Why it can't be asked for at all. */
+  #refusal: unknown;
   /** Somebody has asked and got no answer: the first one is news to them. */
   #missed = false;
 
@@ -111,9 +114,17 @@ class Entry<T extends KeepableObject> {
   ensureWatch(signal: AbortSignal): void {
     if (this.#watch !== undefined || this.#object?.immutable === true) return;
     const { namespace, name } = this.#reference;
+    let path: ApiPath;
+    try {
+      path = pathOf(this.#kind, namespace);
+    } catch (error) {
+      // One bad reference must not keep the others from being watched: who asks for it gets the error.
+      this.#refusal = error;
+      return;
+    }
     const watch = this.#deps.kube.watch<T>({
-      path: pathOf(this.#kind, namespace),
-      fieldSelector: `metadata.name=${name}`,
+      path,
+      fieldSelector: fieldEquals('metadata.name', name),
       inOne: true,
       listener: {
         replaced: ([object]) => this.#learn(watch, object),
@@ -126,6 +137,7 @@ class Entry<T extends KeepableObject> {
   }
 
   async get(signal: AbortSignal): Promise<ObjectAnswer<T>> {
+    if (this.#refusal !== undefined) throw this.#refusal;
     this.#usedAt = this.#deps.clock.mono();
     const { name } = this.#reference;
     const { singular } = this.#kind;

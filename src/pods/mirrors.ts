@@ -2,6 +2,7 @@
  * Mirror pods: the objects by which the API server shows the static pods of this node. They are made once the node is registered,
  * follow their pods, come back when somebody deletes them, and go with their pods.
  */
+import { apiPath } from '../api/api-path.ts';
 import type { Pod } from '../api/pod.ts';
 import { isStaticPod } from '../api/pod-traits.ts';
 import { createAlarm } from '../base/alarm.ts';
@@ -90,7 +91,7 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
   };
 
   const create = async (pod: Pod, node: MirrorOwner, signal: AbortSignal): Promise<void> => {
-    const path = `/api/v1/namespaces/${pod.metadata.namespace}/pods`;
+    const path = apiPath`/api/v1/namespaces/${pod.metadata.namespace}/pods`;
     log.v(2)?.info('Creating a mirror pod for static pod', { pod: fullName(pod) });
     const wish = { method: 'POST', path, body: mirrorOf(pod, node), timeoutMs: WITHIN_MS } as const;
     const mirror = await client.request<Pod>(wish, signal);
@@ -102,7 +103,7 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
   const remove = async (mirror: Pod, reason: string, signal: AbortSignal): Promise<void> => {
     const { namespace, name, uid } = mirror.metadata;
     log.v(2)?.info('Deleting a mirror pod', { pod: fullName(mirror), podUID: uid, reason });
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    const path = apiPath`/api/v1/namespaces/${namespace}/pods/${name}`;
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
     await client.request({ method: 'DELETE', path, body, timeoutMs: WITHIN_MS }, signal);
     known = (known ?? []).filter((one) => one.metadata.uid !== uid);

@@ -3,6 +3,7 @@
  * says the same already. What it says is known from the watch and from the answers to our own writes, so nothing is ever read.
  * A pod that is being deleted goes with its last status told and nothing of it left here.
  */
+import { apiPath, apiPathBelow } from '../api/api-path.ts';
 import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { PodStatus } from '../api/pod-status.ts';
@@ -111,7 +112,7 @@ export function createPublisher({ clock, log, client, chance, onSynced }: Publis
 
   const carryOut = async (entry: Entry, target: Target, work: Work, stopping: AbortSignal): Promise<void> => {
     const { uid, name, namespace } = target.metadata;
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    const path = apiPath`/api/v1/namespaces/${namespace}/pods/${name}`;
     if (work.kind === 'delete') {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
       await client.request({ method: 'DELETE', path, body, timeoutMs: WRITE_WITHIN_MS }, stopping);
@@ -124,7 +125,7 @@ export function createPublisher({ clock, log, client, chance, onSynced }: Publis
     const body = { metadata: { uid }, status: work.patch };
     const wish = {
       method: 'PATCH',
-      path: `${path}/status`,
+      path: apiPathBelow(path, 'status'),
       patch: 'strategic',
       body,
       timeoutMs: WRITE_WITHIN_MS,

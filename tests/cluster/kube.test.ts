@@ -1,8 +1,10 @@
 /** Access to a real API server: ways in, watches, and what is left of them when server, etcd and connections fail. */
+
 import assert from 'node:assert/strict';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { apiPath, apiPathBelow, type FieldSelector, fieldEquals } from '../../src/api/api-path.ts';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { codeOf, describeError } from '../../src/base/errors.ts';
 import { createSilentLogger, type Logger, type LogValues } from '../../src/base/logger.ts';
@@ -11,8 +13,8 @@ import type { Cluster } from '../lab/cluster/cluster.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { lab } from '../lab/lab.ts';
 
-const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
-const WHO_AM_I = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+const CONFIG_MAPS = apiPath`/api/v1/namespaces/default/configmaps`;
+const WHO_AM_I = apiPath`/apis/authentication.k8s.io/v1/selfsubjectreviews`;
 const { signal } = new AbortController();
 
 test('the API server', { skip: whyClusterIsSkipped(process.env) }, async (t) => {
@@ -129,12 +131,12 @@ async function refusals(cluster: Cluster): Promise<void> {
   const { general } = access.kube;
   const create = (body: object) => general.request<KubeObject>({ method: 'POST', path: CONFIG_MAPS, body }, signal);
   const created = await create({ metadata: { name: 'one' }, data: { a: 'b' } });
-  const path = `${CONFIG_MAPS}/one`;
+  const path = apiPathBelow(CONFIG_MAPS, 'one');
   const stale = { metadata: { ...created.metadata, resourceVersion: '1' }, data: {} };
   const cases: readonly [() => Promise<unknown>, string][] = [
     [() => create({ metadata: { name: 'one' } }), 'exists'],
     [() => create({ metadata: { name: 'UPPER' } }), 'invalid'],
-    [() => general.request({ method: 'GET', path: `${CONFIG_MAPS}/none` }, signal), 'notFound'],
+    [() => general.request({ method: 'GET', path: apiPathBelow(CONFIG_MAPS, 'none') }, signal), 'notFound'],
     [() => general.request({ method: 'PUT', path, body: stale }, signal), 'conflict'],
     [() => general.request({ method: 'PATCH', path, patch: 'json', body: { no: 'list' } }, signal), 'invalid'],
     [
@@ -198,7 +200,7 @@ async function until(isSo: () => boolean, what: () => string, timeoutMs = 30_000
   }
 }
 
-async function mirrorOf(access: Access, fieldSelector?: string): Promise<Mirror & AsyncDisposable> {
+async function mirrorOf(access: Access, fieldSelector?: FieldSelector): Promise<Mirror & AsyncDisposable> {
   const mirror = new Mirror();
   const wish = {
     path: CONFIG_MAPS,
@@ -215,7 +217,7 @@ async function manyWatches(cluster: Cluster): Promise<void> {
   const names = Array.from({ length: 300 }, (_, index) => `many-${index}`);
   await using all = new AsyncDisposableStack();
   const mirrors: Mirror[] = [];
-  for (const name of names) mirrors.push(all.use(await mirrorOf(access, `metadata.name=${name}`)));
+  for (const name of names) mirrors.push(all.use(await mirrorOf(access, fieldEquals('metadata.name', name))));
   await until(
     () => mirrors.every(({ lists }) => lists === 1),
     () => 'a list for every watch',
@@ -264,7 +266,7 @@ async function frozen(cluster: Cluster): Promise<void> {
   const server = cluster.components['kube-apiserver'];
   await using access = await accessWith(cluster, cluster.adminKubeconfig);
   await using mirror = await mirrorOf(access);
-  await access.kube.heartbeats.request({ method: 'GET', path: '/version' }, signal);
+  await access.kube.heartbeats.request({ method: 'GET', path: apiPath`/version` }, signal);
   await until(
     () => mirror.lists === 1,
     () => 'the list',
@@ -272,7 +274,7 @@ async function frozen(cluster: Cluster): Promise<void> {
   server.freeze();
   try {
     for (const _ of [1, 2]) {
-      const beat = access.kube.heartbeats.request({ method: 'GET', path: '/version' }, signal);
+      const beat = access.kube.heartbeats.request({ method: 'GET', path: apiPath`/version` }, signal);
       await assert.rejects(beat, (error) => codeOf(error) === 'deadline');
     }
     access.kube.reconnect('heartbeats fail');
@@ -285,7 +287,7 @@ async function frozen(cluster: Cluster): Promise<void> {
     () => mirror.names() === 'thawed',
     () => mirror.names(),
   );
-  await access.kube.heartbeats.request({ method: 'GET', path: '/version' }, signal);
+  await access.kube.heartbeats.request({ method: 'GET', path: apiPath`/version` }, signal);
   assert.equal(mirror.lists, 1, 'the watch went on where it was');
 }
 

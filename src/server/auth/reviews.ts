@@ -1,5 +1,6 @@
 /** What the API server is asked about clients: who a token belongs to, and whether a user may do something here. */
 import { createHmac, randomBytes } from 'node:crypto';
+import { type ApiPath, apiPath } from '../../api/api-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CodedError, codeOf } from '../../base/errors.ts';
 import { withDeadline } from '../../base/signal.ts';
@@ -8,7 +9,7 @@ import { createKeptAnswers } from './kept-answers.ts';
 
 /** The one call of the API server's client that reviews need. */
 export type ReviewRequest = <Answer>(
-  request: { readonly method: 'POST'; readonly path: string; readonly body: unknown; readonly timeoutMs: number },
+  request: { readonly method: 'POST'; readonly path: ApiPath; readonly body: unknown; readonly timeoutMs: number },
   signal: AbortSignal,
 ) => Promise<Answer>;
 
@@ -64,7 +65,7 @@ export function createTokenReviews(config: { readonly cacheTtlMs: number }, deps
   // Keys are hashes: tokens don't stay in memory, and nobody can choose where they land in the map.
   const secret = randomBytes(32);
   const ask = shareLookups(async (token: string, key: string, signal: AbortSignal): Promise<User | 'nobody'> => {
-    const path = '/apis/authentication.k8s.io/v1/tokenreviews';
+    const path = apiPath`/apis/authentication.k8s.io/v1/tokenreviews`;
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
     const { status = {} } = await review<TokenReview>(deps, 'token', { path, body }, signal);
     if (status.authenticated !== true && (status.error ?? '') !== '')
@@ -95,7 +96,7 @@ export interface AccessConfig {
 export function createAccessReviews(config: AccessConfig, deps: ReviewDeps): AccessReviews {
   const kept = createKeptAnswers<boolean>(deps.clock.mono, MOST_QUESTIONS);
   const ask = shareLookups(async (spec: object, key: string, signal: AbortSignal): Promise<boolean> => {
-    const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+    const path = apiPath`/apis/authorization.k8s.io/v1/subjectaccessreviews`;
     const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
     const { status = {} } = await review<SubjectAccessReview>(deps, 'access', { path, body }, signal);
     const allowed = status.allowed === true && status.denied !== true;
@@ -155,7 +156,7 @@ function orAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
 async function review<Answer>(
   deps: ReviewDeps,
   kind: 'token' | 'access',
-  { path, body }: { readonly path: string; readonly body: unknown },
+  { path, body }: { readonly path: ApiPath; readonly body: unknown },
   signal: AbortSignal,
 ): Promise<Answer> {
   for (let attempt = 0; ; attempt += 1) {
