@@ -174,3 +174,24 @@ test('events: a sink that is away for long costs no more memory than its queue',
   assert.equal(lines.at(-1)?.['count'], 500);
   await events.stop?.();
 });
+
+test('texts are bounded, in memory and on the way to the API server, also those that were combined', async () => {
+  const sent: string[] = [];
+  const send = ({ message }: { message: string }) => {
+    sent.push(message);
+    return Promise.resolve();
+  };
+  const { events } = setUp({ send });
+  events.start(new AbortController().signal);
+  events.record({ ...pulled, reason: `OutOf${'x'.repeat(300)}`, message: 'ä'.repeat(1_000_000) });
+  for (let n = 0; n < 12; n++) events.record({ ...pulled, message: `${n}${'y'.repeat(5000)}` });
+  await settled();
+  for (const { message, reason } of events.list()) {
+    assert.ok(Buffer.byteLength(message) <= 1024 && reason.length <= 128);
+    assert.ok(message.endsWith(' ...'));
+  }
+  assert.equal(events.list()[0]?.message, `${'ä'.repeat(510)} ...`);
+  assert.match(events.list().at(-1)?.message ?? '', /^\(combined from similar events\): /);
+  assert.ok(sent.length > 1 && sent.every((message) => Buffer.byteLength(message) <= 1024));
+  await events.stop?.();
+});

@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import { createPacedSink, type PacedSinkDeps } from './paced-sink.ts';
-import { createCorrelator, type Event, type InvolvedObject } from './rules/correlation.ts';
+import { boundTexts, createCorrelator, type Event, type InvolvedObject } from './rules/correlation.ts';
 import { createRecentMap } from './rules/recent-map.ts';
 
 export type EventType = 'Normal' | 'Warning';
@@ -120,7 +120,7 @@ function makeEvent(input: EventInput, nodeName: string, at: { readonly now: numb
   // Names end in nanoseconds; the serial number keeps those of one millisecond apart.
   const suffix = (BigInt(Math.floor(at.now)) * 1_000_000n + BigInt(at.serial % 1_000_000)).toString(16);
   const name = `${object.name}.${suffix}`;
-  return {
+  return boundTexts({
     name: isDnsSubdomain(name) ? name : `event.${suffix}`,
     namespace: object.namespace || 'default',
     object,
@@ -131,7 +131,7 @@ function makeEvent(input: EventInput, nodeName: string, at: { readonly now: numb
     firstAt: at.now,
     lastAt: at.now,
     count: 1,
-  };
+  });
 }
 
 function involvedObject(input: EventInput, nodeName: string): InvolvedObject {

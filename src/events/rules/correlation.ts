@@ -3,6 +3,7 @@
  * and an object that does nothing but make events is heard less and less. The numbers are the reference's.
  */
 import { createTokenBucket, type TokenBucket } from '../../base/token-bucket.ts';
+import { truncateUtf8 } from '../../base/truncate.ts';
 import type { EventType } from '../events.ts';
 import { createRecentMap } from './recent-map.ts';
 
@@ -56,6 +57,19 @@ export const DEFAULT_LIMITS: CorrelationLimits = {
   memory: 4096,
 };
 
+/** Bytes that the events.k8s.io API allows for the two texts; the core API, which we write to, has no limit of its own. */
+const LONGEST_MESSAGE = 1024;
+const LONGEST_REASON = 128;
+
+/** As it may be stored and sent: its texts quote runtimes, registries and probes, which can say anything. */
+export function boundTexts<T extends Pick<Event, 'reason' | 'message'>>(event: T): T {
+  return {
+    ...event,
+    reason: truncateUtf8(event.reason, LONGEST_REASON),
+    message: truncateUtf8(event.message, LONGEST_MESSAGE, ' ...'),
+  };
+}
+
 interface Similar {
   readonly messages: Set<string>;
   lastAt: number;
@@ -86,7 +100,7 @@ export function createCorrelator(limits: CorrelationLimits = DEFAULT_LIMITS): Co
     }
     const [oldest] = record.messages;
     if (oldest !== undefined) record.messages.delete(oldest);
-    return { event: { ...event, message: `(combined from similar events): ${event.message}` }, key: kin };
+    return { event: boundTexts({ ...event, message: `(combined from similar events): ${event.message}` }), key: kin };
   };
 
   const count = (event: Event, key: string): Event => {

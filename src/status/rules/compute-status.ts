@@ -7,6 +7,7 @@ import { newestContainer } from '../../plan/observation.ts';
 import { findSources } from '../../plan/restart-all.ts';
 import { isPlainInit } from '../../plan/restart-policy.ts';
 import { mayRun } from '../../plan/stop-order.ts';
+import { shortenMessages } from './bounded-messages.ts';
 import { computeVerdicts, settleConditions } from './conditions.ts';
 import { containerStatus } from './container-status.ts';
 import { finishStatus } from './finished-status.ts';
@@ -15,7 +16,6 @@ import { computeAddresses } from './pod-ips.ts';
 import { podLevelResources } from './pod-level-resources.ts';
 import { withProbes } from './probe-state.ts';
 import type { StatusInput } from './status-input.ts';
-import { shortenMessages } from './termination-messages.ts';
 
 export function computePodStatus(given: StatusInput): PodStatus {
   const input = { ...given, previous: given.previous ?? given.pod.status };

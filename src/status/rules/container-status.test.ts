@@ -297,6 +297,12 @@ test('termination messages share twelve kilobytes, cut between characters', () =
   assert.equal(statusOf(status, 'd').state.terminated?.message, 'short');
 });
 
+test('a message of a waiting container is bounded as well: a registry can say anything', () => {
+  const waiting = new Map([['c', { reason: 'ErrImagePull', message: 'x'.repeat(1_000_000) }]]);
+  const status = compute({}, [], { waiting });
+  assert.equal(statusOf(status, 'c').state.waiting?.message, 'x'.repeat(12_288));
+});
+
 const all = {
   restartPolicy: 'Never' as const,
   containers: [

@@ -1,7 +1,8 @@
-/** Termination messages share a limit for the whole pod, so that a status stays small. */
+/** Messages of containers share a limit for the whole pod, so that a status stays small whatever containers and registries say. */
 import type { Pod } from '../../api/pod.ts';
 import type { ContainerState, ContainerStatus } from '../../api/pod-status.ts';
 import { allContainers } from '../../api/pod-traits.ts';
+import { truncateUtf8 } from '../../base/truncate.ts';
 
 /** Bytes, for all containers of a pod together. */
 const LARGEST_TOTAL = 12 * 1024;
@@ -16,12 +17,9 @@ export function shortenMessages(pod: Pod, statuses: readonly ContainerStatus[]):
 }
 
 function shorten(state: ContainerState, limit: number): ContainerState {
-  const { terminated } = state;
-  // A character has at most three bytes for each unit of its text.
-  if (terminated?.message === undefined || terminated.message.length * 3 <= limit) return state;
-  const bytes = new TextEncoder().encode(terminated.message);
-  if (bytes.length <= limit) return state;
-  // In streaming mode a character that was cut in two is left out.
-  const message = new TextDecoder().decode(bytes.subarray(0, limit), { stream: true });
-  return { terminated: { ...terminated, message } };
+  const { terminated, waiting } = state;
+  if (terminated?.message !== undefined)
+    return { terminated: { ...terminated, message: truncateUtf8(terminated.message, limit) } };
+  if (waiting?.message !== undefined) return { waiting: { ...waiting, message: truncateUtf8(waiting.message, limit) } };
+  return state;
 }
