@@ -1,9 +1,10 @@
 /** What goes through the counted ports is as it was, and is counted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Act } from './act/act.ts';
-import type { HooksPort, ImagesPort, RuntimePort } from './act/ports.ts';
+import type { Act, ActContext, Outcome } from './act/act.ts';
+import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from './act/ports.ts';
 import type { Pod } from './api/pod.ts';
+import { createSilentLogger } from './base/logger.ts';
 import {
   type Counting,
   countAct,
@@ -12,11 +13,12 @@ import {
   countHooks,
   countImages,
   countRuntime,
+  countUserNamespaces,
 } from './compose-counted.ts';
+import { askDriver } from './compose-resources.ts';
 import type { Cgroups } from './host/cgroups.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createWorkMetrics } from './telemetry/metrics-work.ts';
-import { NamespaceMode } from './wire/gen/cri-runtime-v1.ts';
 
 const never = new AbortController().signal;
 
@@ -37,13 +39,12 @@ function count() {
   return { counting, shows };
 }
 
-test('sandboxes by their handler, failures and users of their own, and images among the mounts', async () => {
+test('sandboxes by their handler, failures, and images among the mounts', async () => {
   const { counting, shows } = count();
   let broken = false;
   const answer = () => (broken ? Promise.reject(new Error('no')) : Promise.resolve('id'));
   const port = { sandboxes: { run: answer }, containers: { create: answer } } as unknown as RuntimePort;
   const { sandboxes, containers } = countRuntime(port, counting);
-  const ownUsers = { linux: { securityContext: { namespaceOptions: { usernsOptions: { mode: NamespaceMode.POD } } } } };
   const create = () =>
     containers.create(
       { podSandboxId: 's', sandboxConfig: {}, config: { mounts: [{ image: { image: 'a' } }, { hostPath: '/' }] } },
@@ -52,7 +53,7 @@ test('sandboxes by their handler, failures and users of their own, and images am
   assert.equal(await sandboxes.run({ config: {}, runtimeHandler: '' }, never), 'id');
   assert.equal(await create(), 'id');
   broken = true;
-  await assert.rejects(sandboxes.run({ config: ownUsers, runtimeHandler: 'kata' }, never), /no/);
+  await assert.rejects(sandboxes.run({ config: {}, runtimeHandler: 'kata' }, never), /no/);
   await assert.rejects(create(), /no/);
   // What was taken back is no failure.
   await assert.rejects(sandboxes.run({ config: {}, runtimeHandler: 'kata' }, AbortSignal.abort()), /no/);
@@ -61,11 +62,71 @@ test('sandboxes by their handler, failures and users of their own, and images am
     'kubelet_run_podsandbox_duration_seconds_count{runtime_handler="kata"} 1',
     'kubelet_run_podsandbox_errors_total{runtime_handler="kata"} 1',
     'kubelet_started_pods_errors_total 1',
-    'kubelet_started_user_namespaced_pods_total 1',
-    'kubelet_started_user_namespaced_pods_errors_total 1',
     'kubelet_image_volume_mounted_succeed_total 1',
     'kubelet_image_volume_mounted_errors_total 1',
   );
+});
+
+test('starts of pods with user namespaces, failed where anything in the pass of the sandbox did', async () => {
+  const { counting, shows } = count();
+  const counted = countUserNamespaces(counting);
+  const requests = counted.requests({ sandbox: async () => ({ kind: 'problem', message: '' }) } as Pick<
+    RequestsPort,
+    'sandbox'
+  >);
+  const stopping = new AbortController();
+  /** One pass over a pod: whether it makes a sandbox, and what comes of it. */
+  const pass = async (hostUsers: boolean | undefined, sandbox: boolean, end: () => readonly Outcome[]) => {
+    const pod = { metadata: { uid: 'u' }, spec: { hostUsers, containers: [] } } as unknown as Pod;
+    const act = counted.act({
+      carryOut: async (_, context) => {
+        if (sandbox) await requests.sandbox(context.pod, 0, never);
+        return end();
+      },
+    } as Act);
+    const context = { pod, wanted: stopping.signal, signal: never } as unknown as ActContext;
+    await act.carryOut([], context).catch(() => undefined);
+  };
+  const well = (): readonly Outcome[] => [];
+  const blocked = (): readonly Outcome[] => [{ kind: 'blocked', message: 'no sandbox' }];
+  const notMade = { kind: 'waiting', reason: 'CreateContainerError', message: '', retryAt: undefined } as const;
+  const noContainer = (): readonly Outcome[] => [{ kind: 'start', name: 'c', outcome: notMade }];
+  const interrupted = (): readonly Outcome[] => {
+    throw new Error('runtime away');
+  };
+  const shown = (started: number, failed: number) =>
+    shows(
+      `kubelet_started_user_namespaced_pods_total ${started}`,
+      `kubelet_started_user_namespaced_pods_errors_total ${failed}`,
+    );
+  shown(0, 0);
+  await pass(undefined, true, blocked);
+  await pass(true, true, blocked);
+  shown(0, 0);
+  await pass(false, true, well);
+  shown(1, 0);
+  await pass(false, true, blocked);
+  await pass(false, true, noContainer);
+  await pass(false, true, interrupted);
+  shown(4, 3);
+  await pass(false, false, noContainer);
+  shown(4, 3);
+  stopping.abort();
+  await pass(false, true, interrupted);
+  shown(5, 3);
+});
+
+test('a runtime that cannot say its cgroup driver is on its way out', async () => {
+  const { counting, shows } = count();
+  const answers = ['cgroupfs', 'unsupported', undefined] as const;
+  const driver = (answer: (typeof answers)[number]) => {
+    const tools = { cri: { cgroupDriver: async () => answer }, record: () => undefined, counting };
+    return askDriver(tools, createSilentLogger(), never);
+  };
+  assert.equal(await driver('cgroupfs'), 'cgroupfs');
+  assert.throws(() => shows('kubelet_cri_losing_support{version="1.37.0"} 1'));
+  assert.equal(await driver('unsupported'), undefined);
+  shows('kubelet_cri_losing_support{version="1.37.0"} 1');
 });
 
 test('containers that do not start, by type and reason', async () => {

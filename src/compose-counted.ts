@@ -1,13 +1,12 @@
 /** Ports as they are, but what goes through them is counted and timed. */
 import type { Act, Outcome } from './act/act.ts';
-import type { HooksPort, ImagesPort, RuntimePort } from './act/ports.ts';
+import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from './act/ports.ts';
 import type { Pod } from './api/pod.ts';
 import type { Cgroups } from './host/cgroups.ts';
 import type { CriClient } from './runtime/cri/client.ts';
 import type { Observe } from './runtime/observe/observe.ts';
 import type { ContainerType } from './telemetry/metrics-pods.ts';
 import type { WorkMetrics } from './telemetry/metrics-work.ts';
-import { NamespaceMode } from './wire/gen/cri-runtime-v1.ts';
 
 export interface Counting {
   /** Milliseconds. */
@@ -18,13 +17,11 @@ export interface Counting {
 export function countRuntime(cri: RuntimePort, { mono, work }: Counting): RuntimePort {
   const runSandbox: RuntimePort['sandboxes']['run'] = async (request, signal) => {
     const began = mono();
-    const namespaces = request.config.linux?.securityContext?.namespaceOptions;
     const tell = (failed: boolean) =>
       work.sandboxRun({
         runtimeHandler: request.runtimeHandler,
         ms: mono() - began,
         failed,
-        ownUsers: namespaces?.usernsOptions?.mode === NamespaceMode.POD,
       });
     return await toldOf(() => cri.sandboxes.run(request, signal), tell, signal);
   };
@@ -63,6 +60,46 @@ export function countAct(act: Act, { work }: Counting): Act {
       }
       return outcomes;
     },
+  };
+}
+
+/**
+ * Starts of pods with user namespaces. What goes wrong with those often shows only when a container is created, so a start counts as
+ * failed when anything failed in the pass that made the sandbox.
+ */
+export function countUserNamespaces({ work }: Counting): {
+  requests<T extends Pick<RequestsPort, 'sandbox'>>(requests: T): T;
+  act(act: Act): Act;
+} {
+  /** Whose sandbox is made in the pass that is under way: a pod has one pass at a time. */
+  const starting = new Set<string>();
+  return {
+    requests: (requests) => ({
+      ...requests,
+      sandbox: (pod: Pod, attempt: number, signal: AbortSignal) => {
+        if (pod.spec.hostUsers === false) {
+          starting.add(pod.metadata.uid);
+          work.userNamespacedPod('started');
+        }
+        return requests.sandbox(pod, attempt, signal);
+      },
+    }),
+    act: (act) => ({
+      ...act,
+      carryOut: async (actions, context) => {
+        let failed = false;
+        try {
+          const outcomes = await act.carryOut(actions, context);
+          failed = outcomes.some((outcome) => outcome.kind === 'blocked' || failureOf(outcome) !== undefined);
+          return outcomes;
+        } catch (error) {
+          failed = !context.wanted.aborted && !context.signal.aborted;
+          throw error;
+        } finally {
+          if (starting.delete(context.pod.metadata.uid) && failed) work.userNamespacedPod('failed');
+        }
+      },
+    }),
   };
 }
 

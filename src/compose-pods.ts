@@ -15,6 +15,7 @@ import {
   countImages,
   countReads,
   countRuntime,
+  countUserNamespaces,
 } from './compose-counted.ts';
 import { composeDecisions } from './compose-decisions.ts';
 import { composeImages, type ImageTools } from './compose-images.ts';
@@ -154,10 +155,11 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     metrics: probeCounts,
   });
   const nodeLogs = composeLogs(config, deps, { cri, views: () => pods.views() });
+  const userNamespaces = countUserNamespaces(counting);
   const act = createAct({
     clock,
     runtime: countRuntime(cri, counting),
-    requests,
+    requests: userNamespaces.requests(requests),
     images: countImages(images, counting),
     hooks: countHooks(hooks, counting),
     directories,
@@ -171,7 +173,7 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     {
       clock,
       log: log.named('pods'),
-      act: countAct(act, counting),
+      act: userNamespaces.act(countAct(act, counting)),
       observe: countReads(observe, counting),
       record,
       onPass: (pass) => {

@@ -7,6 +7,7 @@ import type { Quantities } from './api/pod-resources.ts';
 import type { QosClass } from './api/pod-status.ts';
 import { qosClassOf } from './api/qos-class.ts';
 import { formatQuantity } from './api/quantity.ts';
+import type { Logger } from './base/logger.ts';
 import type { KubeletDeps } from './compose.ts';
 import { type Counting, countCgroups } from './compose-counted.ts';
 import type { Config } from './config/config.ts';
@@ -17,13 +18,34 @@ import { createCgroups } from './host/cgroups.ts';
 import { memoryBytes, onlineCpus } from './host/machine.ts';
 import { createResources, type Resources } from './resources/resources.ts';
 import type { Reservations } from './resources/rules/allocatable.ts';
+import type { CgroupDriver } from './resources/rules/cgroup-name.ts';
 import type { CriClient } from './runtime/cri/client.ts';
 
-export function composeResources(
-  config: Config,
-  { clock, log }: KubeletDeps,
-  tools: { readonly cri: CriClient; readonly record: RecordEvent; readonly counting?: Counting | undefined },
-): Resources {
+export interface ResourceTools {
+  readonly cri: Pick<CriClient, 'cgroupDriver'>;
+  readonly record: RecordEvent;
+  readonly counting?: Counting | undefined;
+}
+
+/** The first version whose kubelet no longer works with a runtime that can't say which cgroup driver it uses. */
+const RUNTIME_CONFIG_REQUIRED_FROM = '1.37.0';
+
+/** Undefined: the runtime does not say, so the configuration counts. */
+export async function askDriver(
+  { cri, counting }: ResourceTools,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<CgroupDriver | undefined> {
+  const driver = await cri.cgroupDriver(signal);
+  if (driver !== 'unsupported') return driver;
+  log.info(
+    'CRI implementation should be updated to support RuntimeConfig. Falling back to using cgroupDriver from kubelet config.',
+  );
+  counting?.work.runtimeLosesSupport(RUNTIME_CONFIG_REQUIRED_FROM);
+  return undefined;
+}
+
+export function composeResources(config: Config, { clock, log }: KubeletDeps, tools: ResourceTools): Resources {
   const { kubelet, settings, features } = config;
   const cgroups = createCgroups(parseCgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8')));
   const askRuntime = features.enabled('KubeletCgroupDriverFromCRI');
@@ -39,7 +61,7 @@ export function composeResources(
         hugePages: hugePages(),
         pids: processLimit(),
       }),
-      runtimeDriver: (signal) => (askRuntime ? tools.cri.cgroupDriver(signal) : Promise.resolve(undefined)),
+      runtimeDriver: (signal) => (askRuntime ? askDriver(tools, log, signal) : Promise.resolve(undefined)),
       record: tools.record,
     },
     {

@@ -5,8 +5,6 @@ export interface SandboxRun {
   readonly runtimeHandler: string;
   readonly ms: number;
   readonly failed: boolean;
-  /** The pod has users of its own. */
-  readonly ownUsers: boolean;
 }
 
 export interface WantedImage {
@@ -20,6 +18,10 @@ export interface WantedImage {
 
 export interface WorkMetrics {
   sandboxRun(run: SandboxRun): void;
+  /** A pod with a user namespace is being started; or that failed, in its sandbox or in the containers started with it. */
+  userNamespacedPod(what: 'started' | 'failed'): void;
+  /** The Kubernetes version from which on this runtime is too old. */
+  runtimeLosesSupport(version: string): void;
   containerFailed(failure: { readonly reason: string; readonly type: string }): void;
   /** `create`, `update`, `sync` or `terminated`. */
   workerPass(pass: { readonly kind: string; readonly ms: number }): void;
@@ -48,7 +50,9 @@ export function createWorkMetrics(metrics: Metrics): WorkMetrics {
   };
 }
 
-function sandboxMetrics(metrics: Metrics): Pick<WorkMetrics, 'sandboxRun'> {
+function sandboxMetrics(
+  metrics: Metrics,
+): Pick<WorkMetrics, 'sandboxRun' | 'userNamespacedPod' | 'runtimeLosesSupport'> {
   const labels = ['runtime_handler'];
   const duration = metrics.histogram({
     name: 'kubelet_run_podsandbox_duration_seconds',
@@ -64,23 +68,28 @@ function sandboxMetrics(metrics: Metrics): Pick<WorkMetrics, 'sandboxRun'> {
     name: 'kubelet_started_pods_errors_total',
     help: 'Pods whose sandbox could not be started.',
   });
-  const ownUsers = metrics.counter({
+  const userNamespaced = metrics.counter({
     name: 'kubelet_started_user_namespaced_pods_total',
-    help: 'Pods with users of their own that were to be started.',
+    help: 'Pods with a user namespace that were to be started.',
   });
-  const failedOwnUsers = metrics.counter({
+  const userNamespacedFailed = metrics.counter({
     name: 'kubelet_started_user_namespaced_pods_errors_total',
-    help: 'Pods with users of their own whose sandbox could not be started.',
+    help: 'Pods with a user namespace whose sandbox or containers could not be started.',
+  });
+  const losing = metrics.gauge({
+    name: 'kubelet_cri_losing_support',
+    help: 'The Kubernetes version from which on the container runtime is too old.',
+    labels: ['version'],
   });
   return {
     sandboxRun: (run) => {
       duration.observe(run.ms / 1000, [run.runtimeHandler]);
-      if (run.ownUsers) ownUsers.add(1);
       if (!run.failed) return;
       errors.add(1, [run.runtimeHandler]);
       failedPods.add(1);
-      if (run.ownUsers) failedOwnUsers.add(1);
     },
+    userNamespacedPod: (what) => (what === 'failed' ? userNamespacedFailed : userNamespaced).add(1),
+    runtimeLosesSupport: (version) => losing.set(1, [version]),
   };
 }
 

@@ -30,8 +30,8 @@ export interface CriRuntime {
   version(signal: AbortSignal): Promise<VersionResponse>;
   /** `verbose` adds the runtime's own configuration as JSON under `info`. */
   status(options: { readonly verbose?: boolean }, signal: AbortSignal): Promise<StatusResponse>;
-  /** Undefined where the runtime can't say (containerd 1.x). */
-  cgroupDriver(signal: AbortSignal): Promise<'systemd' | 'cgroupfs' | undefined>;
+  /** Undefined where the runtime says nothing of it; `unsupported` where it lacks the call (containerd 1.x). */
+  cgroupDriver(signal: AbortSignal): Promise<'systemd' | 'cgroupfs' | 'unsupported' | undefined>;
   setPodCidr(podCidr: string, signal: AbortSignal): Promise<void>;
   /**
    * Reads events until `signal` aborts or the stream ends. `onEvent` must not wait for anything: a stalled reader can
@@ -98,7 +98,7 @@ function createRuntimeCalls(grpc: GrpcClient, timeouts: CriTimeouts): CriRuntime
         if (linux === undefined) return undefined;
         return linux.cgroupDriver === CgroupDriver.CGROUPFS ? 'cgroupfs' : 'systemd';
       } catch (error) {
-        if (codeOf(error) === 'unsupported') return undefined;
+        if (codeOf(error) === 'unsupported') return 'unsupported';
         throw error;
       }
     },
