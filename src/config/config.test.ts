@@ -306,6 +306,9 @@ test('pages show the names of the headers of a URL with pods, and not what is in
     renderArguments(['kubelet', '--manifest-url-header=a:s3cret', '-manifest-url-header', 'b:s3cret', '--v=2']),
     ['kubelet', '--manifest-url-header=<masked>', '-manifest-url-header', '<masked>', '--v=2'],
   );
+  assert.deepEqual(renderArguments(['--manifest_url_header', 's3cret']), ['--manifest_url_header', '<masked>']);
+  const wrong = problemsOf(['--manifest-url-header=s3cret']);
+  assert.match(wrong.join(), /flag --manifest-url-header: "<masked>" is not allowed: use name:value pairs/);
 });
 
 test('no command line and no file makes the front door throw', () => {

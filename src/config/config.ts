@@ -159,7 +159,7 @@ function withoutSecrets(kubelet: KubeletConfiguration): KubeletConfiguration {
 
 /** The command line as pages show it, without what is secret in it. */
 export function renderArguments(argv: readonly string[]): readonly string[] {
-  const isSecret = (word = '') => /^--?manifest-url-header$/.test(word);
+  const isSecret = (word = '') => /^--?manifest[-_]url[-_]header$/.test(word);
   return argv.map((word, at) => {
     const [name, value] = word.split(/=(.*)/s);
     if (isSecret(name) && value !== undefined) return `${name}=${MASKED}`;

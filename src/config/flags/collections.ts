@@ -91,11 +91,11 @@ export const booleanMap: Kind<Readonly<Record<string, boolean>>> = {
 /** HTTP headers: `a:hello,b:again,b:beautiful`; a name may come several times. */
 export const headers: Kind<Readonly<Record<string, readonly string[]>>> = {
   label: 'name:value',
+  secret: true,
   parse: (text, before) => {
     const found = new Map<string, readonly string[]>(Object.entries(before ?? {}));
     for (const entry of entriesOf(text)) {
       const pair = splitPair(entry, ':');
-      // The entry itself stays out of the message: headers hold secrets.
       if (pair === undefined) return bad('name:value pairs separated by commas');
       found.set(pair[0], [...(found.get(pair[0]) ?? []), pair[1]]);
     }

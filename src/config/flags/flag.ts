@@ -1,3 +1,4 @@
+import { MASKED } from '../rules/diff.ts';
 import type { Kind } from './kind.ts';
 import type { Configurable, Target } from './target.ts';
 
@@ -87,7 +88,7 @@ function readAll<T>(
   let result: { value: T } | undefined;
   for (const text of texts) {
     const parsed = kind.parse(text, result?.value);
-    if (parsed.is === 'bad') return { is: 'bad', text, allowed: parsed.allowed };
+    if (parsed.is === 'bad') return { is: 'bad', text: kind.secret ? MASKED : text, allowed: parsed.allowed };
     if (parsed.is === 'value') result = { value: parsed.value };
   }
   if (result === undefined) return { is: 'nothing' };

@@ -4,6 +4,8 @@ export type Kind<T> = {
   readonly label: string;
   /** The text that a flag without a value stands for; a kind without it takes the next word. */
   readonly bare?: string;
+  /** What is written may be a secret: no message repeats it. */
+  readonly secret?: true;
   /** `before` is what earlier uses of the same flag gave: lists and maps grow, everything else is replaced. */
   readonly parse: (text: string, before: T | undefined) => Parsed<T>;
   /** As it would be written on the command line. */
