@@ -112,6 +112,7 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     createLockPart(config, deps, ending.resolve),
     createDirectoriesPart(config, deps),
     eventLoopLag,
+    createMemoryPart(deps),
     runtime.connection,
     runtime.health,
     ...(kube === undefined ? [] : [kube]),
@@ -182,6 +183,26 @@ function createMachinePart({ kubelet }: Config, { host, log }: KubeletDeps): Par
       const refused = host.setOwnOomScore(kubelet.oomScoreAdj);
       if (refused !== undefined)
         log.warn('Failed to set own oomScoreAdj', { oomScoreAdj: kubelet.oomScoreAdj, err: refused });
+    },
+  };
+}
+
+/** After the start, and after what usually follows it. Releasing costs a few milliseconds of page faults, so it is not done all the time. */
+const RELEASE_PAGES_AFTER_MS: readonly number[] = [10_000, 60_000, 600_000];
+
+function createMemoryPart({ host, log, clock }: KubeletDeps): Part {
+  return {
+    name: 'memory',
+    start: (signal) => {
+      const release = async () => {
+        for (const delay of RELEASE_PAGES_AFTER_MS) {
+          await clock.sleep(delay, signal);
+          await host.releaseProgramPages();
+        }
+      };
+      release().catch((err) => {
+        if (!signal.aborted) log.warn('Failed to release pages of the program file', { err });
+      });
     },
   };
 }

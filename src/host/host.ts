@@ -6,6 +6,7 @@ import { acquireFileLock, type FileLock } from './lock-file.ts';
 import { setOwnOomScore, swapAreas } from './machine.ts';
 import { type OpenFilesOutcome, raiseOpenFiles } from './open-files.ts';
 import { createOutput, type Output, type OutputDeps } from './output.ts';
+import { releaseProgramPages } from './program-pages.ts';
 import { notifyServiceManager } from './service-manager.ts';
 import { createSyscalls } from './syscalls.ts';
 
@@ -16,6 +17,8 @@ export interface Host {
   setOwnOomScore(score: number): string | undefined;
   /** Lets the system have the memory that this process has freed. */
   giveBackMemory(): void;
+  /** Unmaps what is resident of the program's own files; what is needed again comes back from the page cache. */
+  releaseProgramPages(): Promise<void>;
   acquireFileLock(path: string, clock: Clock, signal: AbortSignal, onWait: () => void): Promise<FileLock>;
   /** Tells systemd a state such as `READY=1`, where `socket` (its NOTIFY_SOCKET) is set. */
   notifyServiceManager(socket: string | undefined, state: string): void;
@@ -32,6 +35,7 @@ export function createHost(): Host {
     raiseOpenFiles: (wish) => raiseOpenFiles(syscalls, wish),
     setOwnOomScore: (score) => setOwnOomScore(score),
     giveBackMemory: syscalls.giveBackMemory,
+    releaseProgramPages: () => releaseProgramPages(({ start, bytes }) => syscalls.releasePages(start, bytes)),
     acquireFileLock: (path, clock, signal, onWait) =>
       acquireFileLock(path, { syscalls, inotify, clock }, signal, onWait),
     notifyServiceManager: (socket, state) => notifyServiceManager(syscalls, socket, state),

@@ -10,6 +10,7 @@ import { CodedError, type ErrorCode } from '../base/errors.ts';
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const LOCK_UN = 8;
+const MADV_DONTNEED = 4;
 const RLIMIT_NOFILE = 7;
 const MSG_NOSIGNAL = 0x4000;
 const MSG_DONTWAIT = 0x40;
@@ -43,6 +44,8 @@ export interface Syscalls {
   sendDatagram(name: string, bytes: Uint8Array): void;
   /** Lets the system have the memory that this process has freed. Some milliseconds for each hundred megabytes. */
   giveBackMemory(): void;
+  /** Unmaps the pages of a mapping; only for those that the kernel can read again from a file, unchanged. */
+  releasePages(start: bigint, bytes: bigint): void;
   /** Whether the descriptor takes bytes within `ms`, or until a signal comes. Blocks for that long: only for the last moments of a process. */
   waitWritable(fd: number, ms: number): boolean;
 }
@@ -59,6 +62,7 @@ const SIGNATURES = {
   sendto: { arguments: ['i32', 'buffer', 'u64', 'i32', 'buffer', 'u32'], return: 'i64' },
   close: { arguments: ['i32'], return: 'i32' },
   malloc_trim: { arguments: ['u64'], return: 'i32' },
+  madvise: { arguments: ['u64', 'u64', 'i32'], return: 'i32' },
   poll: { arguments: ['buffer', 'u64', 'i32'], return: 'i32' },
   __errno_location: { arguments: [], return: 'pointer' },
 } as const;
@@ -81,6 +85,7 @@ export function createSyscalls(): Syscalls {
       throw systemError(code, 'flock', `descriptor ${fd}`);
     },
     giveBackMemory: () => void libc.malloc_trim(0n),
+    releasePages: (start, bytes) => void check(libc.madvise(start, bytes, MADV_DONTNEED), 'madvise', 'program pages'),
     unlock: (fd) => void check(libc.flock(fd, LOCK_UN), 'flock', `descriptor ${fd}`),
     openFilesLimit: () => {
       const limit = new BigUint64Array(2);
