@@ -9,7 +9,7 @@ PROGRAMS := debian-containerd debian-containerd-shim-runc-v2 debian-ctr debian-r
   containerd containerd-shim-runc-v2 ctr runc kubelet-reference
 CLUSTER_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl debian-kubectl agnhost ginkgo e2e.test nginx
 
-.PHONY: help programs build run test test-unit lint format bench conformance recorded soak dist clean
+.PHONY: help programs build run test test-long test-unit lint format bench conformance recorded soak dist clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -36,6 +36,10 @@ programs: $(READY) ## the programs of the lab: Debian packages, and what is buil
 test: lint build programs ## every test: unit, process, lab, node, cluster, guest, and the short forms of the long runs
 	@$(NODE) tools/test/main.ts $(SUITES)
 
+# Hours: what only repeats what a shorter form in `make test` does, or needs no repeating at every change.
+test-long: $(READY) ## the long runs one after the other: recorded, conformance, conformance SUITE=node, soak (ONLY=soak runs one)
+	@$(NODE) tools/test/long.ts $(ONLY)
+
 test-unit: $(READY) ## the fast part: rules and parts beside their code
 	@$(NODE) tools/test/main.ts unit
 
@@ -51,8 +55,9 @@ format: $(READY) ## mend what the lint tool can mend by itself
 bench: build ## ours beside the reference kubelet, as ratios (ONLY=start runs one measure)
 	@$(NODE) bench/main.ts $(if $(ONLY),--only $(ONLY))
 
-conformance: build ## the upstream e2e suite (FOCUS= SKIP= KUBELET=reference PROCS=)
-	@FOCUS='$(FOCUS)' SKIP='$(SKIP)' KUBELET='$(KUBELET)' PROCS='$(PROCS)' $(NODE) tests/conformance/main.ts
+conformance: build ## the upstream e2e suite, or with SUITE=node the node suite (FOCUS= SKIP= KUBELET=reference PROCS= SET=)
+	@FOCUS='$(FOCUS)' SKIP='$(SKIP)' KUBELET='$(KUBELET)' PROCS='$(PROCS)' SET='$(SET)' FLAGS='$(FLAGS)' \
+	  $(NODE) tests/conformance/$(if $(SUITE),$(SUITE)/)main.ts
 
 recorded: build ## the recorded lives of 60 pods, lived again under our kubelet and compared: as static pods, and in a cluster
 	@$(NODE) tests/recorded/main.ts $(LIVES)

@@ -16,14 +16,18 @@ export interface E2ePrograms {
   readonly nginx: string;
 }
 
-const E2E = 'registry.k8s.io/e2e-test-images';
-const PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+export const E2E = 'registry.k8s.io/e2e-test-images';
+export const PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export async function e2eImages(programs: E2ePrograms): Promise<readonly Image[]> {
+  return (await e2eImageSpecs(programs)).map(makeImage);
+}
+
+export async function e2eImageSpecs(programs: E2ePrograms): Promise<readonly ImageSpec[]> {
+  const layers = await shellLayers();
   const { layers: base } = await busyboxImage();
-  const layers = [...base, await shellLayer()];
   const agnhost = await readFile(programs.agnhost);
-  const specs: readonly ImageSpec[] = [
+  return [
     { names: [`${E2E}/busybox:1.37.0-1`], layers, config: { Cmd: ['sh'], Env: [PATH] } },
     { names: [`${E2E}/nonroot:1.5`], layers, config: { Cmd: ['sh'], Env: [PATH], User: '1234' } },
     await agnhostImage(agnhost, layers),
@@ -31,7 +35,12 @@ export async function e2eImages(programs: E2ePrograms): Promise<readonly Image[]
     await nginxImage(programs.nginx, base),
     kittenImage(),
   ];
-  return specs.map(makeImage);
+}
+
+/** A root file system with busybox and bash. */
+export async function shellLayers(): Promise<ImageSpec['layers']> {
+  const { layers } = await busyboxImage();
+  return [...layers, await shellLayer()];
 }
 
 /**

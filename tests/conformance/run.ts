@@ -7,7 +7,6 @@ import { createSystemClock } from '../../src/base/clock.ts';
 import { cacheRoot } from '../../tools/machine/cache.ts';
 import type { Image } from '../../tools/machine/oci/image.ts';
 import { ensurePackages } from '../../tools/machine/packages.ts';
-import type { Part } from '../../tools/machine/part.ts';
 import { createBinaries } from '../lab/binaries/binaries.ts';
 import { formatElapsed, type Progress, ticking } from '../lab/binaries/progress.ts';
 import type { Cluster } from '../lab/cluster/cluster.ts';
@@ -59,7 +58,7 @@ export async function runConformance(options: RunOptions): Promise<Run> {
     env: { HOME: folder },
     cwd: folder,
   });
-  await watchRun(part, progress);
+  await watchSpecs({ logFile: part.logFile, ended: part.exited, progress });
   const log = await readFile(part.logFile, 'utf8');
   await writeFile(join(folder, LOG), log);
   const report = await readFile(join(folder, REPORT), 'utf8').catch((cause: unknown) => {
@@ -71,9 +70,10 @@ export async function runConformance(options: RunOptions): Promise<Run> {
   return { results, folder };
 }
 
-async function makeFolder(env: NodeJS.ProcessEnv): Promise<string> {
+/** A new directory for what a run leaves; the oldest of its kind go. */
+export async function makeFolder(env: NodeJS.ProcessEnv, kind = 'conformance'): Promise<string> {
   const name = new Date().toISOString().replaceAll(/[:.]/g, '-');
-  const folder = join(cacheRoot(env), 'conformance', name);
+  const folder = join(cacheRoot(env), kind, name);
   await mkdir(folder, { recursive: true });
   await prune(dirname(folder));
   return folder;
@@ -121,15 +121,22 @@ function ginkgoCommand(given: {
   ];
 }
 
-/** Ginkgo's exit code says no more than the report does. */
-async function watchRun(part: Part, progress: Progress): Promise<void> {
+/** Shows how far a suite is until it has ended. Ginkgo's exit code says no more than the report does. */
+export async function watchSpecs(watched: {
+  readonly logFile: string;
+  readonly ended: Promise<unknown>;
+  readonly progress: Progress;
+  /** Before every line of progress. */
+  readonly label?: string;
+}): Promise<void> {
+  const { logFile, progress, label = '' } = watched;
   const clock = createSystemClock();
   const start = clock.mono();
   using _ticks = ticking(progress, clock, () => {
-    const { done, failed, total } = readProgress(readFileSync(part.logFile, 'utf8'));
-    return `${done} of ${total ?? '?'} specs done, ${failed} failed, ${formatElapsed(clock.mono() - start)}`;
+    const { done, failed, total } = readProgress(readFileSync(logFile, 'utf8'));
+    return `${label}${done} of ${total ?? '?'} specs done, ${failed} failed, ${formatElapsed(clock.mono() - start)}`;
   });
-  await part.exited;
+  await watched.ended;
 }
 
 export function readProgress(log: string): { done: number; failed: number; total: number | undefined } {

@@ -34,18 +34,18 @@ export function readSettings(env: Environment): Settings {
   return settings;
 }
 
-function readKubelet(text: string): Settings['kubelet'] {
+export function readKubelet(text: string): Settings['kubelet'] {
   if (text === 'ours' || text === 'reference') return text;
   throw new Error(`KUBELET=${text}: want ours or reference`);
 }
 
-function readProcs(text: string): number {
+export function readProcs(text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= MOST_PROCS) return value;
   throw new Error(`PROCS=${text}: want a number from 1 to ${MOST_PROCS}`);
 }
 
-function readFlag(name: string, text: string): boolean {
+export function readFlag(name: string, text: string): boolean {
   if (text === '0' || text === '1') return text === '1';
   throw new Error(`${name}=${text}: want 0 or 1`);
 }

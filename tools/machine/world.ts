@@ -96,7 +96,7 @@ async function furnishWorld(given: {
 
   const intoCgroup = async (name: string): Promise<string[]> => {
     await createTree(hierarchies, join(cgroup, name));
-    return ['sh', '-c', JOIN_CGROUPS, join('/', cgroup, name), ...hierarchies.mounts, '--'];
+    return inCgroup(hierarchies, join(cgroup, name));
   };
   await createTree(hierarchies, join(cgroup, ANCHOR_CGROUP));
   const anchor = startPart({
@@ -148,12 +148,24 @@ async function furnishWorld(given: {
   };
 }
 
+/** What stands before a command to start it in this cgroup, in every hierarchy. */
+export function inCgroup(hierarchies: CgroupHierarchies, cgroup: string): string[] {
+  return ['sh', '-c', JOIN_CGROUPS, join('/', cgroup), ...hierarchies.mounts, '--'];
+}
+
 // $0 is the cgroup; the arguments up to `--` are mount points; the rest is the command.
 const JOIN_CGROUPS = `
 set -e
 while [ "$1" != -- ]; do echo $$ > "$1$0/cgroup.procs"; shift; done
 shift
 exec "$@"`;
+
+/** Shell lines that give an empty network namespace the node's address. */
+export const FURNISH_NETWORK = `ip link set lo up
+ip link add node0 type bridge
+ip address add ${NODE_ADDRESS}/24 dev node0
+ip link set node0 up
+ip route add default via ${NODE_GATEWAY} dev node0`;
 
 // Runs as the anchor, inside the new namespaces; $0 is the world's folder. Mounts are shared again within the world, because pods may
 // ask for mounts that propagate. /run is fresh: network namespaces, locks and shim sockets of the runtime live there.
@@ -167,17 +179,20 @@ mount --bind "$0/log" /var/log
 mkdir -p /var/log/pods /var/log/containers
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir -p /run/lock /run/netns
-ip link set lo up
-ip link add node0 type bridge
-ip address add ${NODE_ADDRESS}/24 dev node0
-ip link set node0 up
-ip route add default via ${NODE_GATEWAY} dev node0
+${FURNISH_NETWORK}
 echo ${JSON.stringify(ANCHOR_READY)}
 exec sleep infinity`;
 
 /** The hierarchies again, mounted from inside the cgroup namespace, and the processes of the anchor out of the root. */
 function remountCgroups(hierarchies: CgroupHierarchies): string {
-  const lines = ['umount --recursive --lazy /sys/fs/cgroup'];
+  const lines = ['umount --recursive --lazy /sys/fs/cgroup', ...mountCgroups(hierarchies)];
+  for (const mount of hierarchies.mounts) lines.push(`echo $$ > ${mount}/${ANCHOR_CGROUP}/cgroup.procs`);
+  return lines.join('\n');
+}
+
+/** Shell lines that mount every hierarchy at its place, as the cgroup namespace of the shell sees it. */
+export function mountCgroups(hierarchies: CgroupHierarchies): readonly string[] {
+  const lines: string[] = [];
   if (hierarchies.controllers.size > 0) lines.push('mount -t tmpfs -o mode=755 tmpfs /sys/fs/cgroup');
   for (const [mount, controllers] of hierarchies.controllers) {
     lines.push(`mkdir -p ${mount}`, `mount -t cgroup -o ${controllers} cgroup ${mount}`);
@@ -186,6 +201,5 @@ function remountCgroups(hierarchies: CgroupHierarchies): string {
     }
   }
   lines.push(`mkdir -p ${hierarchies.unified}`, `mount -t cgroup2 cgroup2 ${hierarchies.unified}`);
-  for (const mount of hierarchies.mounts) lines.push(`echo $$ > ${mount}/${ANCHOR_CGROUP}/cgroup.procs`);
-  return lines.join('\n');
+  return lines;
 }

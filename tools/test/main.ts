@@ -1,10 +1,7 @@
 /** Runs test suites one after the other and goes on after a failure: `node tools/test/main.ts [SUITE…]`. */
-import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { ROOT, runChild } from './child.ts';
 import { chooseSuites, type Suite } from './suites.ts';
-
-const root = resolve(import.meta.dirname, '..', '..');
 
 interface Result {
   readonly name: string;
@@ -12,19 +9,11 @@ interface Result {
   readonly seconds: number;
 }
 
-function runNode(args: readonly string[]): Promise<number> {
-  return new Promise((done, fail) => {
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
-    child.on('error', fail);
-    child.on('exit', (code, signal) => done(signal === null ? (code ?? 1) : 1));
-    // Ctrl-C reaches the whole process group; a signal sent to this process alone is passed on, so that worlds are taken down.
-    for (const name of ['SIGTERM', 'SIGHUP'] as const) process.on(name, () => child.kill(name));
-  });
-}
+const runNode = (args: readonly string[]): Promise<number> => runChild(process.execPath, args);
 
 async function runSuite(suite: Suite): Promise<Result> {
   const excluded = [...(suite.except ?? [])];
-  const files = suite.files.flatMap((pattern) => globSync(pattern, { cwd: root, exclude: excluded })).sort();
+  const files = suite.files.flatMap((pattern) => globSync(pattern, { cwd: ROOT, exclude: excluded })).sort();
   if (files.length === 0) return { name: suite.name, outcome: 'empty', seconds: 0 };
   console.log(`\n== ${suite.name}: ${suite.about} (${files.length} files)`);
   const start = performance.now();

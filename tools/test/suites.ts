@@ -32,6 +32,7 @@ export const SUITES: readonly Suite[] = [
       'tools/**/*.test.ts',
       'tests/lab/binaries/*.test.ts',
       'tests/lab/unit/*.test.ts',
+      'tests/conformance/node/*.test.ts',
       'tests/pods/*.test.ts',
       'tests/recorded/**/*.test.ts',
       'bench/**/*.test.ts',

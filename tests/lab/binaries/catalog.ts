@@ -83,6 +83,9 @@ const kubernetes: GoModule = {
   buildPackages: [],
 };
 
+/** A module of its own: a new program in the list of a module gives all of that module a new place, and each would be built again. */
+const nodeSuite: GoModule = { ...kubernetes, name: 'node-suite', folder: join(GO_FOLDER, 'node-suite') };
+
 /** Servers tell their version from the first package, the user agents of clients come from the second. */
 function stampKubernetes(version: string): readonly string[] {
   const [major, minor] = version.replace(/^v/, '').split('.');
@@ -121,6 +124,8 @@ export const labCatalog = {
   agnhost: built(kubernetes, `${KUBERNETES}/test/images/agnhost`, 'agnhost'),
   ginkgo: built(kubernetes, 'github.com/onsi/ginkgo/v2/ginkgo', 'ginkgo'),
   'e2e.test': built(kubernetes, `${KUBERNETES}/test/e2e`, 'e2e.test', 'test'),
+  'e2e_node.test': built(nodeSuite, `${KUBERNETES}/test/e2e_node`, 'e2e_node.test', 'test'),
+  'sample-device-plugin': built(nodeSuite, `${KUBERNETES}/test/images/sample-device-plugin`, 'sample-device-plugin'),
 
   'debian-containerd': fromDebian('containerd', '/usr/bin/containerd'),
   'debian-containerd-shim-runc-v2': fromDebian('containerd', '/usr/bin/containerd-shim-runc-v2'),

@@ -148,7 +148,13 @@ test('the go.mod files that are checked in pin what the lab promises', async () 
       source.goPackage,
     );
   }
-  assert.deepEqual(promised, { containerd: 'v2.4.2', runc: 'v1.5.2', etcd: 'v3.6.8', kubernetes: 'v1.36.4' });
+  assert.deepEqual(promised, {
+    containerd: 'v2.4.2',
+    runc: 'v1.5.2',
+    etcd: 'v3.6.8',
+    kubernetes: 'v1.36.4',
+    'node-suite': 'v1.36.4',
+  });
 });
 
 test('Kubernetes tells its version in servers and in clients', () => {

@@ -38,6 +38,12 @@ test('tar itself reads what was written', async () => {
   assert.deepEqual((await listed(writeTar(ENTRIES))).split('\n'), expected);
 });
 
+test('a long path is split between the two fields that tar has for it', async () => {
+  const path = `var/registry/${'a'.repeat(64)}/${'b'.repeat(60)}/data`;
+  const listing = await listed(writeTar([{ kind: 'file', path, content: Buffer.from('x') }]));
+  assert.equal(listing.trim().split(' ').at(-1), path);
+});
+
 test('a name that tar has no room for is refused', () => {
   assert.throws(() => writeTar([{ kind: 'folder', path: 'x'.repeat(100) }]), /longer than 100 bytes/);
 });

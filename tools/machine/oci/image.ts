@@ -35,7 +35,7 @@ export interface Image {
   readonly layers: readonly Blob[];
 }
 
-const MEDIA = {
+export const MEDIA = {
   index: 'application/vnd.oci.image.index.v1+json',
   manifest: 'application/vnd.oci.image.manifest.v1+json',
   config: 'application/vnd.oci.image.config.v1+json',
@@ -99,11 +99,11 @@ export function archiveKey(images: readonly Image[]): string {
   return hash.digest('hex').slice(0, 24);
 }
 
-function makeBlob(mediaType: string, content: Buffer): Blob {
+export function makeBlob(mediaType: string, content: Buffer): Blob {
   return { mediaType, digest: `sha256:${createHash('sha256').update(content).digest('hex')}`, content };
 }
 
-function describeBlob(blob: Blob): { mediaType: string; digest: string; size: number } {
+export function describeBlob(blob: Blob): { mediaType: string; digest: string; size: number } {
   return { mediaType: blob.mediaType, digest: blob.digest, size: blob.content.length };
 }
 

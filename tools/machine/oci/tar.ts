@@ -17,6 +17,7 @@ export interface Ownership {
 
 const BLOCK = 512;
 const NAME_LENGTH = 100;
+const PREFIX_LENGTH = 155;
 const TYPE_FLAGS = { file: '0', symlink: '2', folder: '5' } as const;
 const DEFAULT_MODES = { file: 0o644, symlink: 0o777, folder: 0o755 } as const;
 
@@ -34,11 +35,10 @@ function header(entry: TarEntry, size: number): Buffer {
   const block = Buffer.alloc(BLOCK);
   const path = entry.path.replace(/^\/+/, '') + (entry.kind === 'folder' && !entry.path.endsWith('/') ? '/' : '');
   const target = 'target' in entry ? entry.target : '';
-  for (const name of [path, target]) {
-    if (Buffer.byteLength(name) > NAME_LENGTH) throw new Error(`tar: name longer than ${NAME_LENGTH} bytes: ${name}`);
-  }
+  if (Buffer.byteLength(target) > NAME_LENGTH) throw tooLong(target);
+  const { prefix, name } = splitPath(path);
   const mode = 'mode' in entry && entry.mode !== undefined ? entry.mode : DEFAULT_MODES[entry.kind];
-  block.write(path, 0);
+  block.write(name, 0);
   block.write(octal(mode, 7), 100);
   block.write(octal(entry.owner?.uid ?? 0, 7), 108);
   block.write(octal(entry.owner?.gid ?? 0, 7), 116);
@@ -48,10 +48,24 @@ function header(entry: TarEntry, size: number): Buffer {
   block.write(TYPE_FLAGS[entry.kind], 156);
   block.write(target, 157);
   block.write('ustar\x0000', 257);
+  block.write(prefix, 345);
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${octal(sum, 6)}\0 `, 148);
   return block;
 }
+
+/** The header has a second field for the first directories of a long path. */
+function splitPath(path: string): { prefix: string; name: string } {
+  if (Buffer.byteLength(path) <= NAME_LENGTH) return { prefix: '', name: path };
+  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
+    const [prefix, name] = [path.slice(0, slash), path.slice(slash + 1)];
+    if (name === '' || Buffer.byteLength(prefix) > PREFIX_LENGTH) break;
+    if (Buffer.byteLength(name) <= NAME_LENGTH) return { prefix, name };
+  }
+  throw tooLong(path);
+}
+
+const tooLong = (name: string): Error => new Error(`tar: name longer than ${NAME_LENGTH} bytes: ${name}`);
 
 const octal = (value: number, digits: number): string => value.toString(8).padStart(digits, '0');
 const padding = (size: number): number => (BLOCK - (size % BLOCK)) % BLOCK;
