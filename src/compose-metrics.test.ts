@@ -43,7 +43,6 @@ const NOT_SHOWN: Readonly<Record<string, RegExp>> = {
   'of folders of volumes that are cleaned up by force: here they are known, and go as others do':
     /^(force_cleaned|kubelet_orphan_pod_cleaned_volumes)/,
   'of caches of pull records: here all are in memory': /^kubelet_imagemanager_(inmemory|ondisk)_/,
-  'of a fallback from HTTPS to HTTP in hooks, which is not made': /^kubelet_lifecycle_handler_http_fallbacks_total$/,
 };
 
 /** The reference has them too, but had nothing to count while it was recorded, or has them on a page that was not. */

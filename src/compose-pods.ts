@@ -153,6 +153,7 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     podDirectory: directories.of,
     nodeIps,
     metrics: probeCounts,
+    onHookFallback: work.hookFellBack,
   });
   const nodeLogs = composeLogs(config, deps, { cri, views: () => pods.views() });
   const userNamespaces = countUserNamespaces(counting);

@@ -16,6 +16,7 @@ export interface ProbeTools {
   readonly podDirectory: (uid: PodUid) => string;
   readonly nodeIps: () => readonly string[];
   readonly metrics?: ProbesDeps['metrics'];
+  readonly onHookFallback?: (() => void) | undefined;
 }
 
 export function composeProbes({ clock, log }: KubeletDeps, tools: ProbeTools) {
@@ -38,5 +39,8 @@ export function composeProbes({ clock, log }: KubeletDeps, tools: ProbeTools) {
     },
     versions,
   );
-  return { hooks: createHooks({ clock, execSync, nodeIps, record }, versions), probes };
+  return {
+    hooks: createHooks({ clock, execSync, nodeIps, record, onHttpFallback: tools.onHookFallback }, versions),
+    probes,
+  };
 }

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from './config/config.ts';
-import { memoryBytes, onlineCpus, swapBytes } from './host/machine.ts';
+import { limitsSwap, memoryBytes, onlineCpus, swapBytes } from './host/machine.ts';
 import type { RequestsConfig } from './runtime/requests.ts';
 
 const HUGE_PAGES = '/sys/kernel/mm/hugepages';
@@ -18,7 +18,7 @@ export function readRequestsConfig({ kubelet, settings, features }: Config, cgro
       cpuCfsQuotaPeriod: Math.round(kubelet.cpuCFSQuotaPeriod * 1000),
       memoryCapacity: memoryBytes(),
       swapCapacity: swapBytes(),
-      swapController: hasSwapController(cgroupVersion),
+      swapController: limitsSwap(cgroupVersion),
       swapBehavior: swapBehavior === 'NoSwap' || swapBehavior === 'LimitedSwap' ? swapBehavior : '',
       singleProcessOomKill: kubelet.singleProcessOOMKill ?? cgroupVersion === 1,
       hugePageSizes: hugePageSizes(),
@@ -31,10 +31,6 @@ export function readRequestsConfig({ kubelet, settings, features }: Config, cgro
       thermalPaths: thermalPaths(),
     },
   };
-}
-
-function hasSwapController(cgroupVersion: 1 | 2): boolean {
-  return cgroupVersion === 2 && existsSync('/proc/swaps');
 }
 
 function pageSize(smaps: string): number {

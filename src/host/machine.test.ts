@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import {
   appArmorEnabled,
   cgroupVersion,
+  limitsSwap,
   memoryBytes,
   numaNodes,
   onlineCpus,
@@ -34,6 +35,31 @@ describe('swap areas', () => {
     it(`are read from ${what}`, () => assert.deepEqual(parseSwapAreas(text), areas));
   }
   it('are none where the kernel knows no swap', () => assert.deepEqual(swapAreas(join(directory, 'missing')), []));
+});
+
+describe('a limit of swap', () => {
+  const tree = (name: string, ...files: readonly string[]): string => {
+    for (const file of files) {
+      mkdirSync(join(directory, name, file, '..'), { recursive: true });
+      writeFileSync(join(directory, name, file), '');
+    }
+    return join(directory, name);
+  };
+  const v1 = tree('v1', 'memory/memory.memsw.limit_in_bytes');
+  const v1Without = tree('v1-without', 'memory/memory.limit_in_bytes');
+  const v2 = tree('v2', 'system.slice/kubelet.service/memory.swap.max', 'memory.stat');
+  const inService = fileWith('in-service', '0::/system.slice/kubelet.service\n');
+  const inRoot = fileWith('in-root', '0::/\n');
+  const hybrid = fileWith('hybrid', '4:memory:/a\n0::/\n');
+  for (const [what, version, root, own, expected] of [
+    ['v1 with swap accounting', 1, v1, hybrid, true],
+    ['v1 without', 1, v1Without, hybrid, false],
+    ['v2', 2, v2, inService, true],
+    ['the root of v2, which has none of its own', 2, v2, inRoot, false],
+    ['v2 without swap accounting', 2, v1, inService, false],
+  ] as const) {
+    it(`in ${what}`, () => assert.equal(limitsSwap(version, root, own), expected));
+  }
 });
 
 describe('machine facts', () => {

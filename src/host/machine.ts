@@ -1,6 +1,7 @@
 /** Facts about this machine that decide whether a kubelet may start on it. */
 import { existsSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
+import { join } from 'node:path';
 import { parseCpuSet } from '../api/cpu-set.ts';
 import { describeError } from '../base/errors.ts';
 
@@ -9,6 +10,16 @@ const CGROUP2_MAGIC = 0x63677270;
 /** 2 where the unified hierarchy is what is mounted at the usual place; a hybrid layout counts as 1. */
 export function cgroupVersion(mountPoint = '/sys/fs/cgroup'): 1 | 2 {
   return statfsSync(mountPoint).type === CGROUP2_MAGIC ? 2 : 1;
+}
+
+/** Where the processes of a cgroup are held to a limit of swap: at the root of v1's memory controller, in each cgroup of v2 but its root. */
+const SWAP_LIMIT_FILES = { 1: 'memory/memory.memsw.limit_in_bytes', 2: 'memory.swap.max' } as const;
+
+/** Whether the kernel can limit the swap of a cgroup (CONFIG_MEMCG_SWAP, on v1 also `swapaccount`), whether or not there is swap now. */
+export function limitsSwap(version: 1 | 2, mountPoint = '/sys/fs/cgroup', ownCgroups = '/proc/self/cgroup'): boolean {
+  if (version === 1) return existsSync(join(mountPoint, SWAP_LIMIT_FILES[1]));
+  const own = /^0::(.*)$/m.exec(readFileSync(ownCgroups, 'utf8'))?.[1] ?? '/';
+  return existsSync(join(mountPoint, own, SWAP_LIMIT_FILES[2]));
 }
 
 /** The swap areas in use, empty where there are none or where the kernel knows no swap. */

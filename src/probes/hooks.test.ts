@@ -14,18 +14,23 @@ const noExec: ExecSync = () => Promise.reject(new Error('rpc error: code = Unkno
 
 function hooks({ clock = createSystemClock() as Clock, execSync = noExec } = {}) {
   const events: string[] = [];
+  const count = { fallbacks: 0 };
   const runner = createHooks(
     {
       clock,
       execSync,
       nodeIps: () => ['127.0.0.1'],
       record: ({ reason, message }) => events.push(`${reason} ${message}`),
+      onHttpFallback: () => {
+        count.fallbacks += 1;
+      },
     },
     { kubernetesVersion: 'v1.36.4' },
   );
   const container = { name: 'c', ports: [] };
   return {
     events,
+    count,
     run: (handler: LifecycleHandler, signal = never, podIps = ['127.0.0.1']) =>
       runner.run({ handler, pod, container, containerId: 'id', podIps }, signal),
   };
@@ -66,10 +71,10 @@ test('an HTTP hook that nobody hears says why', async (t) => {
   );
 });
 
-test('an HTTPS hook to a plain server is heard there, without its credentials, and that is told', async (t) => {
+test('an HTTPS hook to a plain server is heard there, without its credentials, and that is reported and counted', async (t) => {
   const seen: unknown[] = [];
   const port = await echo(t, seen);
-  const { run, events } = hooks();
+  const { run, events, count } = hooks();
   const httpHeaders = [
     { name: 'Authorization', value: 'Bearer secret' },
     { name: 'X-A', value: 'b' },
@@ -79,6 +84,7 @@ test('an HTTPS hook to a plain server is heard there, without its credentials, a
   assert.deepEqual(events, [
     `LifecycleHTTPFallback request to HTTPS lifecycle hook 127.0.0.1:${port} got HTTP response, retry with HTTP succeeded`,
   ]);
+  assert.equal(count.fallbacks, 1);
 });
 
 test('a TCP hook', async (t) => {

@@ -27,6 +27,8 @@ export interface HooksDeps {
     readonly reason: string;
     readonly message: string;
   }) => void;
+  /** An HTTPS hook was answered in plain HTTP, and heard when it was asked again in HTTP. */
+  readonly onHttpFallback?: (() => void) | undefined;
   /** Such as `kube-lifecycle/1.36`. */
   readonly userAgent: string;
 }
@@ -108,6 +110,7 @@ async function runHttp(
     );
     signal.throwIfAborted();
     if (!heard) return problem;
+    deps.onHttpFallback?.();
     const address = joinHostPort(plain.host, plain.port);
     const message = `request to HTTPS lifecycle hook ${address} got HTTP response, retry with HTTP succeeded`;
     deps.record({ pod: hook.pod.metadata, type: 'Warning', reason: 'LifecycleHTTPFallback', message });

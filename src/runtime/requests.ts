@@ -1,6 +1,7 @@
 /** Gathers what requests to the runtime are made from (names, addresses, images, objects), and makes them by the rules of `spec/`. */
 import { join } from 'node:path';
 import type { Container } from '../api/container.ts';
+import { ownIps } from '../api/host-network.ts';
 import { type ContainerId, type PodUid, podUid } from '../api/ids.ts';
 import type { ResourceList } from '../api/meta.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
@@ -170,13 +171,14 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
   const container: Requests['container'] = async (input, signal) => {
     const { pod, image } = input;
     const nodeAllocatable = deps.nodeAllocatable();
+    const nodeIps = deps.nodeIps();
     const files = await readEnvFiles(deps, input, signal);
     const read = await readObjects(objects, input, signal);
     const env = makeEnvironment({
       pod,
       container: input.container,
-      podIps: input.podIps,
-      hostIps: deps.nodeIps(),
+      podIps: ownIps(pod, input.podIps, nodeIps),
+      hostIps: nodeIps,
       nodeAllocatable,
       ...read,
       envFile: (volume, path) => files.get(fileKey(volume, path)) ?? { kind: 'no-volume' },

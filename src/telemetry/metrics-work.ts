@@ -33,6 +33,8 @@ export interface WorkMetrics {
   imageWanted(image: WantedImage): void;
   imageVolumes(what: 'requested' | 'mounted' | 'failed', count: number): void;
   sleepCutShort(): void;
+  /** An HTTPS hook was heard over plain HTTP. */
+  hookFellBack(): void;
   /** The runtime was asked for its events. */
   eventsAsked(): void;
   eventsFailed(): void;
@@ -144,7 +146,7 @@ function imageMetrics(metrics: Metrics): Pick<WorkMetrics, 'imageWanted' | 'imag
 
 function actionMetrics(
   metrics: Metrics,
-): Pick<WorkMetrics, 'containerFailed' | 'cgroup' | 'statusSynced' | 'sleepCutShort'> {
+): Pick<WorkMetrics, 'containerFailed' | 'cgroup' | 'statusSynced' | 'sleepCutShort' | 'hookFellBack'> {
   const failed = metrics.counter({
     name: 'kubelet_started_containers_errors_total',
     help: 'Containers that could not be started, by type and reason.',
@@ -164,11 +166,16 @@ function actionMetrics(
     name: 'kubelet_sleep_action_terminated_early_total',
     help: 'Sleep hooks that ended before their time.',
   });
+  const fellBack = metrics.counter({
+    name: 'kubelet_lifecycle_handler_http_fallbacks_total',
+    help: 'HTTPS hooks that were answered in plain HTTP and heard over it.',
+  });
   return {
     containerFailed: ({ reason, type }) => failed.add(1, [reason, type]),
     cgroup: (operation, ms) => cgroups.observe(ms / 1000, [operation]),
     statusSynced: (ms) => synced.observe(ms / 1000),
     sleepCutShort: () => cutShort.add(1),
+    hookFellBack: () => fellBack.add(1),
   };
 }
 

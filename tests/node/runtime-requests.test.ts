@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Container } from '../../src/api/container.ts';
 import type { Pod } from '../../src/api/pod.ts';
+import { cgroupVersion, limitsSwap } from '../../src/host/machine.ts';
 import { createNetwork } from '../../src/network/network.ts';
 import { type ContainerInput, makeContainerConfig, noExtras } from '../../src/runtime/spec/container.ts';
 import { type EnvironmentInput, makeEnvironment } from '../../src/runtime/spec/environment.ts';
@@ -20,12 +21,12 @@ import type { LabNode } from '../lab/lab.ts';
 import { BUSYBOX, bytes, labNode, never, RUNTIMES, SLEEPER } from './cri-support.ts';
 
 const settings: ResourceSettings & SecuritySettings = {
-  cgroupVersion: 1,
+  cgroupVersion: cgroupVersion(),
   cpuCfsQuota: true,
   cpuCfsQuotaPeriod: 100_000,
   memoryCapacity: 24n * 1024n ** 3n,
   swapCapacity: 0n,
-  swapController: false,
+  swapController: limitsSwap(cgroupVersion()),
   swapBehavior: '',
   singleProcessOomKill: true,
   hugePageSizes: [],

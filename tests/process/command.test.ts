@@ -50,6 +50,11 @@ describe('the command', () => {
       { config: { imageGCHighThresholdPercent: 10, imageGCLowThresholdPercent: 20 } },
       /imageGCLowThresholdPercent/,
     ],
+    [
+      'a first certificate through --bootstrap-kubeconfig',
+      { flags: ['--kubeconfig=/nowhere/kubelet.conf', '--bootstrap-kubeconfig=/nowhere/bootstrap.conf'] },
+      /\/nowhere\/kubelet\.conf can't be read.*--bootstrap-kubeconfig=\/nowhere\/bootstrap\.conf is not supported yet/,
+    ],
     ['an unknown field when strict', { config: { maxPodz: 3 }, flags: ['--strict-config'] }, /maxPodz.*maxPods/s],
   ];
   for (const [what, options, pattern] of refused) {

@@ -1,4 +1,5 @@
 /** Addresses of the pod and of its node. */
+import { hostNetworkIps } from '../../api/host-network.ts';
 import { parseIpAddress } from '../../api/ip-address.ts';
 import type { PodStatus } from '../../api/pod-status.ts';
 import type { StatusInput } from './status-input.ts';
@@ -18,20 +19,11 @@ export function computeAddresses(input: StatusInput): Addresses {
 
 function podAddresses(input: StatusInput): readonly string[] {
   const before = (input.previous?.podIPs ?? []).map(({ ip }) => ip);
-  if (input.pod.spec.hostNetwork === true) return hostNetworkAddresses(before, input.nodeIps);
+  if (input.pod.spec.hostNetwork === true) return hostNetworkIps(before, input.nodeIps);
   const [newest] = input.observation.sandboxes;
   if (newest?.ready === true) return oneOfEachFamily(newest.ips, input.nodeIps[0]);
   // A stopped sandbox has lost its address, but the pod is still known by it.
   return newest === undefined && input.step === 'syncing' ? [] : before;
-}
-
-/** The node's, and once given they stay; only a second family may join. */
-function hostNetworkAddresses(before: readonly string[], nodeIps: readonly string[]): readonly string[] {
-  if (before.length === 0) return nodeIps.slice(0, 2);
-  const [only] = before;
-  const second = nodeIps[1];
-  if (before.length > 1 || only === undefined || second === undefined) return before;
-  return familyOf(only) === familyOf(second) ? before : [only, second];
 }
 
 /** The runtime's order means nothing: the node's own family comes first. */
