@@ -189,7 +189,12 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
       restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
       ...(cluster === undefined ? {} : { identify: cluster.identify }),
     },
-    { startsAtOnce: startsAtOnce(), endingsFolder: join(root, 'ended_pods') },
+    {
+      startsAtOnce: startsAtOnce(),
+      endingsFolder: join(root, 'ended_pods'),
+      allocationsFile: join(root, 'allocated_pods_state'),
+      podLevelResize: config.features.enabled('InPlacePodLevelResourcesVerticalScaling'),
+    },
   );
   const statuses = composeStatuses(config, deps, { handlers, nodeIps, publish: cluster?.publish });
   const tellStatus = publishStatus(statuses, probes.results);

@@ -161,7 +161,7 @@ function servedPods({ pods, statuses }: ServerTools['parts']): readonly Pod[] {
   return pods
     .views()
     .filter(({ pod }) => pod.spec.containers.length > 0)
-    .map(({ uid, pod }) => ({ ...pod, status: statuses.get(uid) ?? pod.status ?? {} }) as Pod);
+    .map(({ uid, pod, asked = pod }) => ({ ...asked, status: statuses.get(uid) ?? pod.status ?? {} }) as Pod);
 }
 
 async function runningPods(cri: CriClient, signal: AbortSignal): Promise<readonly RunningPod[]> {

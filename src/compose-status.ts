@@ -3,6 +3,7 @@ import type { KubeletDeps } from './compose.ts';
 import { qosClasses } from './compose-resources.ts';
 import type { Config } from './config/config.ts';
 import type { ProbeResults } from './plan/snapshot.ts';
+import { RESIZE_REFUSED } from './pods/rules/allocation.ts';
 import type { PodNews } from './pods/view.ts';
 import type { Handlers } from './runtime/handlers.ts';
 import type { StatusGates } from './status/rules/status-input.ts';
@@ -52,7 +53,7 @@ export function publishStatus(statuses: Statuses, probes: () => ProbeResults): (
       statuses.forget(news.uid);
       return;
     }
-    const { pod, step, observation, memory, plan, startedAt, ended } = news.view;
+    const { pod, step, observation, memory, plan, startedAt, ended, asked } = news.view;
     const remembered = [...memory].flatMap(([name, { waiting }]) => (waiting ? [[name, waiting] as const] : []));
     statuses.publish({
       pod,
@@ -61,6 +62,7 @@ export function publishStatus(statuses: Statuses, probes: () => ProbeResults): (
       probes: probes(),
       waiting: new Map([...remembered, ...(plan?.waiting ?? [])]),
       startedAt,
+      resizeRefused: asked === undefined ? undefined : RESIZE_REFUSED,
       ended: ended?.rejected ? undefined : ended,
       rejected: ended?.rejected ? ended : undefined,
     });

@@ -11,6 +11,7 @@ import { containerGrace } from '../plan/grace.ts';
 import type { Observation } from '../plan/observation.ts';
 import type { Action } from '../plan/plan.ts';
 import { roleOf } from '../plan/roles.ts';
+import { claimsProblem } from './claims.ts';
 import { type ContainerStartDeps, type StartOutcome, startContainer } from './container-start.ts';
 import { cleanUpPod } from './pod-clean-up.ts';
 import type { CgroupsPort, MountedVolumes, RuntimePort, Turn, VolumesPort } from './ports.ts';
@@ -242,6 +243,8 @@ async function preparePod(deps: ActDeps, pod: Pod, wanted: AbortSignal): Promise
     deps.record({ pod: pod.metadata, type: 'Warning', reason, message });
     return { kind: 'blocked', message };
   };
+  const claims = claimsProblem(pod);
+  if (claims !== undefined) return blocked('FailedPrepareDynamicResources', claims);
   deps.volumes.foresee(pod, wanted);
   const [directories, cgroup] = await Promise.allSettled([
     deps.directories.ensure(pod.metadata.uid as PodUid),

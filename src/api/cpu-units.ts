@@ -18,3 +18,12 @@ export function milliCpuToQuota(milliCpu: number, period: number): number {
   if (milliCpu === 0) return 0;
   return Math.max(Math.trunc((milliCpu * period) / 1000), LEAST_QUOTA);
 }
+
+/** Of cgroup v1 `cpu.shares`, rounded up, so that it gives the same shares again. */
+export function sharesToMilliCpu(shares: number): number {
+  return Math.ceil((shares * 1000) / SHARES_PER_CPU);
+}
+
+export function quotaToMilliCpu(quota: number, period: number): number {
+  return Math.trunc((quota * 1000) / period);
+}

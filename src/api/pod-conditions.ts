@@ -8,6 +8,8 @@ const OWN = new Set([
   'ContainersReady',
   'PodScheduled',
   'AllContainersRestarting',
+  'PodResizePending',
+  'PodResizeInProgress',
 ]);
 
 export function isOwnCondition({ type }: Pick<PodCondition, 'type'>): boolean {

@@ -41,6 +41,18 @@ export interface ObservedContainer {
   readonly logPath: string;
   readonly user: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] } | undefined;
   readonly stopSignal: string;
+  /** What the runtime holds it to; undefined where it does not say. */
+  readonly resources?: ObservedResources | undefined;
+}
+
+/** In the kernel's units; 0 stands for none. */
+export interface ObservedResources {
+  readonly cpuShares: number;
+  /** Microseconds in each period, and the period. */
+  readonly cpuQuota: number;
+  readonly cpuPeriod: number;
+  /** Bytes. */
+  readonly memoryLimit: number;
 }
 
 /** The end of a container as an event told it: what is known some 50 ms before the runtime's own status says so. */

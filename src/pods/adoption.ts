@@ -3,8 +3,7 @@
  * pod shows that the manifest is still the same, the pod keeps the UID that runs instead of being restarted, for as long as the
  * manifest stays as it is. What was adopted is on disk: the next kubelet needs no API server for it.
  */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import type { Pod } from '../api/pod.ts';
 import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
@@ -14,6 +13,7 @@ import type { Logger } from '../base/logger.ts';
 import type { FoundPod } from './pods.ts';
 import { decodeAdopted, encodeAdopted } from './rules/adopted-record.ts';
 import { judgeAdoption, underUid } from './rules/adoption.ts';
+import { writeWhole } from './whole-file.ts';
 
 export interface Adoption extends Part {
   identify(pod: Pod, namesakes: readonly FoundPod[]): Pod | undefined;
@@ -45,7 +45,7 @@ export function createAdoption({ clock, log, file, mirrors, onDecided }: Adoptio
     adopted = next;
     const text = encodeAdopted(next);
     writing = writing
-      .then(() => writeWhole(file, text))
+      .then(() => writeWhole(file, text, false))
       .catch((error: unknown) => {
         log.warn('Cannot keep which static pods were adopted', { path: file, err: describeError(error) });
       });
@@ -90,12 +90,6 @@ export function createAdoption({ clock, log, file, mirrors, onDecided }: Adoptio
       if (left.length < adopted.size) write(new Map(left));
     },
   };
-}
-
-async function writeWhole(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(`${file}.new`, text, { mode: 0o640 });
-  await rename(`${file}.new`, file);
 }
 
 function isNotThere(error: unknown): boolean {

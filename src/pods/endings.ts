@@ -2,13 +2,14 @@
  * How pods ended that can't be observed again (rejected, evicted, past their deadline, finished), one file for each: written
  * before anything is done about it, so that a kubelet that dies in between doesn't start them anew.
  */
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type PodUid, podUid } from '../api/ids.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { decodeEnding, encodeEnding } from './rules/ending-record.ts';
 import type { PodEnding } from './view.ts';
+import { writeWhole } from './whole-file.ts';
 import type { Endings } from './worker-deps.ts';
 
 export interface EndingStore extends Endings {
@@ -54,17 +55,4 @@ export function createEndingStore(folder: string, log: Logger): EndingStore {
       known.delete(uid);
     },
   };
-}
-
-/** All of it or nothing; a durable one also when the power goes. */
-async function writeWhole(path: string, text: string, durable: boolean): Promise<void> {
-  const half = `${path}.new`;
-  const file = await open(half, 'w', 0o640);
-  try {
-    await file.writeFile(text);
-    if (durable) await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(half, path);
 }

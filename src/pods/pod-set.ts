@@ -3,6 +3,7 @@ import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { hasEnded, isBeingDeleted, isStaticPod } from '../api/pod-traits.ts';
 import { initialGrace } from '../plan/grace.ts';
+import type { Allocations } from './allocations.ts';
 import type { EndingStore } from './endings.ts';
 import type { Admission, FoundPod, PodsDeps } from './pods.ts';
 import { planArrivals } from './rules/arrivals.ts';
@@ -33,6 +34,7 @@ export interface PodSet {
 
 export interface PodSetTools {
   readonly endings: EndingStore;
+  readonly allocations: Allocations;
   readonly takeTurn: WorkerDeps['takeTurn'];
   /** A pod has ended or gone: others may have waited for that. */
   readonly onRoom: () => void;
@@ -46,7 +48,8 @@ const DISRUPTED = {
   message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
 };
 
-export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodSetTools): PodSet {
+export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
+  const { endings, allocations, takeTurn, onRoom } = tools;
   const { clock, log } = deps;
   const workers = new Map<PodUid, Worker>();
   const views = new Map<PodUid, PodView>();
@@ -63,7 +66,9 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
     for (const listener of listeners) listener(news);
   };
 
-  const publish = (view: PodView): void => {
+  const publish = (given: PodView): void => {
+    const asked = allocations.asked(given.pod);
+    const view = asked === undefined ? given : { ...given, asked };
     const before = views.get(view.uid);
     views.set(view.uid, view);
     if (view.step === 'terminated' && before?.step !== 'terminated') onRoom();
@@ -96,6 +101,7 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
       workers.delete(worker.uid);
       views.delete(worker.uid);
       onNode.delete(worker.uid);
+      allocations.forget(worker.uid);
       if (isBeingDeleted(pod)) over.add(worker.uid);
       tell({ kind: 'gone', uid: worker.uid, pod });
       onRoom();
@@ -157,6 +163,7 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
   /** Pods that nobody wants and that are still on the node, from before this kubelet started. */
   const endOrphans = async (desired: ReadonlyMap<PodUid, Pod>, signal: AbortSignal): Promise<void> => {
     for (const uid of endings.uids()) if (!desired.has(uid) && !workers.has(uid)) await endings.remove(uid);
+    for (const uid of allocations.uids()) if (!desired.has(uid) && !workers.has(uid)) allocations.forget(uid);
     for (const found of onNode.values()) {
       if (desired.has(found.uid) || workers.has(found.uid) || orphans.has(found.uid)) continue;
       void endOrphan(found, signal);
@@ -179,7 +186,7 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
     begin({ step: 'terminated', pod, end, deleted: false }, signal);
   };
 
-  /** Whether it is one of the pods that take up room from now on. */
+  /** Whether it is admitted: then it is one of the pods that take up room from now on, and is to begin. */
   const arrive = (pod: Pod, admitted: readonly Pod[], signal: AbortSignal): boolean => {
     const uid = podUid(pod.metadata.uid);
     const ending = endings.of(uid);
@@ -197,19 +204,26 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
       return false;
     }
     const admission: Admission = found?.alive === true ? { kind: 'admitted' } : deps.admit(pod, admitted);
-    if (admission.kind === 'admitted') begin({ step: 'syncing', pod }, signal);
-    else if (admission.kind === 'preempt') preempt(pod, admission.victims);
-    else reject(pod, admission, signal);
+    if (admission.kind === 'preempt') preempt(pod, admission.victims);
+    else if (admission.kind === 'rejected') reject(pod, admission, signal);
     return admission.kind === 'admitted';
   };
 
   const arriveAll = async (arrivals: readonly Pod[], signal: AbortSignal): Promise<void> => {
     const states = [...workers.values()].map((worker) => worker.state());
     const admitted = states.filter(({ step }) => step === 'syncing' || step === 'terminating').map(({ pod }) => pod);
-    for (const [index, pod] of arrivals.entries()) {
+    for (let first = 0; first < arrivals.length; first += ARRIVALS_AT_ONCE) {
       // There may be thousands, and others have work to do.
-      if (index % ARRIVALS_AT_ONCE === ARRIVALS_AT_ONCE - 1) await clock.sleep(0, signal);
-      if (arrive(pod, admitted, signal)) admitted.push(pod);
+      if (first > 0) await clock.sleep(0, signal);
+      const beginning: Pod[] = [];
+      for (const pod of arrivals.slice(first, first + ARRIVALS_AT_ONCE)) {
+        if (!arrive(pod, admitted, signal)) continue;
+        admitted.push(pod);
+        beginning.push(pod);
+        allocations.grant(pod);
+      }
+      await allocations.save();
+      for (const pod of beginning) begin({ step: 'syncing', pod }, signal);
     }
   };
 
@@ -220,7 +234,7 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
       for (const worker of workers.values()) worker.retry();
     },
     reconcile: async ({ pods: given, everySourceHeard }, signal) => {
-      const pods = given.flatMap(identify);
+      const pods = given.flatMap(identify).map(allocations.hold);
       const desired = new Map(pods.map((pod) => [podUid(pod.metadata.uid), pod]));
       for (const uid of over) if (!desired.has(uid)) over.delete(uid);
       updateWorkers(desired, everySourceHeard);
@@ -230,6 +244,7 @@ export function createPodSet(deps: PodsDeps, { endings, takeTurn, onRoom }: PodS
       const arriving = pods.filter(({ metadata }) => !over.has(podUid(metadata.uid)));
       const arrivals = planArrivals({ desired: arriving, present: [...present, ...orphans.values()], isAlive });
       await arriveAll(arrivals, signal);
+      await allocations.save();
     },
     worker: (uid) => workers.get(uid),
     views: () => [...views.values()],

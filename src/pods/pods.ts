@@ -7,6 +7,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Part } from '../base/lifecycle.ts';
 import { createTurns } from '../base/turns.ts';
 import { createWakeBit } from '../base/wake.ts';
+import { createAllocations } from './allocations.ts';
 import { createEndingStore } from './endings.ts';
 import { createPodSet, type Desired } from './pod-set.ts';
 import type { PodEnding, PodNews, PodView } from './view.ts';
@@ -74,6 +75,10 @@ export interface PodsConfig {
   readonly startsAtOnce: number;
   /** Where is kept how pods ended. */
   readonly endingsFolder: string;
+  /** Where is kept which resources pods were given. */
+  readonly allocationsFile: string;
+  /** The gate InPlacePodLevelResourcesVerticalScaling. */
+  readonly podLevelResize: boolean;
 }
 
 const LIST_RETRY_MS = 500;
@@ -84,8 +89,9 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
   const { clock, log } = deps;
   const bit = createWakeBit();
   const endings = createEndingStore(config.endingsFolder, log);
+  const allocations = createAllocations(config.allocationsFile, deps, { podLevel: config.podLevelResize });
   const { take: takeTurn } = createTurns(config.startsAtOnce);
-  const set = createPodSet(deps, { endings, takeTurn, onRoom: bit.wake });
+  const set = createPodSet(deps, { endings, allocations, takeTurn, onRoom: bit.wake });
   let desired: Desired | undefined;
   let running: Promise<void> = Promise.resolve();
   let listed = false;
@@ -116,6 +122,7 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
     name: 'pods',
     start: async (signal) => {
       await endings.load();
+      await allocations.load();
       running = run(signal).catch((error) => {
         if (!signal.aborted) log.error('The set of pods is not looked after any more', { err: error });
       });

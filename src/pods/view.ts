@@ -15,7 +15,10 @@ export interface PodEnding extends PodEnd {
 
 export interface PodView {
   readonly uid: PodUid;
+  /** With the resources that it was given, which are not always those that its spec asks for. */
   readonly pod: Pod;
+  /** As its source has it, where that asks for a resize that is refused. */
+  readonly asked?: Pod | undefined;
   readonly step: 'syncing' | 'terminating' | 'terminated';
   readonly observation: Observation;
   /** The last decision, with its reasons; none while the pod ends. */

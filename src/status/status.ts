@@ -25,6 +25,8 @@ export interface StatusView {
   /** When the kubelet first had the pod, wall clock, milliseconds. */
   readonly startedAt: number;
   readonly ended?: EndReason | undefined;
+  /** Why its spec's resources are not those that it has. */
+  readonly resizeRefused?: string | undefined;
   /** The pod was not admitted. */
   readonly rejected?: Rejection | undefined;
 }

@@ -34,6 +34,8 @@ export interface PodWorldOptions {
   readonly startsAtOnce?: number;
   readonly relistMs?: number;
   readonly identify?: PodsDeps['identify'];
+  /** Told of each container that is to be made, as its pod has it then. */
+  readonly onContainer?: (container: Container) => void;
 }
 
 const NOTHING = { startup: new Map(), liveness: new Map(), readiness: new Map() };
@@ -80,7 +82,12 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
       restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
       ...(options.identify === undefined ? {} : { identify: options.identify }),
     },
-    { startsAtOnce: options.startsAtOnce ?? 4, endingsFolder: join(folder, 'ended') },
+    {
+      startsAtOnce: options.startsAtOnce ?? 4,
+      endingsFolder: join(folder, 'ended'),
+      allocationsFile: join(folder, 'allocated'),
+      podLevelResize: true,
+    },
   );
   const living = new AbortController();
   await observe.start(living.signal);
@@ -105,6 +112,7 @@ function actDeps(runtime: FakeRuntime, folder: string, options: PodWorldOptions)
         return Promise.resolve({ kind: 'ready', config, runtimeHandler: '', warnings: [] });
       },
       container: ({ pod, container, attempt }) => {
+        options.onContainer?.(container);
         const annotations = containerAnnotations({ pod, container, attempt, extra: {} });
         const metadata = { name: container.name, attempt };
         return Promise.resolve({

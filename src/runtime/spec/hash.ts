@@ -1,9 +1,7 @@
 /** The hash that tells whether a running container still is the one that its pod describes. */
 import type { Container } from '../../api/container.ts';
+import { fnv32a } from '../../base/fnv.ts';
 import { escapeJson } from '../../base/go-text.ts';
-
-const OFFSET_BASIS = 0x811c9dc5;
-const PRIME = 0x01000193;
 
 /**
  * FNV-32a, in hex without leading zeros. Hashed is the JSON of image and name, printed as Go prints a slice of bytes with
@@ -12,8 +10,5 @@ const PRIME = 0x01000193;
  */
 export function hashContainer(container: Pick<Container, 'name' | 'image'>): string {
   const json = escapeJson(JSON.stringify({ image: container.image ?? '', name: container.name }));
-  const printed = `([]uint8)[${new TextEncoder().encode(json).join(' ')}]`;
-  let hash = OFFSET_BASIS;
-  for (const byte of new TextEncoder().encode(printed)) hash = Math.imul(hash ^ byte, PRIME) >>> 0;
-  return hash.toString(16);
+  return fnv32a(`([]uint8)[${new TextEncoder().encode(json).join(' ')}]`).toString(16);
 }

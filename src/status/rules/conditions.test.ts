@@ -31,6 +31,25 @@ const notReady = (names: string) => `False | ContainersNotReady | containers wit
 
 const cases: readonly Case[] = [
   {
+    name: 'a resize that is refused is said for as long as the pod runs',
+    containers: [makeContainer('c')],
+    more: { resizeRefused: 'not supported' },
+    expect: { PodResizePending: 'True | Infeasible | not supported', Ready: 'True' },
+  },
+  {
+    name: 'one that nobody asked for is not',
+    containers: [makeContainer('c')],
+    told: { conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }] },
+    expect: { PodResizePending: 'missing' },
+  },
+  {
+    name: 'an ended pod waits for no resize',
+    spec: { restartPolicy: 'Never' },
+    containers: [exited('c', 0)],
+    more: { resizeRefused: 'not supported' },
+    expect: { PodResizePending: 'missing' },
+  },
+  {
     name: 'containers that are not ready are named in their order',
     spec: two,
     containers: [makeContainer('a')],

@@ -30,6 +30,7 @@ export function computeVerdicts(context: ConditionInput): readonly Verdict[] {
   const { pod, gates } = input;
   const containersReady = judgeContainersReady(context);
   return [
+    ...judgeResize(context),
     ...(input.ended?.disruption === undefined
       ? []
       : [{ type: 'DisruptionTarget', status: 'True' as const, ...input.ended.disruption }]),
@@ -40,6 +41,12 @@ export function computeVerdicts(context: ConditionInput): readonly Verdict[] {
     { type: 'PodScheduled', status: 'True' },
     ...(gates.restartAllContainers && mayRestartAll(pod) ? [judgeRestartingAll(context)] : []),
   ];
+}
+
+/** A pod that has ended asks for nothing any more. */
+function judgeResize({ input, phase }: ConditionInput): readonly Verdict[] {
+  if (input.resizeRefused === undefined || endReason(phase) !== undefined) return [];
+  return [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible', message: input.resizeRefused }];
 }
 
 /** A sandbox that will do is there, so its network is set up. */

@@ -2,6 +2,7 @@
 import type { Container, VolumeMount } from '../../api/container.ts';
 import type { ContainerStatus } from '../../api/pod-status.ts';
 import type { ObservedContainer } from '../../plan/observation.ts';
+import { resourcesInForce } from './resources-in-force.ts';
 import type { StatusInput } from './status-input.ts';
 
 type MountStatus = NonNullable<ContainerStatus['volumeMounts']>[number];
@@ -25,7 +26,7 @@ function mountStatus({ name, mountPath, readOnly, recursiveReadOnly }: VolumeMou
 export function observedFacts(container: Container, seen: ObservedContainer, { gates }: StatusInput): Facts {
   const requests = container.resources?.requests;
   return {
-    resources: container.resources ?? {},
+    resources: resourcesInForce(container.resources ?? {}, seen),
     ...(requests === undefined ? {} : { allocatedResources: requests }),
     ...userOf(seen),
     ...(gates.containerStopSignals && seen.stopSignal !== '' ? { stopSignal: seen.stopSignal } : {}),

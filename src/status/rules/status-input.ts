@@ -35,6 +35,8 @@ export interface StatusInput {
   /** What was last computed; else what the API server had. */
   readonly previous: PodStatus | undefined;
   readonly ended: EndReason | undefined;
+  /** Its spec asks for other resources than it has, and will not get them: why. */
+  readonly resizeRefused?: string | undefined;
   readonly qosClass: QosClass;
   /** The node's own, the preferred family first; empty where they are not known. */
   readonly nodeIps: readonly string[];

@@ -47,6 +47,7 @@ export function readSandbox(status: PodSandboxStatus): ObservedSandbox {
 export function readContainer(status: ContainerStatus, listed: Container, message: string): ObservedContainer {
   const { annotations, labels } = status;
   const user = status.user?.linux;
+  const resources = status.resources?.linux;
   return {
     id: containerId(status.id),
     sandboxId: sandboxId(listed.podSandboxId),
@@ -67,6 +68,12 @@ export function readContainer(status: ContainerStatus, listed: Container, messag
     logPath: status.logPath,
     user: user && { uid: user.uid, gid: user.gid, groups: user.supplementalGroups },
     stopSignal: signalName(status.stopSignal),
+    resources: resources && {
+      cpuShares: resources.cpuShares,
+      cpuQuota: resources.cpuQuota,
+      cpuPeriod: resources.cpuPeriod,
+      memoryLimit: resources.memoryLimitInBytes,
+    },
   };
 }
 

@@ -1,0 +1,48 @@
+/** The resources that a running container is held to: what it was given, but for what the runtime says otherwise. */
+import type { ResourceRequirements } from '../../api/container.ts';
+import { milliCpuToQuota, milliCpuToShares, quotaToMilliCpu, sharesToMilliCpu } from '../../api/cpu-units.ts';
+import type { ResourceList } from '../../api/meta.ts';
+import { quantityOf } from '../../api/pod-resources.ts';
+import {
+  formatQuantity,
+  quantityFromMillis,
+  quantityFromUnits,
+  quantityMilliValue,
+  quantityValue,
+} from '../../api/quantity.ts';
+import type { ObservedContainer, ObservedResources } from '../../plan/observation.ts';
+
+/** The runtime knows CPU and memory alone, and no request of memory: all else is as allocated. */
+export function resourcesInForce(
+  allocated: ResourceRequirements,
+  { state, resources }: Pick<ObservedContainer, 'state' | 'resources'>,
+): ResourceRequirements {
+  if (state !== 'running' || resources === undefined) return allocated;
+  const { limits, requests } = allocated;
+  return {
+    ...allocated,
+    ...(limits === undefined ? {} : { limits: { ...limits, ...observedLimits(limits, resources) } }),
+    ...(requests === undefined ? {} : { requests: { ...requests, ...observedRequests(requests, resources) } }),
+  };
+}
+
+/** An amount that comes to the same in the kernel's units keeps the form in which it was asked for. */
+function observedLimits(limits: ResourceList, { cpuQuota, cpuPeriod, memoryLimit }: ObservedResources): ResourceList {
+  const milli = Number(quantityMilliValue(quantityOf(limits, 'cpu')));
+  const sameCpu = cpuQuota <= 0 || cpuPeriod <= 0 || milliCpuToQuota(milli, cpuPeriod) === cpuQuota;
+  const sameMemory = memoryLimit <= 0 || Number(quantityValue(quantityOf(limits, 'memory'))) === memoryLimit;
+  return {
+    ...(sameCpu ? {} : { cpu: milliCpuText(quotaToMilliCpu(cpuQuota, cpuPeriod)) }),
+    ...(sameMemory ? {} : { memory: formatQuantity(quantityFromUnits(BigInt(memoryLimit), 'binary')) }),
+  };
+}
+
+function observedRequests(requests: ResourceList, { cpuShares }: ObservedResources): ResourceList {
+  const milli = Number(quantityMilliValue(quantityOf(requests, 'cpu')));
+  if (cpuShares <= 0 || milliCpuToShares(milli) === cpuShares) return {};
+  return { cpu: milliCpuText(sharesToMilliCpu(cpuShares)) };
+}
+
+function milliCpuText(milliCpu: number): string {
+  return formatQuantity(quantityFromMillis(BigInt(milliCpu), 'decimal'));
+}
