@@ -217,6 +217,9 @@ for (const runtime of RUNTIMES) {
     const group = join(`/kubepods/burstable/pod${pod.metadata.uid}`, id);
     const value = async (path: string) => (await node.exec(['cat', join('/sys/fs/cgroup', path)])).stdout.trim();
     assert.equal(await value(`memory${group}/memory.limit_in_bytes`), String(64 * 1024 * 1024));
+    // Without a limit on both together a container could swap beyond its memory limit.
+    if (settings.swapController)
+      assert.equal(await value(`memory${group}/memory.memsw.limit_in_bytes`), String(64 * 1024 * 1024));
     assert.equal(await value(`cpu${group}/cpu.shares`), '102');
     assert.equal(await value(`cpu${group}/cpu.cfs_quota_us`), '50000');
 
