@@ -47,7 +47,7 @@ function kubelet(t: TestContext, root: string) {
         woken.count += 1;
       },
       execSync: () => Promise.reject(new Error('no runtime')),
-      expand: (words) => words,
+      expand: (words) => ({ ok: true, value: words }),
       nodeIps: () => [],
       podDirectory: (uid) => join(root, uid),
     },

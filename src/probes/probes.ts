@@ -1,5 +1,4 @@
 /** The front door: probes that watch over containers, and the hooks of a container's life. */
-import type { Container } from '../api/container.ts';
 import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
@@ -7,7 +6,7 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProbeResults } from '../plan/snapshot.ts';
 import type { ProbeMetrics, RecordEvent } from './active-probe.ts';
-import { check } from './checks/check.ts';
+import { type CheckDeps, check } from './checks/check.ts';
 import type { ExecSync } from './checks/exec.ts';
 import { createExecLeftovers, noLeftovers, type ProcessesPort } from './checks/exec-leftovers.ts';
 import { createHooks as createHookRunner, type Hooks, type HooksDeps } from './hooks.ts';
@@ -38,7 +37,7 @@ export interface ProbesDeps {
   readonly wake: (uid: PodUid) => void;
   readonly execSync: ExecSync;
   /** `$(NAME)` in a command, filled in from the values that stand in the container's own `env`. */
-  readonly expand: (words: readonly string[], container: Container) => readonly string[];
+  readonly expand: CheckDeps['expand'];
   /** The addresses of this node: those of pods that use its network. */
   readonly nodeIps: () => readonly string[];
   /** Where a pod's verdicts are kept over a restart. */

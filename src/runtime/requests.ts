@@ -18,6 +18,7 @@ import type {
 } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import { makeContainerConfig, noExtras } from './spec/container.ts';
+import { readEnvFile } from './spec/env-file.ts';
 import {
   type EnvFile,
   type EnvironmentInput,
@@ -239,8 +240,9 @@ function problem(message: string): Problem {
 
 function imageSpecs({ pod, imageVolumes }: ContainerRequestInput): ReadonlyMap<string, Init<ImageSpec>> {
   const annotations = pod.metadata.annotations ?? {};
+  const references = new Map((pod.spec.volumes ?? []).map((volume) => [volume.name, volume.image?.reference]));
   const specs = [...imageVolumes].map(([name, image]): [string, Init<ImageSpec>] => {
-    const userSpecifiedImage = pod.spec.volumes?.find((volume) => volume.name === name)?.image?.reference ?? '';
+    const userSpecifiedImage = references.get(name) ?? '';
     return [name, { image, userSpecifiedImage, annotations }];
   });
   return new Map(specs);
@@ -279,14 +281,15 @@ async function readEnvFiles(
   for (const { valueFrom } of container.env ?? []) {
     const wish = valueFrom?.fileKeyRef;
     const folder = wish && volumes.get(wish.volumeName)?.hostPath;
-    if (wish === undefined || folder === undefined) continue;
+    const key = wish && fileKey(wish.volumeName, wish.path);
+    if (wish === undefined || key === undefined || folder === undefined || files.has(key)) continue;
     const path = join(folder, wish.path);
     try {
       const text = await readVolumeFile(folder, wish.path, signal);
-      files.set(fileKey(wish.volumeName, wish.path), { kind: 'read', path, text });
+      files.set(key, { kind: 'read', path, values: readEnvFile(text) });
     } catch (error) {
       signal.throwIfAborted();
-      files.set(fileKey(wish.volumeName, wish.path), { kind: 'failed', message: describeError(error) });
+      files.set(key, { kind: 'failed', message: describeError(error) });
     }
   }
   return files;

@@ -1,6 +1,7 @@
 /** Runs the check that a probe asks for, whichever it is. */
 import type { Container, Probe } from '../../api/container.ts';
 import type { ContainerId } from '../../api/ids.ts';
+import type { Parsed } from '../../api/parsed.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import { checkExec, type ExecSync } from './exec.ts';
@@ -14,7 +15,7 @@ export interface CheckDeps {
   readonly execSync: ExecSync;
   readonly leftovers: ExecLeftovers;
   /** `$(NAME)` in a command, filled in from the values that the container's description itself gives. */
-  readonly expand: (words: readonly string[], container: Container) => readonly string[];
+  readonly expand: (words: readonly string[], container: Container) => Parsed<readonly string[]>;
   /** Such as `kube-probe/1.36`. */
   readonly userAgent: string;
 }
@@ -46,7 +47,8 @@ function checkOnce(deps: CheckDeps, target: CheckTarget, signal: AbortSignal): P
   const timeoutMs = timeoutSeconds * 1000;
   if (probe.exec !== undefined) {
     const command = deps.expand(probe.exec.command ?? [], container);
-    return checkExec(deps, { containerId, command, timeoutSeconds }, signal);
+    if (!command.ok) return cannot(`the command of the probe can't be run: ${command.problem}`);
+    return checkExec(deps, { containerId, command: command.value, timeoutSeconds }, signal);
   }
   const address = probe.httpGet?.host || probe.tcpSocket?.host || target.podIp;
   if (address === undefined) return cannot('the pod has no IP address that is known');

@@ -62,6 +62,9 @@ export function makeContainerConfig(input: ContainerInput): ContainerResult {
   if (!mounts.ok) return specProblem(mounts.problem);
   const fault = nonRootFault(pod, container, input.imageUser);
   if (fault !== undefined) return specProblem(fault);
+  const { command = [], args = [] } = container;
+  const words = expandAll([...command, ...args], env);
+  if (!words.ok) return specProblem(words.problem);
   const security = containerSecurity(input);
   if (security.kind === 'problem') return security;
   return {
@@ -69,8 +72,8 @@ export function makeContainerConfig(input: ContainerInput): ContainerResult {
     config: {
       metadata: { name: container.name, attempt },
       image: { image: input.imageRef, userSpecifiedImage: container.image ?? '' },
-      command: expandAll(container.command, env),
-      args: expandAll(container.args, env),
+      command: words.value.slice(0, command.length),
+      args: words.value.slice(command.length),
       workingDir: container.workingDir ?? '',
       envs: env.map(({ name, value }) => ({ key: name, value: bytesOf(value) })),
       mounts: mounts.value,

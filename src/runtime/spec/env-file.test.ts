@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { envFileValue } from './env-file.ts';
+import { envFileValue, readEnvFile } from './env-file.ts';
 
 test('values of a file with variables', () => {
   const cases: readonly { text: string; key: string; want: string | undefined }[] = [
@@ -17,7 +17,7 @@ test('values of a file with variables', () => {
     { text: "A='1'\nbroken", key: 'A', want: '1' },
   ];
   for (const { text, key, want } of cases) {
-    assert.deepEqual(envFileValue(text, key), { ok: true, value: want }, JSON.stringify(text));
+    assert.deepEqual(envFileValue(readEnvFile(text), key), { ok: true, value: want }, JSON.stringify(text));
   }
 });
 
@@ -34,6 +34,6 @@ test('what is wrong, and on which line', () => {
   };
   for (const [text, want] of Object.entries(cases)) {
     const problem = `invalid environment variable format ${want}`;
-    assert.deepEqual(envFileValue(text, 'Z'), { ok: false, problem }, JSON.stringify(text));
+    assert.deepEqual(envFileValue(readEnvFile(text), 'Z'), { ok: false, problem }, JSON.stringify(text));
   }
 });

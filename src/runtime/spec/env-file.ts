@@ -4,17 +4,32 @@
  */
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 
-/** The value of `key`; undefined where the file has none. Only what comes before the key is checked. */
-export function envFileValue(text: string, key: string): Parsed<string | undefined> {
+export interface EnvFileValues {
+  /** The first value of each name. */
+  readonly values: ReadonlyMap<string, string>;
+  /** What is wrong with the text behind them. */
+  readonly problem: string | undefined;
+}
+
+/** Read once for all the keys that are asked for. */
+export function readEnvFile(text: string): EnvFileValues {
   const lines = text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  const values = new Map<string, string>();
   let next = 0;
   while (next < lines.length) {
     const assignment = readAssignment(lines, next);
-    if (!assignment.ok) return assignment;
+    if (!assignment.ok) return { values, problem: assignment.problem };
+    const { name, value } = assignment.value;
+    if (name !== undefined && !values.has(name)) values.set(name, value);
     next = assignment.value.next;
-    if (assignment.value.name === key) return parsed(assignment.value.value);
   }
-  return parsed(undefined);
+  return { values, problem: undefined };
+}
+
+/** The value of `key`; undefined where the file has none. Only what comes before the key is checked. */
+export function envFileValue({ values, problem }: EnvFileValues, key: string): Parsed<string | undefined> {
+  const value = values.get(key);
+  return value === undefined && problem !== undefined ? unparsable(problem) : parsed(value);
 }
 
 interface Assignment {

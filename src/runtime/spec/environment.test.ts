@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, EnvVar } from '../../api/container.ts';
 import type { Pod } from '../../api/pod.ts';
+import { readEnvFile } from './env-file.ts';
 import {
   type EnvironmentInput,
   type EnvValue,
@@ -33,7 +34,9 @@ function input(container: Container, more: Partial<EnvironmentInput> = {}): Envi
     configMap: lookup('configmap', { conf: found({ A: 'from conf', color: 'blue' }), down }),
     secret: lookup('secret', { pass: found({ A: 'from pass', raw: new Uint8Array([0xff, 0x01]) }), down }),
     envFile: (volume, path) =>
-      volume === 'files' ? { kind: 'read', path: `/host/${path}`, text: "K='v'\nEMPTY=''\n" } : { kind: 'no-volume' },
+      volume === 'files'
+        ? { kind: 'read', path: `/host/${path}`, values: readEnvFile("K='v'\nEMPTY=''\n") }
+        : { kind: 'no-volume' },
     extra: [],
     gates: () => true,
     ...more,
@@ -149,7 +152,7 @@ test('a file that can not be read or understood, and the gate', () => {
   const env = [{ name: 'X', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'f', key: 'k' } } }];
   const unreadable = environment({ env }, { envFile: () => ({ kind: 'failed', message: 'no such file' }) });
   assert.equal(unreadable, "! couldn't parse env file: no such file");
-  const broken = environment({ env }, { envFile: () => ({ kind: 'read', path: '/f', text: 'k' }) });
+  const broken = environment({ env }, { envFile: () => ({ kind: 'read', path: '/f', values: readEnvFile('k') }) });
   assert.match(String(broken), /^! couldn't parse env file: .* line 1/);
   assert.deepEqual(environment({ env }, { gates: (gate) => gate !== 'EnvFiles' }), { X: '' });
 });
@@ -178,9 +181,51 @@ test('commands see the last value of a variable; devices come first', () => {
     { name: 'A', value: 'device' },
     { name: 'A', value: 'own' },
   ]);
-  assert.deepEqual(expandAll(['$(A)', '$(B)'], made.env), ['own', '$(B)']);
-  assert.deepEqual(expandAll(['$(R)'], [{ name: 'R', value: new TextEncoder().encode('bytes') }]), ['bytes']);
-  assert.deepEqual(expandAll(undefined, []), []);
+  const words = (...parameters: Parameters<typeof expandAll>) => {
+    const expanded = expandAll(...parameters);
+    return expanded.ok ? expanded.value : expanded.problem;
+  };
+  assert.deepEqual(words(['$(A)', '$(B)'], made.env), ['own', '$(B)']);
+  assert.deepEqual(words(['$(R)'], [{ name: 'R', value: new TextEncoder().encode('bytes') }]), ['bytes']);
+  assert.deepEqual(words(undefined, []), []);
+});
+
+const doubling = (count: number): EnvVar[] =>
+  Array.from({ length: count }, (_, n) => ({ name: `V${n}`, value: n === 0 ? 'ab' : `$(V${n - 1})$(V${n - 1})` }));
+const long = (length: number) => 'x'.repeat(length);
+
+test('what Linux can not execute is refused before it is made', () => {
+  // V16 would be 2 ** 17 bytes.
+  assert.match(String(environment({ env: doubling(30) })), /^! environment variable "V16" is longer than 131072 bytes/);
+  const fits = environment({ env: doubling(16) });
+  assert.equal(typeof fits === 'object' && String(fits['V15']).length, 2 ** 16);
+  // NAME=value and a zero byte.
+  assert.equal(typeof environment({ env: [{ name: 'A', value: long(131_072 - 3) }] }), 'object');
+  assert.match(String(environment({ env: [{ name: 'A', value: long(131_072 - 2) }] })), /variable "A" is longer/);
+  assert.match(String(environment({ env: [{ name: 'A', value: 'ü'.repeat(65_536) }] })), /variable "A" is longer/);
+  const many = Array.from({ length: 40 }, (_, n) => ({ name: `V${n}`, value: long(60_000) }));
+  assert.match(String(environment({ env: many })), /^! the environment is larger than 2097152 bytes/);
+  const same = many.map((variable) => ({ ...variable, name: 'V' }));
+  assert.match(String(environment({ env: same })), /^! the environment is larger/);
+  const conf = () => found({ big: new Uint8Array(131_073) });
+  assert.match(
+    String(environment({ envFrom: [{ configMapRef: { name: 'x' } }] }, { configMap: conf })),
+    /variable "big" is longer/,
+  );
+});
+
+test('the words of a command are bounded, one by one and with the environment', () => {
+  const env = [{ name: 'A', value: long(1000) }];
+  const problem = (words: readonly string[], entries = env) => {
+    const expanded = expandAll(words, entries);
+    return expanded.ok ? '' : expanded.problem;
+  };
+  assert.equal(problem(['$(A)'.repeat(131)]), '');
+  assert.match(problem(['$(A)'.repeat(132)]), /^an argument is longer than 131071 bytes/);
+  assert.match(
+    problem(Array.from({ length: 20 }, () => '$(A)'.repeat(131))),
+    /^the command with its environment is larger/,
+  );
 });
 
 test('which objects must be read before', () => {

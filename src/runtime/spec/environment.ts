@@ -16,8 +16,8 @@ import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import type { Pod } from '../../api/pod.ts';
 import { isStaticPod } from '../../api/pod-traits.ts';
 import { quoteText } from '../../base/go-text.ts';
-import { envFileValue } from './env-file.ts';
-import { expand } from './expand.ts';
+import { type EnvFileValues, envFileValue } from './env-file.ts';
+import { byteLength, expand } from './expand.ts';
 import { type ServiceView, serviceEnvironment } from './services.ts';
 import { type Gates, type SpecProblem, specProblem } from './settings.ts';
 
@@ -37,7 +37,7 @@ export type ObjectData =
 
 /** A file with variables on a volume of the pod. */
 export type EnvFile =
-  | { readonly kind: 'read'; readonly path: string; readonly text: string }
+  | { readonly kind: 'read'; readonly path: string; readonly values: EnvFileValues }
   | { readonly kind: 'no-volume' }
   | { readonly kind: 'failed'; readonly message: string };
 
@@ -57,6 +57,11 @@ export interface EnvironmentInput {
   readonly gates: Gates;
 }
 
+/** Linux executes nothing with a longer argument or `NAME=value`, its final zero byte included (MAX_ARG_STRLEN). */
+export const LONGEST_WORD = 128 * 1024;
+/** Linux takes a quarter of the stack limit, by default 8 MiB, for all arguments and variables together. */
+export const LARGEST_ENVIRONMENT = 2 * 1024 * 1024;
+
 export type EnvironmentResult = { readonly kind: 'ready'; readonly env: readonly EnvEntry[] } | SpecProblem;
 
 export function makeEnvironment(input: EnvironmentInput): EnvironmentResult {
@@ -68,26 +73,67 @@ export function makeEnvironment(input: EnvironmentInput): EnvironmentResult {
   const links = pod.spec.enableServiceLinks ?? true;
   const serviceVariables = serviceEnvironment({ services, namespace: pod.metadata.namespace, links });
   const values = new Map<string, EnvValue>();
+  // What a later value replaces counts as well: it was made.
+  let made = 0;
+  const set = (name: string, value: EnvValue): string | undefined => {
+    const size = entrySize(name, value);
+    made += size;
+    values.set(name, value);
+    if (size > LONGEST_WORD) return longVariable(name);
+    return made > LARGEST_ENVIRONMENT ? `the environment ${TOO_LARGE}` : undefined;
+  };
   for (const source of container.envFrom ?? []) {
     const data = readSource(source, input);
     if (!data.ok) return specProblem(data.problem);
-    for (const [key, value] of data.value) values.set(`${source.prefix ?? ''}${key}`, value);
+    for (const [key, value] of data.value) {
+      const fault = set(`${source.prefix ?? ''}${key}`, value);
+      if (fault !== undefined) return specProblem(fault);
+    }
   }
   const lookup = (name: string) => textOf(values.get(name)) ?? serviceVariables.get(name);
   for (const variable of container.env ?? []) {
     const value = readVariable(variable, input, lookup);
     if (!value.ok) return specProblem(value.problem);
-    if (value.value !== undefined) values.set(variable.name, value.value);
+    const fault = value.value === undefined ? undefined : set(variable.name, value.value);
+    if (fault !== undefined) return specProblem(fault);
   }
   for (const [name, value] of serviceVariables) if (!values.has(name)) values.set(name, value);
   return { kind: 'ready', env: [...input.extra, ...[...values].map(([name, value]) => ({ name, value }))] };
 }
 
-/** The command and its arguments see the whole environment. */
-export function expandAll(words: readonly string[] | undefined, env: readonly EnvEntry[]): readonly string[] {
-  const values = new Map(env.map(({ name, value }) => [name, value]));
-  return (words ?? []).map((word) => expand(word, (name) => textOf(values.get(name))));
+/** The command and its arguments see the whole environment, and share the room that Linux has for both with it. */
+export function expandAll(words: readonly string[] | undefined, env: readonly EnvEntry[]): Parsed<readonly string[]> {
+  const lookup = createLookup(env);
+  const expanded: string[] = [];
+  let left = LARGEST_ENVIRONMENT - env.reduce((sum, { name, value }) => sum + entrySize(name, value), 0);
+  for (const word of words ?? []) {
+    const value = expand(word, lookup, LONGEST_WORD - 1);
+    if (!value.ok) return unparsable(`an argument ${value.problem}, which Linux can't execute`);
+    left -= byteLength(value.value) + 1;
+    if (left < 0) return unparsable(`the command with its environment ${TOO_LARGE}`);
+    expanded.push(value.value);
+  }
+  return parsed(expanded);
 }
+
+/** The last value of each name, as text. */
+export function createLookup(env: readonly EnvEntry[]): Lookup {
+  const values = new Map(env.map(({ name, value }) => [name, value]));
+  return (name) => textOf(values.get(name));
+}
+
+const TOO_LARGE = `is larger than ${LARGEST_ENVIRONMENT} bytes, which Linux can't execute`;
+
+/** What `NAME=value` and the zero byte behind it take. */
+function entrySize(name: string, value: EnvValue): number {
+  return byteLength(name) + (typeof value === 'string' ? byteLength(value) : value.length) + 2;
+}
+
+function longVariable(name: string): string {
+  return `environment variable ${quoteText(name.slice(0, LONGEST_NAME_SHOWN))} is longer than ${LONGEST_WORD} bytes, which Linux can't execute`;
+}
+
+const LONGEST_NAME_SHOWN = 253;
 
 /** The secrets and config maps that must be read before the environment can be made. */
 export function environmentObjects(container: Container): {
@@ -106,7 +152,7 @@ export function environmentObjects(container: Container): {
 }
 
 /** Text of a value for use inside another one. */
-export function textOf(value: EnvValue | undefined): string | undefined {
+function textOf(value: EnvValue | undefined): string | undefined {
   return value instanceof Uint8Array ? new TextDecoder().decode(value) : value;
 }
 
@@ -121,11 +167,15 @@ function readSource(source: EnvFromSource, input: EnvironmentInput): Parsed<Read
   return object.kind === 'missing' && reference.optional ? parsed(NOTHING) : unparsable(object.message);
 }
 
-type Lookup = (name: string) => string | undefined;
+/** Undefined for a name that is not known. */
+export type Lookup = (name: string) => string | undefined;
 
 /** Undefined: the variable is optional and its source is not there. */
 function readVariable(variable: EnvVar, input: EnvironmentInput, lookup: Lookup): Parsed<EnvValue | undefined> {
-  if (variable.value) return parsed(expand(variable.value, lookup));
+  if (variable.value) {
+    const value = expand(variable.value, lookup, LONGEST_WORD);
+    return value.ok ? value : unparsable(longVariable(variable.name));
+  }
   return variable.valueFrom === undefined ? parsed('') : readValueFrom(variable.valueFrom, input);
 }
 
@@ -166,7 +216,7 @@ function readFileKey(selector: FileKeySelector, input: EnvironmentInput): Parsed
     return unparsable(`cannot find the volume ${quoteText(selector.volumeName)} referenced by FileKeyRef`);
   }
   if (file.kind === 'failed') return unparsable(`couldn't parse env file: ${file.message}`);
-  const value = envFileValue(file.text, selector.key);
+  const value = envFileValue(file.values, selector.key);
   if (!value.ok) return unparsable(`couldn't parse env file: ${value.problem}`);
   // An empty value is taken for a missing one, as a container made by the reference would have it.
   if (value.value) return value;

@@ -171,6 +171,11 @@ test('sub-paths: what must be prepared, and what can not be', () => {
   assert.equal(wished({ subPath: '/x' }), 'error SubPath `/x` must not be an absolute path');
   assert.equal(wished({ subPath: 'a/../../x' }), "unable to provision SubPath `a/../../x`: must not contain '..'");
   assert.deepEqual(wished({ subPath: 'a..b' }), ['0 v a..b']);
+  const tooLong = 'the sub-path of volume mount "v" is longer than 4095 bytes';
+  assert.equal(wished({ subPath: 'x'.repeat(4096) }), tooLong);
+  assert.equal(wished({ subPathExpr: '$(WHO)'.repeat(2048) }), tooLong);
+  const unknown = Array.from({ length: 12 }, (_, index) => `$(${'abcdefghijkl'[index]})`).join('');
+  assert.equal(wished({ subPathExpr: unknown }), 'missing value for a, b, c, d, e, f, g, h, i, j and others');
 });
 
 test('a sub-path is mounted from its prepared place', () => {

@@ -6,10 +6,13 @@ import type { Volume } from '../../api/volume.ts';
 import { quoteText } from '../../base/go-text.ts';
 import { type ImageSpec, type Mount, MountPropagation, type UserNamespace } from '../../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../../wire/message.ts';
-import { type EnvEntry, textOf } from './environment.ts';
-import { expand } from './expand.ts';
+import { createLookup, type EnvEntry, type Lookup } from './environment.ts';
+import { byteLength, expand } from './expand.ts';
 
 const HOSTS_FILE = '/etc/hosts';
+/** PATH_MAX, the final zero byte included. */
+const LONGEST_PATH = 4096;
+const MISSING_SHOWN = 10;
 
 export interface MountedVolume {
   readonly hostPath: string;
@@ -45,8 +48,9 @@ export interface MountsInput {
 export function containerMounts(input: MountsInput): Parsed<readonly Init<Mount>[]> {
   const { container, podDirectory, selinux, userNamespace } = input;
   const mounts: Init<Mount>[] = [...input.extra];
+  const known = { declared: volumesByName(input.pod), lookup: createLookup(input.env) };
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
-    const made = volumeMount(mount, index, input);
+    const made = volumeMount(mount, index, input, known);
     if (!made.ok) return made;
     mounts.push(made.value);
   }
@@ -81,17 +85,30 @@ export interface WishedSubPath {
 /** The sub-paths that must be prepared, made safe against links that lead out of the volume. Image volumes need none. */
 export function subPathsOf(pod: Pod, container: Container, env: readonly EnvEntry[]): Parsed<readonly WishedSubPath[]> {
   const wished: WishedSubPath[] = [];
+  const declared = volumesByName(pod);
+  const lookup = createLookup(env);
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
-    const subPath = subPathOf(mount, env);
+    const subPath = subPathOf(mount, lookup);
     if (!subPath.ok) return subPath;
-    const isImage = volumeOf(pod, mount.name)?.image !== undefined;
+    const isImage = declared.get(mount.name)?.image !== undefined;
     if (subPath.value !== '' && !isImage) wished.push({ index, volumeName: mount.name, subPath: subPath.value });
   }
   return parsed(wished);
 }
 
-function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Parsed<Init<Mount>> {
-  const { pod, container } = input;
+/** Made once for all mounts of a container. */
+interface Known {
+  readonly declared: ReadonlyMap<string, Volume>;
+  readonly lookup: Lookup;
+}
+
+function volumeMount(
+  mount: VolumeMount,
+  index: number,
+  input: MountsInput,
+  { declared, lookup }: Known,
+): Parsed<Init<Mount>> {
+  const { container } = input;
   const image = input.imageVolumes.get(mount.name);
   const volume = input.volumes.get(mount.name);
   if (image === undefined && volume === undefined) {
@@ -99,7 +116,7 @@ function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Par
       `cannot find volume ${quoteText(mount.name)} to mount into container ${quoteText(container.name)}`,
     );
   }
-  const subPath = subPathOf(mount, input.env);
+  const subPath = subPathOf(mount, lookup);
   if (!subPath.ok) return subPath;
   const hostPath = subPath.value === '' ? volume?.hostPath : input.subPaths.get(index);
   if (image === undefined && hostPath === undefined) {
@@ -113,15 +130,15 @@ function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Par
   return parsed({
     containerPath: absolute(mount.mountPath),
     ...(image === undefined ? { hostPath } : { image, imageSubPath: subPath.value }),
-    readonly: mount.readOnly === true || volume?.readOnly === true || isReadOnlyKind(volumeOf(pod, mount.name)),
+    readonly: mount.readOnly === true || volume?.readOnly === true || isReadOnlyKind(declared.get(mount.name)),
     recursiveReadOnly: recursive.value,
     selinuxRelabel: input.selinux && volume?.selinuxRelabel === true,
     propagation: propagation.value,
   });
 }
 
-function volumeOf(pod: Pod, name: string): Volume | undefined {
-  return pod.spec.volumes?.find((volume) => volume.name === name);
+function volumesByName({ spec }: Pod): ReadonlyMap<string, Volume> {
+  return new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
 }
 
 /** Volumes whose files the kubelet or the runtime writes: a container must not. */
@@ -129,10 +146,11 @@ function isReadOnlyKind(volume: Volume | undefined): boolean {
   return [volume?.secret, volume?.configMap, volume?.downwardAPI, volume?.projected, volume?.image].some(Boolean);
 }
 
-function subPathOf(mount: VolumeMount, env: readonly EnvEntry[]): Parsed<string> {
-  const expanded = mount.subPathExpr ? expandSubPath(mount.subPathExpr, env) : parsed(mount.subPath ?? '');
+function subPathOf(mount: VolumeMount, lookup: Lookup): Parsed<string> {
+  const expanded = mount.subPathExpr ? expandSubPath(mount, lookup) : parsed(mount.subPath ?? '');
   if (!expanded.ok) return expanded;
   const subPath = expanded.value;
+  if (byteLength(subPath) >= LONGEST_PATH) return unparsable(longSubPath(mount));
   if (subPath.startsWith('/')) return unparsable(`error SubPath \`${subPath}\` must not be an absolute path`);
   if (subPath.split('/').includes('..')) {
     return unparsable(`unable to provision SubPath \`${subPath}\`: must not contain '..'`);
@@ -140,15 +158,24 @@ function subPathOf(mount: VolumeMount, env: readonly EnvEntry[]): Parsed<string>
   return expanded;
 }
 
-function expandSubPath(expression: string, env: readonly EnvEntry[]): Parsed<string> {
-  const values = new Map(env.map(({ name, value }) => [name, textOf(value)]));
+function expandSubPath(mount: VolumeMount, lookup: Lookup): Parsed<string> {
   const missing = new Set<string>();
-  const expanded = expand(expression, (name) => {
-    const value = values.get(name) ?? '';
-    if (value === '') missing.add(name);
-    return value;
-  });
-  return missing.size === 0 ? parsed(expanded) : unparsable(`missing value for ${[...missing].sort().join(', ')}`);
+  const expanded = expand(
+    mount.subPathExpr ?? '',
+    (name) => {
+      const value = lookup(name) ?? '';
+      if (value === '') missing.add(name);
+      return value;
+    },
+    LONGEST_PATH - 1,
+  );
+  if (missing.size === 0) return expanded.ok ? expanded : unparsable(longSubPath(mount));
+  const shown = [...missing].sort().slice(0, MISSING_SHOWN).join(', ');
+  return unparsable(`missing value for ${shown}${missing.size > MISSING_SHOWN ? ' and others' : ''}`);
+}
+
+function longSubPath({ name }: VolumeMount): string {
+  return `the sub-path of volume mount ${quoteText(name)} is longer than ${LONGEST_PATH - 1} bytes`;
 }
 
 function propagationOf({ mountPropagation }: VolumeMount): Parsed<MountPropagation> {
