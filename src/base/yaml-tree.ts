@@ -1,5 +1,16 @@
 /** A YAML or JSON text as a tree in which every value knows its place. */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml';
+import {
+  type Alias,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  type Scalar as YamlScalar,
+} from 'yaml';
 import { resolvePlain, resolveTagged, type Scalar } from './yaml-scalar.ts';
 
 /** Line and column, from 1. */
@@ -41,15 +52,27 @@ class Unreadable extends Error {
   }
 }
 
+/** No object of ours is a tenth as deep; what reads a tree does so by recursion. */
+export const DEEPEST = 200;
+export const TOO_DEEP = `nested deeper than ${DEEPEST} levels`;
+/** As many as take a moment to read: twenty aliases of aliases can stand for a million million values. */
+const MOST_ALIASED = 100_000;
+const VALUES_IN_A_STEP = 200;
+
 /** Never throws: a text that is no YAML is an answer. */
 export function readTree(text: string): ReadTree {
   const read = parseDocuments(text);
   if ('problem' in read) return read;
   const [first, second] = read.documents;
   if (first === undefined) return { problem: { place: { line: 1, column: 1 }, text: 'the file is empty' } };
-  const built = buildTree(first, read.placeOf);
+  const built = finish(buildTree(first, read.placeOf, new Map()));
   if ('problem' in built) return built;
   return { tree: built.tree, second: second === undefined ? undefined : read.placeOf(second.range[0]) };
+}
+
+/** All steps at once, for texts known to be small. */
+export function finish<T>(steps: Generator<undefined, T>): T {
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
 export type PlaceOf = (offset: number) => Place;
@@ -93,12 +116,25 @@ export function syntaxProblem(error: { readonly pos: readonly number[]; readonly
   return { place: placeOf(error.pos[0] ?? 0), text: `not valid YAML or JSON: ${error.message}` };
 }
 
-export function buildTree(
+/** A collection whose items were composed apart. */
+export interface CollectionApart {
+  /** Offset of the collection. */
+  readonly begins: number;
+  readonly items: readonly unknown[];
+}
+
+/** By the offset of the part of the collection that stands in the document. */
+export type ItemsApart = ReadonlyMap<number, CollectionApart>;
+
+export type BuiltTree = { readonly tree: Tree } | { readonly problem: SyntaxProblem };
+
+export function* buildTree(
   document: Pick<ParsedDocument, 'contents'>,
   placeOf: PlaceOf,
-): { readonly tree: Tree } | { readonly problem: SyntaxProblem } {
+  apart: ItemsApart,
+): Generator<undefined, BuiltTree> {
   try {
-    return { tree: new TreeBuilder(placeOf).build(document.contents) };
+    return { tree: yield* new TreeBuilder(placeOf, apart).build(document.contents, 0) };
   } catch (error) {
     if (error instanceof Unreadable) return { problem: error.problem };
     throw error;
@@ -110,45 +146,72 @@ export function isNothing(node: unknown): boolean {
 }
 
 class TreeBuilder {
-  // An alias shares the finished tree of its anchor. Nothing is copied, so nested aliases can't grow without limit, and
-  // an anchor that would hold itself is not there yet when it is asked for.
-  readonly #anchors = new Map<string, Tree>();
+  // An alias shares the finished tree of its anchor: nothing is copied, and an anchor that would hold itself is not there yet
+  // when it is asked for. Whoever reads the tree goes through the shared part each time, so what aliases stand for is bounded.
+  readonly #anchors = new Map<string, { readonly tree: Tree; readonly values: number }>();
   readonly #placeOf: PlaceOf;
+  readonly #apart: ItemsApart;
+  /** So many values a reader of what was built until now goes through, and so many of them by aliases. */
+  #values = 0;
+  #aliased = 0;
 
-  constructor(placeOf: PlaceOf) {
+  constructor(placeOf: PlaceOf, apart: ItemsApart) {
     this.#placeOf = placeOf;
+    this.#apart = apart;
   }
 
-  build(node: unknown): Tree {
-    if (isAlias(node)) {
-      const place = this.#placeOf(node.range?.[0] ?? 0);
-      const target = this.#anchors.get(node.source);
-      if (target === undefined) throw new Unreadable(place, `no anchor &${node.source} before this alias`);
-      return { ...target, place };
-    }
-    const tree = this.#buildOwn(node);
+  *build(node: unknown, depth: number): Generator<undefined, Tree> {
+    if (isAlias(node)) return this.#shared(node);
+    if (depth > DEEPEST) throw new Unreadable(this.#place(node), TOO_DEEP);
+    const before = this.#values;
+    this.#values += 1;
+    if (this.#values % VALUES_IN_A_STEP === 0) yield;
+    const tree = isScalar(node) ? this.#buildScalar(node) : yield* this.#buildCollection(node, depth + 1);
     const anchor = isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined;
-    if (anchor !== undefined) this.#anchors.set(anchor, tree);
+    if (anchor !== undefined) this.#anchors.set(anchor, { tree, values: this.#values - before });
     return tree;
   }
 
-  #buildOwn(node: unknown): Tree {
-    if (isScalar(node)) {
-      const place = this.#placeOf(node.range?.[0] ?? 0);
-      return { place, ...this.#scalar(place, String(node.value), node.tag, node.type === 'PLAIN') };
+  #shared(alias: Alias): Tree {
+    const place = this.#place(alias);
+    const target = this.#anchors.get(alias.source);
+    if (target === undefined) throw new Unreadable(place, `no anchor &${alias.source} before this alias`);
+    this.#values += target.values;
+    this.#aliased += target.values;
+    if (this.#aliased > MOST_ALIASED) {
+      throw new Unreadable(place, `the aliases until here stand for more than ${MOST_ALIASED} values`);
     }
+    return { ...target.tree, place };
+  }
+
+  #place(node: unknown): Place {
+    const offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
+    return this.#placeOf(isCollection(node) ? (this.#apart.get(offset)?.begins ?? offset) : offset);
+  }
+
+  #itemsOf<T>(collection: { readonly items: readonly T[]; readonly range?: readonly number[] | null | undefined }) {
+    return (this.#apart.get(collection.range?.[0] ?? -1)?.items as readonly T[] | undefined) ?? collection.items;
+  }
+
+  #buildScalar(node: YamlScalar): Tree {
+    const place = this.#place(node);
+    return { place, ...this.#scalar(place, String(node.value), node.tag, node.type === 'PLAIN') };
+  }
+
+  *#buildCollection(node: unknown, depth: number): Generator<undefined, Tree> {
+    const place = this.#place(node);
     if (isSeq(node)) {
-      const place = this.#placeOf(node.range?.[0] ?? 0);
-      return { place, kind: 'list', items: node.items.map((item) => this.build(item)) };
+      const items: Tree[] = [];
+      for (const item of this.#itemsOf(node)) items.push(yield* this.build(item, depth));
+      return { place, kind: 'list', items };
     }
-    if (!isMap(node)) return { place: this.#placeOf(0), kind: 'null' };
-    const place = this.#placeOf(node.range?.[0] ?? 0);
+    if (!isMap(node)) return { place, kind: 'null' };
     const own: Entry[] = [];
     const merged: Entry[] = [];
-    for (const { key, value } of node.items) {
-      const name = this.build(key);
-      const tree = value === null ? ({ place: name.place, kind: 'null' } as const) : this.build(value);
-      if (isMergeKey(key)) merged.push(...mergedEntries(tree));
+    for (const { key, value } of this.#itemsOf(node)) {
+      const name = yield* this.build(key, depth);
+      const tree = value === null ? ({ place: name.place, kind: 'null' } as const) : yield* this.build(value, depth);
+      if (isMergeKey(key)) for (const entry of mergedEntries(tree)) merged.push(entry);
       else own.push({ key: keyText(name), place: name.place, value: tree });
     }
     return { place, kind: 'map', entries: [...withoutKnown(merged, own), ...own] };
@@ -183,10 +246,12 @@ function keyText(tree: Tree): string {
 function mergedEntries(tree: Tree): readonly Entry[] {
   if (tree.kind === 'map') return tree.entries;
   if (tree.kind !== 'list') throw new Unreadable(tree.place, '<< must name a map or a list of maps');
-  let entries: readonly Entry[] = [];
+  const entries: Entry[] = [];
+  const known = new Set<string>();
   for (const item of tree.items) {
     if (item.kind !== 'map') throw new Unreadable(item.place, '<< must name a map or a list of maps');
-    entries = [...entries, ...withoutKnown(item.entries, entries)];
+    for (const entry of item.entries) if (!known.has(entry.key)) entries.push(entry);
+    for (const { key } of item.entries) known.add(key);
   }
   return entries;
 }

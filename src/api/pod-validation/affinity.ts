@@ -2,7 +2,7 @@
 import type { LabelSelector } from '../meta.ts';
 import { labelKeyFault, labelValueFault } from '../names.ts';
 import type { Affinity, NodeSelectorRequirement, NodeSelectorTerm } from '../pod.ts';
-import type { Faults } from './faults.ts';
+import { type Faults, repeated } from './faults.ts';
 import { checkLabels } from './metadata.ts';
 import { dnsLabel, dnsSubdomain } from './text-rules.ts';
 
@@ -153,15 +153,17 @@ export function checkLabelKeys(
     ['matchLabelKeys', matchLabelKeys],
     ['mismatchLabelKeys', mismatchLabelKeys],
   ] as const) {
+    const again = repeated(keys);
     keys.forEach((key, index) => {
       const at = `${path}.${field}[${index}]`;
       faults.text(at, key, labelKeyFault);
-      if (keys.indexOf(key) < index) faults.duplicate(at, key);
+      if (again.has(index)) faults.duplicate(at, key);
       if (labelSelector === undefined) faults.forbidden(at, 'must not be specified when labelSelector is not set');
     });
   }
+  const others = new Set(mismatchLabelKeys);
   matchLabelKeys.forEach((key, index) => {
-    if (mismatchLabelKeys.includes(key)) {
+    if (others.has(key)) {
       faults.invalid(`${path}.matchLabelKeys[${index}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys');
     }
   });

@@ -2,7 +2,7 @@
 import type { Container, ContainerPort, EnvFromSource, EnvVar, VolumeDevice, VolumeMount } from '../container.ts';
 import type { Volume } from '../volume.ts';
 import { checkEnv, checkEnvFrom } from './env.ts';
-import type { Faults } from './faults.ts';
+import { type Faults, repeated } from './faults.ts';
 import { checkPortNumber } from './handlers.ts';
 import { checkContainerResources } from './resources.ts';
 import { checkContainerSecurity } from './security.ts';
@@ -62,18 +62,19 @@ function checkPorts(ports: readonly ContainerPort[], path: string, faults: Fault
 
 function checkMounts(container: Container, parent: string, { volumes }: ContainerContext, faults: Faults): void {
   const { volumeMounts = [], volumeDevices = [] } = container;
+  const again = repeated(volumeMounts.map(({ mountPath }) => mountPath));
+  const deviceNames = new Set(volumeDevices.map(({ name }) => name));
+  const devicePaths = new Set(volumeDevices.map(({ devicePath }) => devicePath));
   volumeMounts.forEach((mount, index) => {
     const path = `${parent}.volumeMounts[${index}]`;
     if (!mount.name) faults.required(`${path}.name`);
     if (!volumes.has(mount.name)) faults.notFound(`${path}.name`, mount.name ?? '');
     if (!mount.mountPath) faults.required(`${path}.mountPath`);
-    else if (volumeMounts.slice(0, index).some(({ mountPath }) => mountPath === mount.mountPath)) {
-      faults.invalid(`${path}.mountPath`, mount.mountPath, 'must be unique');
-    }
-    if (volumeDevices.some(({ name }) => name === mount.name)) {
+    else if (again.has(index)) faults.invalid(`${path}.mountPath`, mount.mountPath, 'must be unique');
+    if (deviceNames.has(mount.name)) {
       faults.invalid(`${path}.name`, mount.name, 'must not already exist in volumeDevices');
     }
-    if (volumeDevices.some(({ devicePath }) => devicePath === mount.mountPath)) {
+    if (devicePaths.has(mount.mountPath)) {
       faults.invalid(`${path}.mountPath`, mount.mountPath, 'must not already exist as a path in volumeDevices');
     }
     checkSubPath(mount, path, faults);
@@ -110,18 +111,20 @@ function checkMountModes(mount: VolumeMount, container: Container, path: string,
 
 function checkDevices(container: Container, parent: string, { volumes }: ContainerContext, faults: Faults): void {
   const { volumeMounts = [], volumeDevices = [] } = container;
+  const nameAgain = repeated(volumeDevices.map(({ name }) => name));
+  const pathAgain = repeated(volumeDevices.map(({ devicePath }) => devicePath));
+  const mountNames = new Set(volumeMounts.map(({ name }) => name));
+  const mountPaths = new Set(volumeMounts.map(({ mountPath }) => mountPath));
   volumeDevices.forEach((device, index) => {
     const path = `${parent}.volumeDevices[${index}]`;
-    const earlier = volumeDevices.slice(0, index);
-    checkDeviceName(device, earlier, `${path}.name`, volumes, faults);
+    checkDeviceName(device, nameAgain.has(index), `${path}.name`, volumes, faults);
     if (!device.devicePath) faults.required(`${path}.devicePath`);
-    else if (earlier.some(({ devicePath }) => devicePath === device.devicePath)) {
-      faults.invalid(`${path}.devicePath`, device.devicePath, 'must be unique');
-    } else faults.text(`${path}.devicePath`, device.devicePath, withoutBackSteps);
-    if (volumeMounts.some(({ name }) => name === device.name)) {
+    else if (pathAgain.has(index)) faults.invalid(`${path}.devicePath`, device.devicePath, 'must be unique');
+    else faults.text(`${path}.devicePath`, device.devicePath, withoutBackSteps);
+    if (mountNames.has(device.name)) {
       faults.invalid(`${path}.name`, device.name, 'must not already exist in volumeMounts');
     }
-    if (volumeMounts.some(({ mountPath }) => mountPath === device.devicePath)) {
+    if (mountPaths.has(device.devicePath)) {
       faults.invalid(`${path}.devicePath`, device.devicePath, 'must not already exist as a path in volumeMounts');
     }
   });
@@ -129,13 +132,13 @@ function checkDevices(container: Container, parent: string, { volumes }: Contain
 
 function checkDeviceName(
   { name }: VolumeDevice,
-  earlier: readonly VolumeDevice[],
+  isRepeated: boolean,
   path: string,
   volumes: ReadonlyMap<string, Volume>,
   faults: Faults,
 ): void {
   if (!name) faults.required(path);
-  else if (earlier.some((device) => device.name === name)) faults.invalid(path, name, 'must be unique');
+  else if (isRepeated) faults.invalid(path, name, 'must be unique');
   const volume = volumes.get(name);
   if (volume === undefined) faults.notFound(path, name ?? '');
   else if (volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined) {

@@ -13,6 +13,17 @@ import {
 /** What is wrong with a text, or undefined. */
 export type TextRule = (text: string) => string | undefined;
 
+/** The indices at which a text stands that stood before. */
+export function repeated(texts: readonly (string | undefined)[]): ReadonlySet<number> {
+  const seen = new Set<string | undefined>();
+  const found = new Set<number>();
+  texts.forEach((text, index) => {
+    if (seen.has(text)) found.add(index);
+    seen.add(text);
+  });
+  return found;
+}
+
 export class Faults {
   readonly found: FieldError[] = [];
 

@@ -40,11 +40,12 @@ export function checkLabels(labels: StringMap, path: string, faults: Faults): vo
 function checkAnnotations(pod: Pod, annotations: StringMap, faults: Faults): void {
   const path = 'metadata.annotations';
   let bytes = 0;
+  const containers = new Set(allContainers(pod).map(({ name }) => name));
   for (const [key, value] of Object.entries(annotations)) {
     faults.text(path, key, annotationKey);
     bytes += byteLength(key) + byteLength(value);
     if (key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER)) checkSeccomp(`${path}[${key}]`, value, faults);
-    if (key.startsWith(APPARMOR_CONTAINER)) checkAppArmor(pod, key, value, faults);
+    if (key.startsWith(APPARMOR_CONTAINER)) checkAppArmor(containers, key, value, faults);
   }
   if (bytes > MOST_ANNOTATION_BYTES) faults.tooLong(path, MOST_ANNOTATION_BYTES);
   const mirror = annotations[CONFIG_MIRROR];
@@ -66,12 +67,10 @@ function checkSeccomp(path: string, profile: string, faults: Faults): void {
   else faults.invalid(path, profile, 'must be a valid seccomp profile');
 }
 
-function checkAppArmor(pod: Pod, key: string, profile: string, faults: Faults): void {
+function checkAppArmor(containers: ReadonlySet<string>, key: string, profile: string, faults: Faults): void {
   const path = `metadata.annotations[${key}]`;
   const name = key.slice(APPARMOR_CONTAINER.length);
-  if (!allContainers(pod).some((container) => container.name === name)) {
-    faults.invalid(path, name, 'container not found');
-  }
+  if (!containers.has(name)) faults.invalid(path, name, 'container not found');
   if (profile === '' || profile === 'runtime/default' || profile === 'unconfined') return;
   if (!profile.startsWith('localhost/')) faults.invalid(path, profile, 'must be a valid AppArmor profile');
 }

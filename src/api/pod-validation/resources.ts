@@ -13,6 +13,9 @@ const NATIVE_CONTAINER_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
 /** With the prefix that quotas put before it, a name must still be a name. */
 const QUOTA_PREFIX = 'requests.';
 
+/** In a message that stands once for each fault. */
+const NAMES_SHOWN = 10;
+
 type NameRule = (name: string, path: string, faults: Faults) => void;
 
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
@@ -97,19 +100,24 @@ function checkPages(text: string, nanos: bigint, name: string, path: string, fau
 }
 
 function checkClaims(claims: readonly ResourceClaim[], path: string, known: readonly string[], faults: Faults): void {
+  const names = new Set(known);
+  const shown = known.length > NAMES_SHOWN ? `${known.slice(0, NAMES_SHOWN).join(', ')}, …` : known.join(', ');
+  // Of each claim, the requests that were named before; the empty one stands for the whole claim.
+  const earlier = new Map<string, Set<string>>();
   claims.forEach(({ name, request }, index) => {
     const at = `${path}[${index}]`;
     if (!name) {
       faults.required(at);
       return;
     }
-    const earlier = claims.slice(0, index).filter((claim) => claim.name === name);
-    const clash = earlier.some((claim) => !claim.request || !request || claim.request === request);
+    const taken = earlier.get(name) ?? new Set();
+    const clash = taken.has('') || taken.has(request ?? '') || (!request && taken.size > 0);
+    earlier.set(name, taken.add(request ?? ''));
     if (clash) faults.duplicate(at, request ? `${name}/${request}` : name);
     faults.optionalText(`${at}.request`, request, dnsLabel);
-    if (!known.includes(name)) {
-      const names = known.length === 0 ? ' which is empty' : `: ${known.join(', ')}`;
-      faults.notFound(at, name, `must be one of the names in pod.spec.resourceClaims${names}`);
+    if (!names.has(name)) {
+      const choice = known.length === 0 ? ' which is empty' : `: ${shown}`;
+      faults.notFound(at, name, `must be one of the names in pod.spec.resourceClaims${choice}`);
     }
   });
 }

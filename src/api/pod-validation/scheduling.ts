@@ -71,6 +71,8 @@ function checkTolerationValue(
 }
 
 function checkSpread(constraints: readonly TopologySpreadConstraint[], faults: Faults): void {
+  const kindOf = (one: TopologySpreadConstraint) => `{${one.topologyKey}, ${one.whenUnsatisfiable}}`;
+  const last = new Map(constraints.map((constraint, index) => [kindOf(constraint), index]));
   constraints.forEach((constraint, index) => {
     const path = `spec.topologySpreadConstraints[${index}]`;
     const { maxSkew = 0, topologyKey, whenUnsatisfiable } = constraint;
@@ -79,10 +81,9 @@ function checkSpread(constraints: readonly TopologySpreadConstraint[], faults: F
     const actions = ['DoNotSchedule', 'ScheduleAnyway'];
     if (!actions.includes(whenUnsatisfiable))
       faults.unsupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable ?? '', actions);
-    const kind = (one: TopologySpreadConstraint) => `{${one.topologyKey}, ${one.whenUnsatisfiable}}`;
-    if (constraints.slice(index + 1).some((later) => kind(later) === kind(constraint))) {
-      faults.duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, kind(constraint));
-    }
+    const kind = kindOf(constraint);
+    // Of several, all but the last are named, as in the reference.
+    if (last.get(kind) !== index) faults.duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, kind);
     checkSpreadDetails(constraint, path, faults);
     checkLabelKeys(constraint as PodTerm, path, faults);
     checkSelector(constraint.labelSelector, `${path}.labelSelector`, faults);

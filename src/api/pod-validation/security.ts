@@ -2,7 +2,7 @@
 import type { AppArmorProfile, SeccompProfile, SecurityContext } from '../container.ts';
 import type { Pod, PodSecurityContext } from '../pod.ts';
 import type { PodGates } from '../pod-gates.ts';
-import type { Faults } from './faults.ts';
+import { type Faults, repeated } from './faults.ts';
 import { relativePath } from './text-rules.ts';
 
 const HIGHEST_ID = 2 ** 31 - 1;
@@ -54,13 +54,14 @@ function checkIds(context: Pick<SecurityContext, 'runAsUser' | 'runAsGroup'>, pa
 
 function checkSysctls(pod: Pod, { sysctls = [] }: PodSecurityContext, faults: Faults): void {
   const path = 'spec.securityContext.sysctls';
+  const again = repeated(sysctls.map(({ name }) => name));
   sysctls.forEach(({ name }, index) => {
     const at = `${path}[${index}].name`;
     if (!name) faults.required(at);
     else if (name.length > LONGEST_SYSCTL || !SYSCTL.test(name)) {
       const shape = 'lower case words, joined by dots or slashes';
       faults.invalid(at, name, `must have at most ${LONGEST_SYSCTL} characters and consist of ${shape}`);
-    } else if (sysctls.slice(0, index).some((earlier) => earlier.name === name)) faults.duplicate(at, name);
+    } else if (again.has(index)) faults.duplicate(at, name);
     const owner = name ? hostOwner(pod, name.replaceAll('/', '.')) : undefined;
     if (owner !== undefined) faults.invalid(at, name, `may not be specified when '${owner}' is true`);
   });

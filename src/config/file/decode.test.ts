@@ -185,7 +185,10 @@ test('a short text can not grow without limit', () => {
     (_, i) => `x${i + 1}: &a${i + 1} {<<: [*a${i}, *a${i}], k${i}: [*a${i}, *a${i}]}`,
   );
   const { problems } = decodeBody(`x0: &a0 {maxPods: 3}\n${levels.join('\n')}\n<<: *a40\n`);
-  assert.deepEqual(problems, []);
+  assert.deepEqual(
+    problems.map(({ text }) => text),
+    ['the aliases until here stand for more than 100000 values'],
+  );
 });
 
 test('values know where they came from', () => {

@@ -34,7 +34,8 @@ export interface ManifestRules extends StaticOrigin {
   readonly gates: PodGates;
 }
 
-const PODS_IN_A_STEP = 5;
+/** Looking for a place goes through the entries around it. Of a pod with more faults than these only the first ones are shown. */
+const FAULTS_WITH_PLACE = 100;
 const START: Place = { line: 1, column: 1 };
 
 export function* readManifest(text: string, rules: ManifestRules): Generator<undefined, ManifestReading> {
@@ -51,10 +52,8 @@ export function* readManifest(text: string, rules: ManifestRules): Generator<und
     problems: [],
     warnings: [],
   };
-  let count = 0;
   for (const tree of podTrees(read.trees, reading.problems)) {
-    if (++count % PODS_IN_A_STEP === 0) yield;
-    const pod = readPod(tree, rules, reading);
+    const pod = yield* readPod(tree, rules, reading);
     if (pod !== undefined) reading.pods.push(pod);
   }
   return reading;
@@ -87,11 +86,12 @@ function wrongHead(tree: Tree, key: string, wanted: string): ManifestFinding {
   return { place: value.place, text: `${key}: must be ${wanted}; found ${describeTree(value)}` };
 }
 
-function readPod(
+/** A pod can have ten thousand containers: each look over it is a step. */
+function* readPod(
   tree: Tree,
   rules: ManifestRules,
   report: { readonly problems: ManifestFinding[]; readonly warnings: ManifestFinding[] },
-): Pod | undefined {
+): Generator<undefined, Pod | undefined> {
   const decoded = decodeObject(POD, tree);
   for (const { place, path, text } of decoded.warnings) report.warnings.push({ place, text: `${path}: ${text}` });
   if (decoded.problems.length > 0) {
@@ -99,14 +99,18 @@ function readPod(
       report.problems.push({ place, text: path ? `${path}: ${text}` : text });
     return undefined;
   }
+  yield;
   const written = writtenPod(decoded.value);
   const pod = applyPodDefaults(giveStaticIdentity(written, rules));
+  yield;
   const own = staticPodFaults(written, rules);
   // A place is told once: behind a missing name there is already the node's, which is no better.
   const told = new Set(own.map(({ path }) => path));
   const faults = [...own, ...validatePod(pod, rules.gates).filter(({ path }) => !told.has(path))];
-  for (const fault of faults)
-    report.problems.push({ place: placeOfPath(tree, fault.path), text: formatFieldError(fault) });
+  for (const [index, fault] of faults.entries()) {
+    const place = index < FAULTS_WITH_PLACE ? placeOfPath(tree, fault.path) : tree.place;
+    report.problems.push({ place, text: formatFieldError(fault) });
+  }
   return faults.length === 0 ? pod : undefined;
 }
 
