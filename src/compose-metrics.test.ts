@@ -132,6 +132,9 @@ describe('metrics and the reference', async () => {
       /^kubernetes_build_info\{build_date="1970-01-01T00:00:00Z",compiler="kubelet-ts [^"]+",git_commit="",git_tree_state="",git_version="v1\.36\.4",go_version="",major="1",minor="36",platform=""\} 1$/m,
     );
     assert.match(text, /^kubernetes_feature_enabled\{name="KubeletFineGrainedAuthz",stage=""\} 1$/m);
+    // On by default: not built; of another component.
+    assert.match(text, /^kubernetes_feature_enabled\{name="GracefulNodeShutdown",stage="BETA"\} 0$/m);
+    assert.match(text, /^kubernetes_feature_enabled\{name="SchedulerQueueingHints",stage=""\} 0$/m);
     assert.match(text, /^process_resident_memory_bytes [\d.e+]+$/m);
   });
 });

@@ -77,7 +77,10 @@ export function composeMetrics(config: Config, { clock, log, process }: KubeletD
       compiler: `kubelet-ts ${PROGRAM_VERSION}`,
       platform: process?.platform ?? '',
     },
-    config.features.list().map(({ name, stage, enabled }) => ({ name, stage: STAGES[stage] ?? '', enabled })),
+    // Where the reference shows how each gate is switched, also those of other components, this shows what is there.
+    config.features
+      .list()
+      .map(({ name, stage, enabled, built }) => ({ name, stage: STAGES[stage] ?? '', enabled: enabled && built })),
   );
   const startedAt = clock.now();
   const pods = createPodMetrics(metrics, {

@@ -54,8 +54,6 @@ const HEAP_SNAPSHOTS = 'KUBELET_TS_HEAP_SNAPSHOTS';
 export function composeServer(config: Config, deps: KubeletDeps, tools: ServerTools): Server {
   const { kube } = tools;
   const log = deps.log.named('server');
-  if (config.kubelet.serverTLSBootstrap && config.kubelet.tlsCertFile === '')
-    log.warn('serverTLSBootstrap: the certificate is self-signed, since none is asked of the cluster yet');
   return createServer(
     {
       clock: deps.clock,

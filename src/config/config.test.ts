@@ -69,6 +69,29 @@ test('an address counts as given wherever it is written, unless it is empty or t
   assert.deepEqual(listens('address: 0.0.0.0', 'address: null'), kept);
 });
 
+test('what has no effect is reported once each, with where it was set, and only if it is not the default', () => {
+  const warned = (file: string, dropin: string, ...flags: string[]) => {
+    const files = { '/k.yaml': `${head}${standalone}${file}`, '/d/1.conf': `${head}${dropin}` };
+    const words = ['--config=/k.yaml', '--config-dir=/d', ...flags];
+    return ready(readConfig(words, environment(files))).warnings.filter((warning) => warning.includes('no effect'));
+  };
+  assert.deepEqual(warned('', ''), []);
+  assert.deepEqual(warned('cpuManagerPolicy: none\nevictionHard: {}\ncontentType: ""\n', ''), []);
+  assert.deepEqual(warned('', '', '--topology-manager-policy=none', '--housekeeping-interval=10s'), []);
+  assert.deepEqual(warned('protectKernelDefaults: true\n', 'tracing: {samplingRatePerMillion: 5}\n', '--v=1'), [
+    '/k.yaml:5: protectKernelDefaults: has no effect: kernel parameters are not checked yet (found true)',
+    '/d/1.conf:3: tracing: has no effect: tracing is not built yet (found {"samplingRatePerMillion":5})',
+  ]);
+  assert.deepEqual(warned('', '', '--protect-kernel-defaults', '--housekeeping-interval=1s'), [
+    'flag --protect-kernel-defaults: protectKernelDefaults: has no effect: kernel parameters are not checked yet (found true)',
+    'flag --housekeeping-interval: has no effect: the statistics of cAdvisor are not built yet (found 1000)',
+  ]);
+  assert.deepEqual(warned('featureGates: {PodsAPI: true}\n', ''), [
+    '/k.yaml:5: featureGates.PodsAPI: has no effect: this kubelet does not have the feature (found true)',
+  ]);
+  assert.doesNotMatch(warned('', '', '--storage-driver-password=s3cret').join(), /s3cret/);
+});
+
 test('each source wins over the one before it', () => {
   const files: Record<string, string> = {
     '/etc/kubelet.yaml': `${head}${standalone}maxPods: 2\npodsPerCore: 2\nregistryBurst: 2\neventBurst: 2\n`,

@@ -20,6 +20,7 @@ import { defaultSettings, type Settings } from './settings.ts';
 import { applyOldSettings, settleSettings } from './settings-layers.ts';
 import { type FileReader, readSources } from './sources.ts';
 import { type BuildFacts, renderRawVersion, renderVersion } from './version.ts';
+import { findWithoutEffect } from './without-effect.ts';
 
 /** Everything the kubelet was told, complete and deeply frozen. */
 export type Config = {
@@ -100,7 +101,9 @@ function layer(commandLine: CommandLine, asked: Configurable, environment: Confi
   const warnings = [
     ...commandLine.warnings,
     ...decoded.warnings.map(formatFileProblem),
-    ...[...gates.warnings, ...judged.warnings].map((warning) => formatProblem(warning, origins)),
+    ...[...gates.warnings, ...judged.warnings, ...findWithoutEffect({ kubelet, settings }, flagTable)].map((warning) =>
+      formatProblem(warning, origins),
+    ),
   ];
   const found = [...gates.problems, ...checkNodeLabels(settings.node.labels), ...judged.problems];
   const problems = [

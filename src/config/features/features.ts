@@ -1,5 +1,6 @@
 import { type Finding, problem, warning } from '../rules/finding.ts';
 import { suggestion } from '../rules/nearest.ts';
+import { alwaysBuilt, isBuilt } from './built-gates.ts';
 import { gateNeeds } from './gate-needs.ts';
 import { type Gate, type GateName, type GateStage, gates } from './gates.ts';
 import { removedGates } from './removed-gates.ts';
@@ -11,7 +12,13 @@ export type Features = {
   list(): readonly FeatureState[];
 };
 
-export type FeatureState = { readonly name: string; readonly stage: GateStage; readonly enabled: boolean };
+export type FeatureState = {
+  readonly name: string;
+  readonly stage: GateStage;
+  readonly enabled: boolean;
+  /** Whether this kubelet has the feature. The two switches have none of their own. */
+  readonly built: boolean;
+};
 
 export type FeatureOutcome = {
   readonly features: Features;
@@ -63,10 +70,20 @@ function judgeWish(name: string, value: boolean): Verdict {
   if (gate.locked && value !== gate.default) {
     return { problem: `this feature gate is locked to ${gate.default}: leave it out` };
   }
-  if (gate.stage === 'stable') return { gate: name, warning: 'this feature is stable: its gate will be removed' };
-  if (gate.stage === 'deprecated')
-    return { gate: name, warning: 'this feature gate is deprecated: it will be removed' };
-  return { gate: name };
+  const doubts = [noEffect(name, value), STAGE_DOUBTS[gate.stage]].filter((doubt) => doubt !== undefined);
+  return doubts.length === 0 ? { gate: name } : { gate: name, warning: doubts.join('; ') };
+}
+
+const STAGE_DOUBTS: Readonly<Partial<Record<GateStage, string>>> = {
+  stable: 'this feature is stable: its gate will be removed',
+  deprecated: 'this feature gate is deprecated: it will be removed',
+};
+
+/** Off is what a feature that is not built is anyway. */
+function noEffect(name: GateName, value: boolean): string | undefined {
+  if (value && !isBuilt(name)) return 'has no effect: this kubelet does not have the feature';
+  const isKept = !value && gates[name].default && alwaysBuilt.has(name);
+  return isKept ? 'has no effect: the feature is always on' : undefined;
 }
 
 function settle(
@@ -101,10 +118,10 @@ function createFeatures(states: ReadonlyMap<GateName, boolean>, wishes: Readonly
     list: () => {
       const all: FeatureState[] = [];
       for (const [name, stage] of Object.entries(stageSwitches)) {
-        all.push({ name, stage, enabled: wishes[name] ?? false });
+        all.push({ name, stage, enabled: wishes[name] ?? false, built: true });
       }
       for (const [name, gate] of gateEntries())
-        all.push({ name, stage: gate.stage, enabled: states.get(name) ?? false });
+        all.push({ name, stage: gate.stage, enabled: states.get(name) ?? false, built: isBuilt(name) });
       return all.sort((a, b) => (a.name < b.name ? -1 : 1));
     },
   });

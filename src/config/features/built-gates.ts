@@ -1,0 +1,86 @@
+/**
+ * The gates whose feature this kubelet has, each with a file below `src/` that has it. A gate that is on but not here changes nothing:
+ * its feature is not built yet, or it belongs to another component (one list of gates is often given to every component of a cluster).
+ * built-gates.test.ts holds the table against the code.
+ */
+import type { GateName } from './gates.ts';
+
+export const builtGates: Readonly<Partial<Record<GateName, string>>> = {
+  AllowParsingUserUIDFromCertAuth: 'server/auth/client-certificate.ts',
+  ClientsAllowCARotation: 'kube/pem-files.ts',
+  ClusterTrustBundle: 'objects/trust-bundles.ts',
+  ClusterTrustBundleProjection: 'compose-objects.ts',
+  ComponentFlagz: 'compose-server.ts',
+  ComponentStatusz: 'compose-server.ts',
+  ContainerCheckpoint: 'compose-streams.ts',
+  ContainerRestartRules: 'compose-sources.ts',
+  ContainerStopSignals: 'runtime/spec/container.ts',
+  CustomCPUCFSQuotaPeriod: 'runtime/spec/resources.ts',
+  DisableNodeKubeProxyVersion: 'node/rules/node-info.ts',
+  EnvFiles: 'runtime/spec/environment.ts',
+  EventedPLEG: 'runtime/observe/events.ts',
+  ExecProbeTimeout: 'probes/checks/exec.ts',
+  HostnameOverride: 'compose-requests.ts',
+  ImageMaximumGCAge: 'images/rules/garbage.ts',
+  ImageVolume: 'volumes/kinds/image.ts',
+  KubeletCgroupDriverFromCRI: 'compose-resources.ts',
+  KubeletCrashLoopBackOffMax: 'compose-decisions.ts',
+  KubeletEnsureSecretPulledImages: 'images/rules/settings.ts',
+  KubeletFineGrainedAuthz: 'server/auth/authorize.ts',
+  KubeletRegistrationGetOnExistsOnly: 'compose-node.ts',
+  KubeletServiceAccountTokenForCredentialProviders: 'images/rules/settings.ts',
+  LoggingAlphaOptions: 'telemetry/log-settings.ts',
+  LoggingBetaOptions: 'telemetry/log-settings.ts',
+  MemoryQoS: 'runtime/spec/memory-qos.ts',
+  NodeDeclaredFeatures: 'node/rules/node-info.ts',
+  NodeLogQuery: 'compose-streams.ts',
+  NodeSwap: 'runtime/spec/swap.ts',
+  PLEGOnDemandRelist: 'runtime/observe/observe.ts',
+  PodCertificateRequest: 'objects/pod-certificates.ts',
+  PodLevelResources: 'compose-resources.ts',
+  PodLifecycleSleepAction: 'probes/hooks.ts',
+  PodLifecycleSleepActionAllowZero: 'probes/hooks.ts',
+  PodLogsQuerySplitStreams: 'compose-streams.ts',
+  PodObservedGenerationTracking: 'status/rules/compute-status.ts',
+  PodReadyToStartContainersCondition: 'compose-status.ts',
+  PreventStaticPodAPIReferences: 'compose-sources.ts',
+  ProcMountType: 'runtime/spec/security.ts',
+  RecursiveReadOnlyMounts: 'runtime/spec/container.ts',
+  RelaxedDNSSearchValidation: 'api/pod-validation/text-rules.ts',
+  RelaxedEnvironmentVariableValidation: 'api/pod-validation/env.ts',
+  ReloadKubeletClientCAFile: 'server/tls/certificate.ts',
+  ReloadKubeletServerCertificateFile: 'server/tls/certificate.ts',
+  RestartAllContainersOnContainerExits: 'compose-status.ts',
+  SidecarContainers: 'plan/roles.ts',
+  SupplementalGroupsPolicy: 'runtime/spec/security.ts',
+  TaintTolerationComparisonOperators: 'compose-admission.ts',
+  UserNamespacesHostNetworkSupport: 'runtime/spec/namespaces.ts',
+  UserNamespacesSupport: 'runtime/spec/namespaces.ts',
+  WatchListClient: 'kube/watch.ts',
+};
+
+/** Gates that code asks about although the feature behind them is not there, and what it asks for. */
+export const askedAhead: Readonly<Partial<Record<GateName, string>>> = {
+  DisableCPUQuotaWithExclusiveCPUs: 'for containers with CPUs of their own, which the CPU manager is to give out',
+  ExtendWebSocketsToKubelet: 'to declare the feature once it is built',
+  InPlacePodLevelResourcesVerticalScaling: 'for the status of pods, and to declare the feature once it is built',
+  InPlacePodVerticalScalingInitContainers: 'to declare the feature once it is built',
+  SELinuxMount: 'for the validation of static pods: volumes are not mounted with SELinux labels',
+};
+
+/** Built, and there whatever the gate says, although the reference lets it be switched. */
+export const alwaysBuilt: ReadonlySet<GateName> = new Set<GateName>([
+  'AllowParsingUserUIDFromCertAuth',
+  'ClientsAllowCARotation',
+  'ClusterTrustBundle',
+  'EventedPLEG',
+  'LoggingBetaOptions',
+  'PLEGOnDemandRelist',
+  'ReloadKubeletClientCAFile',
+  'ReloadKubeletServerCertificateFile',
+  'WatchListClient',
+]);
+
+export function isBuilt(name: string): boolean {
+  return Object.hasOwn(builtGates, name);
+}

@@ -1,0 +1,132 @@
+/**
+ * What is accepted and changes nothing, or less than it says. Each is reported once at start when it is set to something other than
+ * its default; without-effect.test.ts proves that the tables are complete and that nothing in them has grown a reader.
+ */
+import type { Flag } from './flags/flag.ts';
+import { MASKED } from './rules/diff.ts';
+import { type Finding, warning } from './rules/finding.ts';
+import { applyDefaults, applyFileDefaults } from './schema/defaults.ts';
+import type { KubeletConfiguration } from './schema/kubelet-configuration.ts';
+import { defaultSettings, type Settings } from './settings.ts';
+
+const CERTIFICATES = 'certificates from the cluster are not built yet';
+const PROFILE = 'Node.js has no such profile';
+const OWN_CGROUPS = 'cgroups for processes outside of pods are not built yet';
+const CPU_MANAGER = 'the CPU manager is not built yet';
+const MEMORY_MANAGER = 'the memory manager is not built yet';
+const TOPOLOGY_MANAGER = 'the topology manager is not built yet';
+const EVICTION = 'eviction is not built yet';
+const IPTABLES = 'the iptables chains of the kubelet are not built yet';
+const SHUTDOWN = 'graceful node shutdown is not built yet';
+const STATISTICS = 'the statistics of cAdvisor are not built yet';
+const UNUSED = 'it has no effect in the reference either';
+const GONE = 'it is gone from the reference';
+
+/** Fields of the configuration file, by path; what lies below a path is meant too. */
+export const fieldsWithoutEffect: Readonly<Record<string, string>> = {
+  rotateCertificates: CERTIFICATES,
+  serverTLSBootstrap: `${CERTIFICATES}: the server's is self-signed`,
+  enableContentionProfiling: PROFILE,
+  kubeletCgroups: OWN_CGROUPS,
+  systemCgroups: OWN_CGROUPS,
+  systemReservedCgroup: OWN_CGROUPS,
+  kubeReservedCgroup: OWN_CGROUPS,
+  qosReserved: 'reserving memory for QoS classes is not built yet',
+  cpuManagerPolicy: CPU_MANAGER,
+  cpuManagerPolicyOptions: CPU_MANAGER,
+  cpuManagerReconcilePeriod: CPU_MANAGER,
+  memoryManagerPolicy: MEMORY_MANAGER,
+  reservedMemory: MEMORY_MANAGER,
+  topologyManagerPolicy: TOPOLOGY_MANAGER,
+  topologyManagerScope: TOPOLOGY_MANAGER,
+  topologyManagerPolicyOptions: TOPOLOGY_MANAGER,
+  hairpinMode: UNUSED,
+  podCIDR: 'a CIDR of a node without a cluster is not given to the runtime yet',
+  contentType: 'JSON is spoken with the API server',
+  evictionSoft: EVICTION,
+  evictionSoftGracePeriod: EVICTION,
+  evictionPressureTransitionPeriod: EVICTION,
+  evictionMaxPodGracePeriod: EVICTION,
+  evictionMinimumReclaim: EVICTION,
+  kernelMemcgNotification: EVICTION,
+  protectKernelDefaults: 'kernel parameters are not checked yet',
+  makeIPTablesUtilChains: IPTABLES,
+  iptablesMasqueradeBit: UNUSED,
+  iptablesDropBit: UNUSED,
+  volumePluginDir: 'FlexVolume drivers are not built yet',
+  shutdownGracePeriod: SHUTDOWN,
+  shutdownGracePeriodCriticalPods: SHUTDOWN,
+  shutdownGracePeriodByPodPriority: SHUTDOWN,
+  tracing: 'tracing is not built yet',
+};
+
+/** Fields that are read, but do less than they say. */
+export const fieldsWithLessEffect: Readonly<Record<string, string>> = {
+  evictionHard: 'it counts in what is allocatable, but eviction is not built yet',
+};
+
+/** Settings of the command line, by path in `Settings`. */
+export const settingsWithoutEffect: Readonly<Record<string, string>> = {
+  'sources.dynamicConfigDir': 'dynamic configuration is not built yet',
+  'api.authPath': GONE,
+  'api.masterServiceNamespace': GONE,
+  'cloud.configFile': GONE,
+  'containers.runtime': 'there are only remote runtimes',
+  'containers.runtimeCgroups': OWN_CGROUPS,
+  'containers.mounterPath': 'a mounter of its own is not built yet',
+  'network.plugin': GONE,
+  'network.cniConfDir': GONE,
+  'network.cniBinDir': GONE,
+  'cadvisor.port': STATISTICS,
+  'cadvisor.bindAddress': STATISTICS,
+  'cadvisor.housekeepingInterval': STATISTICS,
+  'cadvisor.globalHousekeepingInterval': STATISTICS,
+  'cadvisor.applicationMetricsCountLimit': STATISTICS,
+  'cadvisor.containerHints': STATISTICS,
+  'cadvisor.containerd': STATISTICS,
+  'cadvisor.containerdNamespace': STATISTICS,
+  'cadvisor.enableLoadReader': STATISTICS,
+  'cadvisor.eventStorageAgeLimit': STATISTICS,
+  'cadvisor.eventStorageEventLimit': STATISTICS,
+  'cadvisor.logUsage': STATISTICS,
+  'cadvisor.storage': UNUSED,
+};
+
+/** Settings that are read only to explain what is not there. */
+export const settingsWithLessEffect: Readonly<Record<string, string>> = {
+  'api.bootstrapKubeconfig': CERTIFICATES,
+};
+
+export type Told = { readonly kubelet: KubeletConfiguration; readonly settings: Settings };
+
+/** One warning for each that differs from its default. */
+export function findWithoutEffect({ kubelet, settings }: Told, flags: readonly Flag[]): readonly Finding[] {
+  const [withoutFile, withFile] = [applyDefaults({}), applyFileDefaults({})];
+  const fields = Object.entries({ ...fieldsWithoutEffect, ...fieldsWithLessEffect })
+    .filter(([path]) => !isSame(path, kubelet, withoutFile) && !isSame(path, kubelet, withFile))
+    .map(([path, reason]) => warning(path, valueAt(kubelet, path), `has no effect: ${reason}`));
+  const reasons = { ...settingsWithoutEffect, ...settingsWithLessEffect };
+  const given = flags.flatMap(({ of, path, name }) => {
+    const reason = of === 'settings' ? lookUp(reasons, path) : undefined;
+    if (reason === undefined || isSame(path, settings, defaultSettings)) return [];
+    return [warning(`--${name}`, isSecret(path) ? MASKED : valueAt(settings, path), `has no effect: ${reason}`)];
+  });
+  return [...fields, ...given];
+}
+
+const isSecret = (path: string): boolean => path.endsWith('.password');
+
+/** By the path itself or by one that holds it. */
+export function lookUp(table: Readonly<Record<string, string>>, path: string): string | undefined {
+  const holder = Object.keys(table).find((one) => path === one || path.startsWith(`${one}.`));
+  return holder === undefined ? undefined : table[holder];
+}
+
+/** Both come from the same table, so their fields stand in the same order. */
+function isSame(path: string, one: object, other: object): boolean {
+  return JSON.stringify(valueAt(one, path)) === JSON.stringify(valueAt(other, path));
+}
+
+function valueAt(tree: object, path: string): unknown {
+  return path.split('.').reduce<unknown>((at, name) => Object(at)[name], tree);
+}
