@@ -86,7 +86,7 @@ const warnedBecauseOf: Readonly<Record<string, string>> = {
   'node ip bad': '--node-ip',
   // Until they are built.
   'soft with grace': 'evictionSoft: has no effect',
-  'eviction zero turns off': 'evictionHard: has no effect',
+  'eviction zero turns off': 'evictionHard: takes effect in part',
   'cpu policy static': 'cpuManagerPolicy: has no effect',
 };
 

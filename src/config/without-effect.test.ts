@@ -10,7 +10,7 @@ import {
   fieldsWithLessEffect,
   fieldsWithoutEffect,
   lookUp,
-  settingsWithLessEffect,
+  settingsOnlyExplained,
   settingsWithoutEffect,
 } from './without-effect.ts';
 
@@ -71,7 +71,7 @@ function settingsBelow(value: unknown, path: string): readonly string[] {
 /** How it is accounted for: each must be in exactly one way. */
 function accountsOf(root: 'kubelet' | 'settings', path: string): readonly string[] {
   const [without, less] =
-    root === 'kubelet' ? [fieldsWithoutEffect, fieldsWithLessEffect] : [settingsWithoutEffect, settingsWithLessEffect];
+    root === 'kubelet' ? [fieldsWithoutEffect, fieldsWithLessEffect] : [settingsWithoutEffect, settingsOnlyExplained];
   const whole = PASSED_WHOLE[path];
   const settled = SETTLED[path];
   const lastName = path.split('.').at(-1) ?? '';
@@ -96,7 +96,7 @@ for (const path of fields) {
 
 for (const path of settings) {
   test(`${path} of the command line is read, or said to have no effect`, () => {
-    const expected = lookUp(settingsWithLessEffect, path) === undefined ? 1 : 2;
+    const expected = lookUp(settingsOnlyExplained, path) === undefined ? 1 : 2;
     assert.equal(accountsOf('settings', path).length, expected, accountsOf('settings', path).join(' and '));
   });
 }
@@ -115,7 +115,7 @@ test('the tables name nothing that is not there', () => {
     Object.keys(table).filter((path) => !paths.some((leaf) => leaf === path || leaf.startsWith(`${path}.`)));
   const tables = [
     named({ ...fieldsWithoutEffect, ...fieldsWithLessEffect, ...PASSED_WHOLE }, fields),
-    named({ ...settingsWithoutEffect, ...settingsWithLessEffect }, settings),
+    named({ ...settingsWithoutEffect, ...settingsOnlyExplained }, settings),
     named(SETTLED, [...fields, ...settings]),
   ];
   assert.deepEqual(tables, [[], [], []]);

@@ -93,7 +93,7 @@ export const settingsWithoutEffect: Readonly<Record<string, string>> = {
 };
 
 /** Settings that are read only to explain what is not there. */
-export const settingsWithLessEffect: Readonly<Record<string, string>> = {
+export const settingsOnlyExplained: Readonly<Record<string, string>> = {
   'api.bootstrapKubeconfig': CERTIFICATES,
 };
 
@@ -102,10 +102,14 @@ export type Told = { readonly kubelet: KubeletConfiguration; readonly settings: 
 /** One warning for each that differs from its default. */
 export function findWithoutEffect({ kubelet, settings }: Told, flags: readonly Flag[]): readonly Finding[] {
   const [withoutFile, withFile] = [applyDefaults({}), applyFileDefaults({})];
-  const fields = Object.entries({ ...fieldsWithoutEffect, ...fieldsWithLessEffect })
+  const rules = [
+    ...Object.entries(fieldsWithoutEffect).map(([path, reason]) => [path, `has no effect: ${reason}`] as const),
+    ...Object.entries(fieldsWithLessEffect).map(([path, rule]) => [path, `takes effect in part: ${rule}`] as const),
+  ];
+  const fields = rules
     .filter(([path]) => !isSame(path, kubelet, withoutFile) && !isSame(path, kubelet, withFile))
-    .map(([path, reason]) => warning(path, valueAt(kubelet, path), `has no effect: ${reason}`));
-  const reasons = { ...settingsWithoutEffect, ...settingsWithLessEffect };
+    .map(([path, rule]) => warning(path, valueAt(kubelet, path), rule));
+  const reasons = { ...settingsWithoutEffect, ...settingsOnlyExplained };
   const given = flags.flatMap(({ of, path, name }) => {
     const reason = of === 'settings' ? lookUp(reasons, path) : undefined;
     if (reason === undefined || isSame(path, settings, defaultSettings)) return [];
