@@ -142,6 +142,9 @@ const everythingWith = (pair: string): Fields => ({
   userNamespaces: { idsPerPod: 131072 },
 });
 
+/** Values of headers may be passwords. */
+const maskedHeader = { 'X-One': ['<masked>'] };
+
 /** What goes with the rest only when that is otherwise. */
 const exclusive: Fields = {
   logging: { format: 'json' },
@@ -204,7 +207,7 @@ describe('/configz of a running kubelet', () => {
       for (const path of leaves) {
         const written = valueAt(config, path);
         if (written === undefined) continue;
-        assert.deepEqual(valueAt(answer, path), written, path);
+        assert.deepEqual(valueAt(answer, path), path === 'staticPodURLHeader' ? maskedHeader : written, path);
         // The harness needs authentication switched off, which is no default either.
         if (!isDeepStrictEqual(written, valueAt(defaults, path)) || path.startsWith('auth')) unproven.delete(path);
       }
