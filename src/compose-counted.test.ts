@@ -17,6 +17,7 @@ import {
 } from './compose-counted.ts';
 import { askDriver } from './compose-resources.ts';
 import type { Cgroups } from './host/cgroups.ts';
+import type { Action } from './plan/plan.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createWorkMetrics } from './telemetry/metrics-work.ts';
 
@@ -75,17 +76,18 @@ test('starts of pods with user namespaces, failed where anything in the pass of 
     'sandbox'
   >);
   const stopping = new AbortController();
-  /** One pass over a pod: whether it makes a sandbox, and what comes of it. */
-  const pass = async (hostUsers: boolean | undefined, sandbox: boolean, end: () => readonly Outcome[]) => {
+  /** One pass over a pod: whether it makes a sandbox, how often the request for it is built, and what comes of it. */
+  const pass = async (hostUsers: boolean | undefined, sandbox: boolean, end: () => readonly Outcome[], built = 2) => {
     const pod = { metadata: { uid: 'u' }, spec: { hostUsers, containers: [] } } as unknown as Pod;
     const act = counted.act({
       carryOut: async (_, context) => {
-        if (sandbox) await requests.sandbox(context.pod, 0, never);
+        for (let n = 0; n < built; n++) await requests.sandbox(context.pod, 0, never);
         return end();
       },
     } as Act);
     const context = { pod, wanted: stopping.signal, signal: never } as unknown as ActContext;
-    await act.carryOut([], context).catch(() => undefined);
+    const actions: readonly Action[] = sandbox ? [{ kind: 'sandbox-create', attempt: 0, reason: '' }] : [];
+    await act.carryOut(actions, context).catch(() => undefined);
   };
   const well = (): readonly Outcome[] => [];
   const blocked = (): readonly Outcome[] => [{ kind: 'blocked', message: 'no sandbox' }];
@@ -110,6 +112,8 @@ test('starts of pods with user namespaces, failed where anything in the pass of 
   await pass(false, true, interrupted);
   shown(4, 3);
   await pass(false, false, noContainer);
+  // Volumes that are not there: the sandbox was never begun.
+  await pass(false, true, blocked, 0);
   shown(4, 3);
   stopping.abort();
   await pass(false, true, interrupted);

@@ -71,13 +71,15 @@ export function countUserNamespaces({ work }: Counting): {
   requests<T extends Pick<RequestsPort, 'sandbox'>>(requests: T): T;
   act(act: Act): Act;
 } {
-  /** Whose sandbox is made in the pass that is under way: a pod has one pass at a time. */
+  // By the pods whose sandbox is to be made, or is being made, in the pass that is under way: a pod has one pass at a time.
+  const planned = new Set<string>();
   const starting = new Set<string>();
   return {
     requests: (requests) => ({
       ...requests,
       sandbox: (pod: Pod, attempt: number, signal: AbortSignal) => {
-        if (pod.spec.hostUsers === false) {
+        // Asked for again with each container: only the first time is for the sandbox itself.
+        if (planned.delete(pod.metadata.uid)) {
           starting.add(pod.metadata.uid);
           work.userNamespacedPod('started');
         }
@@ -87,7 +89,10 @@ export function countUserNamespaces({ work }: Counting): {
     act: (act) => ({
       ...act,
       carryOut: async (actions, context) => {
+        const { metadata, spec } = context.pod;
         let failed = false;
+        if (spec.hostUsers === false && actions.some(({ kind }) => kind === 'sandbox-create'))
+          planned.add(metadata.uid);
         try {
           const outcomes = await act.carryOut(actions, context);
           failed = outcomes.some((outcome) => outcome.kind === 'blocked' || failureOf(outcome) !== undefined);
@@ -96,7 +101,8 @@ export function countUserNamespaces({ work }: Counting): {
           failed = !context.wanted.aborted && !context.signal.aborted;
           throw error;
         } finally {
-          if (starting.delete(context.pod.metadata.uid) && failed) work.userNamespacedPod('failed');
+          planned.delete(metadata.uid);
+          if (starting.delete(metadata.uid) && failed) work.userNamespacedPod('failed');
         }
       },
     }),

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lab } from '../lab/lab.ts';
+import { kubeletClient } from './streams-support.ts';
 
 describe('health of the kubelet on a real runtime', () => {
   for (const runtime of ['containerd-2.4', 'containerd-1.6'] as const) {
@@ -10,6 +12,10 @@ describe('health of the kubelet on a real runtime', () => {
         while ((await statusOf()) !== status) await new Promise((next) => setTimeout(next, 20));
       };
       await until(200);
+      // 1.6 can't say which cgroup driver it uses, which kubelets will want to know.
+      const page = (await kubeletClient(node).request('/metrics')).text();
+      const isLosing = /^kubelet_cri_losing_support\{version="1\.37\.0"\} 1$/m.test(page);
+      assert.equal(isLosing, runtime === 'containerd-1.6');
       node.containerd.kill('SIGKILL');
       await until(500);
       // Our news of its end may be older than the lab's.

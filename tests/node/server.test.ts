@@ -166,6 +166,19 @@ async function metrics({ kubelet, place }: Place): Promise<void> {
   }
 }
 
+async function userNamespaces({ kubelet, place }: Place): Promise<void> {
+  const counts = async () =>
+    /^kubelet_started_user_namespaced_pods_errors_total (\d+)\n(?:#.*\n)*kubelet_started_user_namespaced_pods_total (\d+)$/m
+      .exec(await text(kubelet, '/metrics'))
+      ?.slice(1)
+      .map(Number);
+  assert.deepEqual(await counts(), [0, 0]);
+  const spec = { hostUsers: false, restartPolicy: 'Never', containers: [runs('c', '', { command: ['/bogus'] })] };
+  await place.write('users', spec);
+  // The sandbox is there; that its container can't be started counts all the same.
+  await until('the failed start is counted', async () => (await counts())?.join() === '1,1' || undefined);
+}
+
 async function profiles({ kubelet, place }: Place): Promise<void> {
   assert.match(await text(kubelet, '/debug/pprof/'), /<a href="profile">/);
   const [profile, second] = await Promise.all([
@@ -239,6 +252,7 @@ test('the server of a node', async (t) => {
   await t.test('shows its configuration, flags and state', () => configuration(place));
   await t.test('shows its health', () => health(place));
   await t.test('counts', () => metrics(place));
+  await t.test('counts pods with user namespaces', () => userNamespaces(place));
   await t.test('can be measured, and made to say more', () => profiles(place));
   await t.test('is closed to strangers and to other machines', () => locks(place));
 });
