@@ -27,7 +27,10 @@ export function fieldEquals(field: string, value: string): FieldSelector {
   return `${field}=${value.replaceAll(/[\\,=]/g, String.raw`\$&`)}` as FieldSelector;
 }
 
-/** Encoding alone is not enough: the API server decodes a path before it splits it, so `..%2Fsecrets` would still climb. */
+/**
+ * Encoding alone is not enough: the API server decodes a path before it splits it, so `web%2Fstatus` would be a subresource, and a
+ * proxy in between may resolve `..`. client-go refuses the same names.
+ */
 function segment(name: string): string {
   if (name === '' || name === '.' || name === '..' || /[/%]/.test(name) || !name.isWellFormed()) {
     throw new CodedError('invalid', `invalid resource name ${JSON.stringify(name)}: it can't be part of a path`);

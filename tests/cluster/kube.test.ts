@@ -137,6 +137,7 @@ async function refusals(cluster: Cluster): Promise<void> {
     [() => create({ metadata: { name: 'one' } }), 'exists'],
     [() => create({ metadata: { name: 'UPPER' } }), 'invalid'],
     [() => general.request({ method: 'GET', path: apiPathBelow(CONFIG_MAPS, 'none') }, signal), 'notFound'],
+    [() => general.request({ method: 'GET', path: apiPathBelow(CONFIG_MAPS, 'one?watch=1#x') }, signal), 'notFound'],
     [() => general.request({ method: 'PUT', path, body: stale }, signal), 'conflict'],
     [() => general.request({ method: 'PATCH', path, patch: 'json', body: { no: 'list' } }, signal), 'invalid'],
     [
