@@ -47,6 +47,8 @@ lint: $(READY) ## formatting, lint rules, types, import directions, generated co
 	@node_modules/.bin/biome check --error-on-warnings .
 	@node_modules/.bin/tsc --noEmit
 	@$(NODE) tools/check-imports.ts
+	@$(NODE) tools/import-graph.ts --check
+	@$(NODE) tools/check-shape.ts
 	@$(NODE) tools/generate-wire.ts --check
 	@$(NODE) tools/generate-settings-docs.ts --check
 
