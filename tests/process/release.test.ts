@@ -50,6 +50,16 @@ describe('the launcher', () => {
     assert.equal(said.trim(), 'false', 'V8 refuses the compiled code, so each start compiles everything again');
   });
 
+  it('refuses a Node without the calls that it needs, in words', async () => {
+    const { code, stderr } = await runKubelet({
+      prepare: 'export NODE_OPTIONS=--no-experimental-ffi',
+      config: null,
+      flags: ['--version'],
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /^kubelet: Node v\d+\S* at \S+ has no node:ffi/);
+  });
+
   it('works without the compiled code', async () => {
     const directory = temporaryDirectory();
     execFileSync('cp', [binary, join(root, 'dist/boot.cjs'), join(root, 'dist/kubelet.cjs'), directory]);

@@ -2,6 +2,8 @@
  * What Node runs first, in both forms of the kubelet: it compiles the bundle with the compiled code that was shipped beside it. Code that V8 refuses (another Node,
  * other flags) costs only time: the bundle is then compiled as usual.
  */
+// First: what follows needs a Node that can run it.
+import './node-needed.ts';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -46,6 +46,6 @@ export async function bundleKubelet(root: string): Promise<Bundle> {
   const code = textOf('.cjs');
   const map = textOf('.map');
   const table = `const CALLER_TABLE = ${JSON.stringify(callerTable(code, map))};`;
-  const boot = await build({ ...ONE_FILE, entryPoints: [join(root, 'tools/bundle/boot.ts')] });
+  const boot = await build({ ...ONE_FILE, target: 'node18', entryPoints: [join(root, 'tools/bundle/boot.ts')] });
   return { code: code.replace(PLACE_FOR_TABLE, () => table), map, boot: boot.outputFiles[0]?.text ?? '' };
 }
