@@ -2,6 +2,7 @@
 import type { KubeletDeps } from './compose.ts';
 import { qosClasses } from './compose-resources.ts';
 import type { Config } from './config/config.ts';
+import type { Plan } from './plan/plan.ts';
 import type { ProbeResults } from './plan/snapshot.ts';
 import { RESIZE_REFUSED } from './pods/rules/allocation.ts';
 import type { PodNews } from './pods/view.ts';
@@ -46,6 +47,9 @@ function statusGates({ features }: Config): StatusGates {
   };
 }
 
+const startedBy = (plan: Plan | undefined): readonly string[] =>
+  (plan?.actions ?? []).flatMap((action) => (action.kind === 'container-start' ? [action.name] : []));
+
 /** Every view becomes a status, until the pod is gone. */
 export function publishStatus(statuses: Statuses, probes: () => ProbeResults): (news: PodNews) => void {
   return (news) => {
@@ -61,6 +65,7 @@ export function publishStatus(statuses: Statuses, probes: () => ProbeResults): (
       observation,
       probes: probes(),
       waiting: new Map([...remembered, ...(plan?.waiting ?? [])]),
+      starting: new Set(startedBy(plan)),
       startedAt,
       resizeRefused: asked === undefined ? undefined : RESIZE_REFUSED,
       ended: ended?.rejected ? undefined : ended,

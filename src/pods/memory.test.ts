@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Pod } from '../api/pod.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createMemory } from './memory.ts';
 
@@ -24,4 +25,32 @@ test('memory: what waits for the thing that came is tried at once, the rest is h
   assert.deepEqual([memory.isHeldBack('a'), memory.isHeldBack('b')], [false, true]);
   assert.equal(memory.snapshot().get('a')?.waiting?.reason, 'CreateContainerConfigError', 'shown until it has started');
   assert.equal(memory.nextTry(), 2000);
+});
+
+test('memory: a new image or new resources end the wait and the crash back-off of that container alone', () => {
+  const memory = createMemory(createManualClock());
+  const pod = (image: string, cpu: string): Pod => ({
+    metadata: { name: 'p', namespace: 'n', uid: 'u' },
+    spec: {
+      containers: [
+        { name: 'a', image, resources: { requests: { cpu } } },
+        { name: 'b', image: 'i' },
+      ],
+    },
+  });
+  const hold = () => {
+    for (const name of ['a', 'b']) memory.note(name, waiting('ImagePullBackOff'), 1000);
+    memory.noteCrashes(new Map(['a', 'b'].map((name) => [name, { waitMs: 40_000, since: 1 }])));
+  };
+  const held = () => [memory.isHeldBack('a'), memory.isHeldBack('b'), [...memory.crashes().keys()].join()];
+  memory.follow(pod('bad', '1'));
+  hold();
+  memory.follow(pod('bad', '1'));
+  assert.deepEqual(held(), [true, true, 'a,b'], 'a label or the like has changed');
+  memory.follow(pod('good', '1'));
+  assert.deepEqual(held(), [false, true, 'b']);
+  assert.equal(memory.snapshot().get('a')?.waiting, undefined);
+  hold();
+  memory.follow(pod('good', '2'));
+  assert.deepEqual(held(), [false, true, 'b']);
 });

@@ -1,6 +1,9 @@
 /** What a worker remembers of its containers from one pass to the next: why they wait, and until when. */
 import type { ContainerId } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import { allContainers } from '../api/pod-traits.ts';
 import type { Clock } from '../base/clock.ts';
+import { sameJson } from '../base/same-json.ts';
 import type { Observation } from '../plan/observation.ts';
 import { newestContainer } from '../plan/observation.ts';
 import type { ContainerMemory, CrashRecord, WaitingReason } from '../plan/snapshot.ts';
@@ -17,10 +20,13 @@ export interface Memory {
   release(reason: string): boolean;
   /** The earliest time at which something that is held back may be tried again. */
   nextTry(): number | undefined;
+  /** What held a container up with another image or other resources does not hold it up any more, as for its crash back-off. */
+  follow(pod: Pod): void;
   /** Forgets the reasons of containers that run, and hooks of containers that are gone. */
   compareWith(observation: Observation): void;
   snapshot(): ReadonlyMap<string, ContainerMemory>;
-  crashes: ReadonlyMap<string, CrashRecord>;
+  crashes(): ReadonlyMap<string, CrashRecord>;
+  noteCrashes(records: ReadonlyMap<string, CrashRecord>): void;
 }
 
 interface Entry {
@@ -32,6 +38,8 @@ interface Entry {
 
 export function createMemory(clock: Clock): Memory {
   const entries = new Map<string, Entry>();
+  let followed: Pod | undefined;
+  let crashes: ReadonlyMap<string, CrashRecord> = new Map();
   const entryOf = (name: string): Entry => {
     const nothing = { waiting: undefined, retryAt: undefined, untilEnded: false, failedHooks: new Set<ContainerId>() };
     const entry = entries.get(name) ?? nothing;
@@ -65,6 +73,16 @@ export function createMemory(clock: Clock): Memory {
       const coming = times.filter((time) => time > clock.now());
       return coming.length === 0 ? undefined : Math.min(...coming);
     },
+    follow: (pod) => {
+      const before = followed === undefined || followed === pod ? [] : allContainers(followed);
+      followed = pod;
+      for (const { name, image, resources } of allContainers(pod)) {
+        const old = before.find((container) => container.name === name);
+        if (old === undefined || sameJson([old.image, old.resources], [image, resources])) continue;
+        Object.assign(entryOf(name), { waiting: undefined, retryAt: undefined });
+        crashes = new Map([...crashes].filter(([one]) => one !== name));
+      }
+    },
     compareWith: (observation) => {
       const present = new Set(observation.containers.map(({ id }) => id));
       for (const [name, entry] of entries) {
@@ -78,6 +96,9 @@ export function createMemory(clock: Clock): Memory {
       new Map(
         [...entries].map(([name, { waiting, failedHooks }]) => [name, { waiting, failedHooks: new Set(failedHooks) }]),
       ),
-    crashes: new Map(),
+    crashes: () => crashes,
+    noteCrashes: (records) => {
+      crashes = records;
+    },
   };
 }

@@ -34,6 +34,7 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
   let blocked: { readonly until: number; readonly times: number } | undefined;
 
   const judge = async ({ pod, startedAt }: Pass, observation: Observation): Promise<Decision> => {
+    memory.follow(pod);
     memory.compareWith(observation);
     const snapshot: Snapshot = {
       pod,
@@ -42,13 +43,13 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
       memory: memory.snapshot(),
       hashes: deps.decisions.hashes(pod),
       backOff: deps.decisions.backOff,
-      crashes: memory.crashes,
+      crashes: memory.crashes(),
       now: clock.now(),
       startedAt,
       restartCounts: await restartCounts(pod, observation),
     };
     const decision = decide(snapshot);
-    memory.crashes = decision.plan.crashes;
+    memory.noteCrashes(decision.plan.crashes);
     for (const [name, waiting] of decision.plan.waiting) memory.note(name, waiting);
     return decision;
   };

@@ -34,6 +34,7 @@ function view(more: Partial<StatusView> = {}): StatusView {
     observation: observe([makeContainer('c')]),
     probes: { startup: new Map(), liveness: new Map(), readiness: new Map() },
     waiting: new Map(),
+    starting: new Set(),
     startedAt: NOW,
     ...more,
   };

@@ -22,6 +22,8 @@ export interface StatusView {
   readonly probes: ProbeResults;
   /** Why containers that should run do not, by name: from the plan and from the last outcomes. */
   readonly waiting: ReadonlyMap<string, WaitingReason>;
+  /** The containers that are being started now, by name. */
+  readonly starting: ReadonlySet<string>;
   /** When the kubelet first had the pod, wall clock, milliseconds. */
   readonly startedAt: number;
   readonly ended?: EndReason | undefined;

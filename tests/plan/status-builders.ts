@@ -22,6 +22,7 @@ export function statusInput(pod: Pod, more: Partial<StatusInput> = {}): StatusIn
     observation: emptyObservation(podUid(pod.metadata.uid), pod.metadata.name, pod.metadata.namespace, 1),
     probes: { startup: new Map(), liveness: new Map(), readiness: new Map() },
     waiting: new Map(),
+    starting: new Set(),
     previous: undefined,
     ended: undefined,
     qosClass: 'BestEffort',

@@ -43,6 +43,7 @@ export function reconstructView(life: RecordedLife, index: number): { readonly v
       readiness: verdicts(status, ({ ready }) => (ready ? 'success' : 'failure')),
     },
     waiting: waitingAt(life, index),
+    starting: new Set(),
     startedAt: started,
     ended: endedAt(life, index),
     rejected: rejected

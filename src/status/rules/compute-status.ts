@@ -5,7 +5,7 @@ import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../../a
 import { formatTimestamp } from '../../api/timestamp.ts';
 import { newestContainer } from '../../plan/observation.ts';
 import { findSources } from '../../plan/restart-all.ts';
-import { isPlainInit } from '../../plan/restart-policy.ts';
+import { isPlainInit, restartsAfterExit } from '../../plan/restart-policy.ts';
 import { mayRun } from '../../plan/stop-order.ts';
 import { shortenMessages } from './bounded-messages.ts';
 import { computeVerdicts, settleConditions } from './conditions.ts';
@@ -21,12 +21,13 @@ export function computePodStatus(given: StatusInput): PodStatus {
   const input = { ...given, previous: given.previous ?? given.pod.status };
   const { pod } = input;
   const restartingAll = isRestartingAll(input);
-  const facts: PodFacts = { restartingAll, initialized: hasRegularContainer(input) };
+  const replaced = replacedContainers(input);
+  const facts: PodFacts = { restartingAll, replaced, initialized: hasRegularContainer(input) };
   const init = statusesOf(input, facts, pod.spec.initContainers, input.previous?.initContainerStatuses);
   const regular = statusesOf(input, facts, pod.spec.containers, input.previous?.containerStatuses);
   const ephemeral = statusesOf(input, facts, pod.spec.ephemeralContainers, input.previous?.ephemeralContainerStatuses);
   const statuses = new Map([...init, ...regular].map((status) => [status.name, status]));
-  const computed = computePhase({ pod, statuses, over: isOver(input), initialized: hasActiveRegular(input) });
+  const computed = computePhase({ pod, statuses, over: isOver(input), initialized: hasActiveRegular(input), replaced });
   const phase = settlePhase(input, computed);
   const verdicts = computeVerdicts({ input, phase, statuses, restartingAll });
   const status: PodStatus = {
@@ -47,6 +48,7 @@ export function computePodStatus(given: StatusInput): PodStatus {
 
 interface PodFacts {
   readonly restartingAll: boolean;
+  readonly replaced: ReadonlySet<string>;
   readonly initialized: boolean;
 }
 
@@ -74,6 +76,18 @@ function isRestartingAll({ pod, observation, gates }: StatusInput): boolean {
   const [sandbox] = observation.sandboxes;
   if (!gates.restartAllContainers || sandbox?.ready !== true) return false;
   return findSources({ pod, observation }, sandbox).length > 0;
+}
+
+/**
+ * Containers that were stopped because their definition changed and that start again, although their restart policy alone would
+ * not start them.
+ */
+function replacedContainers({ pod, observation, starting, step }: StatusInput): ReadonlySet<string> {
+  const replaced = pod.spec.containers.filter((container) => {
+    const newest = newestContainer(observation, container.name);
+    return newest?.state === 'exited' && !restartsAfterExit(pod, container, newest.exitCode);
+  });
+  return new Set(replaced.map(({ name }) => name).filter((name) => step === 'syncing' && starting.has(name)));
 }
 
 function hasRegularContainer({ pod, observation }: StatusInput): boolean {

@@ -99,6 +99,26 @@ const cases: readonly Case[] = [
     expect: ['waiting ContainerCreating', '', 0],
   },
   {
+    name: 'stopped to start with a new image, though its policy starts nothing again',
+    spec: { restartPolicy: 'Never' },
+    containers: [exited('c', 0)],
+    more: { starting: new Set(['c']) },
+    expect: ['waiting ContainerCreating', 'terminated 0 Completed', 0],
+  },
+  {
+    name: 'ended by itself beside one that starts',
+    spec: { restartPolicy: 'Never' },
+    containers: [exited('c', 0)],
+    more: { starting: new Set(['d']) },
+    expect: ['terminated 0 Completed', '', 0],
+  },
+  {
+    name: 'starting again after a crash',
+    containers: [exited('c', 1, { reason: 'Error' })],
+    more: { starting: new Set(['c']) },
+    expect: ['terminated 1 Error', '', 0],
+  },
+  {
     name: 'lost while it ran',
     more: { previous: wasRunning },
     expect: ['waiting ContainerCreating', 'terminated 137 ContainerStatusUnknown', 3],

@@ -25,6 +25,8 @@ export interface ContainerContext {
   readonly previous: ContainerStatus | undefined;
   /** Every container of the pod is being removed to begin anew. */
   readonly restartingAll: boolean;
+  /** Containers that ended only to start again with their new definition. */
+  readonly replaced: ReadonlySet<string>;
   /** A regular container is there, so initialization is over. */
   readonly initialized: boolean;
 }
@@ -33,7 +35,15 @@ export function containerStatus(context: ContainerContext): ContainerStatus {
   const { input, container } = context;
   const [newest, older] = input.observation.containers.filter(({ name }) => name === container.name);
   const status = newest === undefined ? missingStatus(context) : observedStatus(context, newest, older);
-  return withWaiting(context, newest, status);
+  return withWaiting(context, newest, context.replaced.has(container.name) ? replacedStatus(status) : status);
+}
+
+/**
+ * The API server lets no container leave the terminated state that its restart policy would not start again, so such a one must
+ * never be reported as terminated while its successor is on its way.
+ */
+function replacedStatus(status: ContainerStatus): ContainerStatus {
+  return { ...status, state: { waiting: { reason: 'ContainerCreating' } }, lastState: status.state };
 }
 
 function observedStatus(

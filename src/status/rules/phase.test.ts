@@ -49,6 +49,13 @@ const cases: readonly Case[] = [
     containers: [exited('c', 0)],
     phase: 'Succeeded',
   },
+  {
+    name: 'stopped to start with a new image, Never',
+    spec: { restartPolicy: 'Never' },
+    containers: [exited('c', 0)],
+    more: { starting: new Set(['c']) },
+    phase: 'Running',
+  },
   { name: 'all succeeded, Always', containers: [exited('c', 0)], phase: 'Running' },
   {
     name: 'one failed, Never',

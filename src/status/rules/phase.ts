@@ -14,12 +14,14 @@ export interface PhaseInput {
   readonly over: boolean;
   /** A regular container is in the present sandbox. */
   readonly initialized: boolean;
+  /** Containers that start again whatever their restart policy says. */
+  readonly replaced: ReadonlySet<string>;
 }
 
 /** How far a container has come, as far as the phase goes. */
 type Progress = 'unknown' | 'pending' | 'running' | 'restarting' | 'succeeded' | 'failed';
 
-export function computePhase({ pod, statuses, over, initialized }: PhaseInput): PodPhase {
+export function computePhase({ pod, statuses, over, initialized, replaced }: PhaseInput): PodPhase {
   const init = (pod.spec.initContainers ?? []).filter((container) => !isSidecar(pod, container));
   const sidecars = (pod.spec.initContainers ?? []).filter((container) => isSidecar(pod, container));
   const initProgress = init.map((container) => progressOf(pod, container, statuses.get(container.name)));
@@ -27,7 +29,9 @@ export function computePhase({ pod, statuses, over, initialized }: PhaseInput): 
   if (initProgress.some((progress) => ['unknown', 'pending', 'running'].includes(progress))) return 'Pending';
   const sides = sidecars.map(({ name }) => sidecarProgress(statuses.get(name)));
   if (!initialized && sides.some((side) => side !== 'up' && side !== 'ended')) return 'Pending';
-  const main = pod.spec.containers.map((container) => progressOf(pod, container, statuses.get(container.name)));
+  const main = pod.spec.containers.map((container) =>
+    replaced.has(container.name) ? 'restarting' : progressOf(pod, container, statuses.get(container.name)),
+  );
   if (main.includes('pending') || sides.includes('pending')) return 'Pending';
   if (main.includes('unknown') || sides.includes('unknown')) return 'Pending';
   if (main.includes('running') || sides.includes('up') || sides.includes('coming up')) return 'Running';

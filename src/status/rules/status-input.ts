@@ -32,6 +32,8 @@ export interface StatusInput {
   readonly probes: ProbeResults;
   /** Why a container that should run does not, by name. */
   readonly waiting: ReadonlyMap<string, WaitingReason>;
+  /** The containers that are being started now, by name. */
+  readonly starting: ReadonlySet<string>;
   /** What was last computed; else what the API server had. */
   readonly previous: PodStatus | undefined;
   readonly ended: EndReason | undefined;
