@@ -82,9 +82,21 @@ test('an eviction shows its reason and its disruption together with the end', ()
     [going.phase, going.reason, conditionText(going, 'DisruptionTarget')],
     ['Running', undefined, 'missing'],
   );
-  const gone = statuses.publish(view({ step: 'terminated', ended, observation: observe([exited('c', 0)], stopped) }));
+  const gone = statuses.publish(view({ step: 'terminated', ended, observation: observe([exited('c', 143)], stopped) }));
   assert.deepEqual([gone.phase, gone.reason, gone.message], ['Failed', 'Evicted', 'm']);
   assert.equal(conditionText(gone, 'DisruptionTarget'), 'True | TerminationByKubelet | m');
+});
+
+test('a pod that made room and whose containers ended with success has succeeded; the disruption is all that is left', () => {
+  const { statuses } = setUp();
+  const disruption = { reason: 'TerminationByKubelet', message: 'm' };
+  const ended = { phase: 'Failed' as const, reason: 'Preempting', message: 'm', disruption };
+  statuses.publish(view());
+  statuses.publish(view({ step: 'terminating', ended }));
+  const gone = statuses.publish(view({ step: 'terminated', ended, observation: observe([exited('c', 0)], stopped) }));
+  assert.deepEqual([gone.phase, gone.reason, gone.message], ['Succeeded', undefined, undefined]);
+  assert.equal(conditionText(gone, 'DisruptionTarget'), 'True | TerminationByKubelet | m');
+  assert.equal(conditionText(gone, 'Ready'), 'False | PodCompleted');
 });
 
 test('what the runtime forgets after the end changes nothing', () => {

@@ -113,10 +113,14 @@ function isOver({ step, observation }: StatusInput): boolean {
 
 const isTerminal = (phase: PodPhase | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';
 
-/** A pod that has ended stays ended, and why it ended can't be seen in its containers. */
+/**
+ * A pod that has ended stays ended, and why it was ended can't be seen in its containers. One that made room for others is what its
+ * containers made of it: a victim whose containers all ended with success has succeeded.
+ */
 function settlePhase({ pod, previous, ended }: StatusInput, computed: PodPhase): PodPhase {
   const told = pod.status?.phase;
   if (told !== undefined && isTerminal(told)) return told;
+  if (ended?.disruption !== undefined && isTerminal(computed)) return computed;
   if (ended?.phase !== undefined) return ended.phase;
   if (isTerminal(computed)) return computed;
   return previous?.phase !== undefined && isTerminal(previous.phase) ? previous.phase : computed;
