@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Lifecycle } from '../api/container.ts';
 import { containerId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { createManualClock } from '../base/manual-clock.ts';
@@ -7,21 +8,23 @@ import { type ContainerStop, stopContainer } from './container-stop.ts';
 import type { PodEvent } from './ports.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
+const PAUSE: Lifecycle = { preStop: { sleep: { seconds: 4 } } };
 const pod: Pod = {
   metadata: { name: 'p', namespace: 'n', uid: 'u' },
-  spec: { containers: [{ name: 'c', lifecycle: { preStop: { sleep: { seconds: 4 } } } }] },
+  spec: { containers: [{ name: 'c', lifecycle: PAUSE }] },
 };
 
 /** A container that ends only by being killed, a hook that takes 4 s, and a clock that stands still. */
-function setUp({ hook = true, hookFails = false, graceSeconds = 30 } = {}) {
+function setUp({ hook = true, hookFails = false, graceSeconds = 30, lifecycle = PAUSE } = {}) {
   const clock = createManualClock();
   const events: PodEvent[] = [];
   const stops: string[] = [];
+  const hookEnds: number[] = [];
   const ended = Promise.withResolvers<void>();
   const kubelet = new AbortController();
   const stop: ContainerStop = {
     pod,
-    container: hook ? pod.spec.containers[0] : undefined,
+    container: hook ? { name: 'c', lifecycle } : undefined,
     id: containerId('id'),
     name: 'c',
     message: 'Stopping container c',
@@ -41,14 +44,14 @@ function setUp({ hook = true, hookFails = false, graceSeconds = 30 } = {}) {
     },
     hooks: {
       run: async (_: unknown, signal: AbortSignal) => {
-        await clock.sleep(4000, signal);
+        await clock.sleep(4000, signal).finally(() => hookEnds.push(clock.now() / 1000));
         return hookFails ? 'exit code 1' : undefined;
       },
     },
     record: (event: PodEvent) => events.push(event),
   };
   const begin = (more: Partial<ContainerStop> = {}) => stopContainer(deps, { ...stop, ...more }, kubelet.signal);
-  return { clock, events, stops, ended, kubelet, begin };
+  return { clock, events, stops, hookEnds, ended, kubelet, begin };
 }
 
 test('the hook comes first and uses up grace; the process gets the rest', async () => {
@@ -67,19 +70,39 @@ test('the hook comes first and uses up grace; the process gets the rest', async 
   assert.equal(clock.sleepers(), 1, 'only the fake runtime still waits');
 });
 
-test('a hook that fails is told and holds nothing up; one that takes too long is cut off', async () => {
+test('a hook that fails is reported and holds nothing up', async () => {
   const failing = setUp({ hookFails: true });
   failing.begin();
   await failing.clock.advance(4000);
   await settle();
   assert.deepEqual(failing.events.at(-1)?.reason, 'FailedPreStopHook');
   assert.deepEqual(failing.stops, ['4 s: 26']);
+});
 
-  const long = setUp({ graceSeconds: 3 });
-  long.begin();
-  await long.clock.advance(3000);
+test('a hook that outlasts the grace runs on until its container is killed, and has failed then', async () => {
+  const long = setUp({ graceSeconds: 1, lifecycle: { preStop: { exec: { command: ['loop'] } } } });
+  const stop = long.begin();
+  await long.clock.advance(1000);
   await settle();
-  assert.deepEqual(long.stops, ['3 s: 2'], 'the process still gets its two seconds');
+  assert.deepEqual(long.stops, ['1 s: 2'], 'the process still gets its two seconds');
+  assert.deepEqual(long.hookEnds, []);
+  await long.clock.advance(2000);
+  await stop.done;
+  await settle();
+  assert.deepEqual(long.hookEnds, [3]);
+  assert.deepEqual(
+    long.events.map(({ reason }) => reason),
+    ['Killing', 'FailedPreStopHook'],
+  );
+});
+
+test('a sleep that outlasts its container is no failure', async () => {
+  const { clock, events, hookEnds, begin } = setUp({ graceSeconds: 1 });
+  const stop = begin();
+  await clock.advance(3000);
+  await stop.done;
+  await settle();
+  assert.deepEqual([hookEnds, events.map(({ reason }) => reason)], [[3], ['Killing']]);
 });
 
 test('no hook without grace', async () => {

@@ -1,6 +1,7 @@
 /**
  * Stops one container: its preStop hook, then the signal, then the kill, all within one grace that can be shortened at any
- * moment. A shorter grace counts at once, also while the hook runs and while the runtime already waits.
+ * moment. A shorter grace counts at once, also while the hook runs and while the runtime already waits. A hook that outlasts the
+ * grace is not cut off: it runs beside the signal and ends with its container.
  */
 import type { Container } from '../api/container.ts';
 import type { ContainerId } from '../api/ids.ts';
@@ -46,6 +47,7 @@ const SAME_MS = 300;
 export function stopContainer(deps: ContainerStopDeps, stop: ContainerStop, signal: AbortSignal): StopUnderWay {
   const { clock, runtime, record } = deps;
   const over = linkSignal(signal);
+  const ended = linkSignal(signal);
   const alarm = createAlarm(clock, () => over.abort(new CodedError('deadline', 'the grace period is over')));
   let until = clock.now() + stop.graceSeconds * 1000;
   let stopping = false;
@@ -54,7 +56,8 @@ export function stopContainer(deps: ContainerStopDeps, stop: ContainerStop, sign
 
   const run = async (): Promise<void> => {
     record(eventOf(stop, 'Normal', 'Killing', stop.message));
-    if (stop.graceSeconds > 0) await runPreStop(deps, stop, over.signal);
+    if (stop.graceSeconds > 0)
+      await untilSettled([runPreStop(deps, stop, { ended: ended.signal, signal })], over.signal);
     await untilSettled(stop.after, over.signal);
     signal.throwIfAborted();
     stopping = true;
@@ -65,6 +68,8 @@ export function stopContainer(deps: ContainerStopDeps, stop: ContainerStop, sign
   first.then(done.resolve, done.reject).finally(() => {
     alarm.clear();
     over[Symbol.dispose]();
+    ended.abort(new CodedError('gone', 'the container has ended'));
+    ended[Symbol.dispose]();
   });
   return {
     done: done.promise,
@@ -79,17 +84,28 @@ export function stopContainer(deps: ContainerStopDeps, stop: ContainerStop, sign
   };
 }
 
-async function runPreStop({ hooks, record }: ContainerStopDeps, stop: ContainerStop, over: AbortSignal): Promise<void> {
+interface HookLife {
+  /** Aborts when the container has ended. */
+  readonly ended: AbortSignal;
+  /** Aborts when the kubelet stops: then nothing can be said about the hook. */
+  readonly signal: AbortSignal;
+}
+
+/** Never rejects: however the hook fails, the container stops. */
+async function runPreStop(
+  { hooks, record }: ContainerStopDeps,
+  stop: ContainerStop,
+  { ended, signal }: HookLife,
+): Promise<void> {
   const handler = stop.container?.lifecycle?.preStop;
   if (stop.container === undefined || handler === undefined) return;
   const { pod, container, id, podIps } = stop;
-  try {
-    const problem = await hooks.run({ kind: 'preStop', handler, pod, container, containerId: id, podIps }, over);
-    if (problem !== undefined) record(eventOf(stop, 'Warning', 'FailedPreStopHook', 'PreStopHook failed'));
-  } catch (error) {
-    // The hook had its time; the process gets what is left.
-    if (!over.aborted) throw error;
-  }
+  const failed = await hooks.run({ kind: 'preStop', handler, pod, container, containerId: id, podIps }, ended).then(
+    (problem) => problem !== undefined,
+    // A pause that outlasts the container has done nothing wrong.
+    () => handler.sleep === undefined,
+  );
+  if (failed && !signal.aborted) record(eventOf(stop, 'Warning', 'FailedPreStopHook', 'PreStopHook failed'));
 }
 
 /** Until all of them are over, well or not, or the signal aborts. */
