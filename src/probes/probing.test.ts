@@ -271,7 +271,7 @@ test('a warning counts as a success and is told', async () => {
   ]);
 });
 
-test('a failure during a stall of this process is not counted; a success is', async () => {
+test('silence during a stall of this process is not counted; an answer is', async () => {
   const manual = createManualClock(START);
   let skew = 0;
   const clock: Clock = { ...manual, mono: () => manual.mono() + skew };
@@ -294,6 +294,11 @@ test('a failure during a stall of this process is not counted; a success is', as
   assert.ok(w.runs.length >= 4);
   assert.equal(w.results.readiness.get(id), 'success');
   assert.deepEqual(w.events, []);
+  outcome = { kind: 'failure', output: 'not now', answered: true };
+  await manual.advance(20_000);
+  await settle();
+  assert.equal(w.results.readiness.get(id), 'failure');
+  assert.match(w.events[0] ?? '', /Readiness probe failed: not now/);
 });
 
 test('after a restart of the kubelet what was known holds from the first view on, and one failure moves nothing', async () => {

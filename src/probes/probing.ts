@@ -18,7 +18,7 @@ import {
 } from './active-probe.ts';
 import type { CheckTarget } from './checks/check.ts';
 import { createDueQueue } from './due-queue.ts';
-import type { Outcome } from './rules/outcome.ts';
+import { mayBeOurs, type Outcome } from './rules/outcome.ts';
 import { firstRunAt, nextRunAt, placeOf } from './rules/timing.ts';
 import { countFrom, countResult, type ProbeType } from './rules/verdict.ts';
 import { containersWithProbes, type ProbedView, probedContainers, probeOf } from './rules/wanted.ts';
@@ -183,7 +183,7 @@ export function createProbing(deps: ProbingDeps): Probing {
       throw error;
     }
     if (signal.aborted) return;
-    if ((outcome.kind === 'failure' || outcome.kind === 'error') && stall.stalled()) {
+    if (mayBeOurs(outcome) && stall.stalled()) {
       log.v(1)?.info('A probe failed while this process was held up: not counted', { ...namesOf(probe), outcome });
       return;
     }

@@ -7,6 +7,7 @@ import { createProcesses } from '../../src/host/processes.ts';
 import { checkExec } from '../../src/probes/checks/exec.ts';
 import { createExecLeftovers } from '../../src/probes/checks/exec-leftovers.ts';
 import { createHooks } from '../../src/probes/probes.ts';
+import { refusal } from '../../src/probes/rules/outcome.ts';
 import type { CriClient } from '../../src/runtime/cri/client.ts';
 import { eventually, labNode, never, RUNTIMES, SLEEPER, startPod } from './cri-support.ts';
 
@@ -47,7 +48,7 @@ for (const runtime of RUNTIMES) {
     const run = (script: string) => execCheck(cri, id, ['sh', '-c', script]);
 
     assert.deepEqual(await run('echo fine'), { kind: 'success', output: 'fine\n' });
-    assert.deepEqual(await run('echo out; echo err >&2; exit 3'), { kind: 'failure', output: 'out\nerr\n' });
+    assert.deepEqual(await run('echo out; echo err >&2; exit 3'), refusal('out\nerr\n'));
     const long = await run('yes | head -c 30000; exit 1');
     assert.equal(long.kind === 'failure' && long.output.length, 10 * 1024);
     const missing = await execCheck(cri, id, ['/no/such/program']);

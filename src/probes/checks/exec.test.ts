@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { CodedError } from '../../base/errors.ts';
 import { createManualClock } from '../../base/manual-clock.ts';
 import type { ContainerProcess } from '../rules/leftovers.ts';
-import type { Outcome } from '../rules/outcome.ts';
+import { type Outcome, refusal, success } from '../rules/outcome.ts';
 import { checkExec, type ExecAnswer } from './exec.ts';
 import { createExecLeftovers, type ProcessesPort } from './exec-leftovers.ts';
 import { never } from './testing.ts';
@@ -130,7 +130,7 @@ test('an answer counts, early or late', async () => {
     await w.pass(at);
     w.answer.resolve({ stdout: Buffer.from('a'), stderr: Buffer.from('b'), exitCode: at === 250 ? 1 : 0 });
     await done;
-    assert.deepEqual(w.outcome(), { kind: at === 250 ? 'failure' : 'success', output: 'ab' });
+    assert.deepEqual(w.outcome(), at === 250 ? refusal('ab') : success('ab'));
     await w.pass(20_000);
     assert.deepEqual(w.killed, []);
   }

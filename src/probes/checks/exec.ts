@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import { CodedError, codeOf } from '../../base/errors.ts';
 import { quoteText } from '../../base/go-text.ts';
 import { linkSignal } from '../../base/signal.ts';
-import { failure, type Outcome, success } from '../rules/outcome.ts';
+import { failure, type Outcome, refusal, success } from '../rules/outcome.ts';
 import type { ExecLeftovers } from './exec-leftovers.ts';
 
 export interface ExecAnswer {
@@ -115,7 +115,7 @@ function timedOut({ command, timeoutSeconds }: ExecCheck): Outcome {
 function outcomeOf(result: Settled, signal: AbortSignal): Outcome {
   if ('answer' in result) {
     const output = outputOf(result.answer);
-    return result.answer.exitCode === 0 ? success(output) : failure(output);
+    return result.answer.exitCode === 0 ? success(output) : refusal(output);
   }
   signal.throwIfAborted();
   const { error } = result;

@@ -7,7 +7,7 @@ import { decode } from '../../wire/decode.ts';
 import { encode } from '../../wire/encode.ts';
 import { HealthCheckRequest, HealthCheckResponse } from '../../wire/gen/grpc-health-v1.ts';
 import { FrameReader, frame } from '../../wire/grpc-frames.ts';
-import type { Outcome } from '../rules/outcome.ts';
+import { type Outcome, refusal } from '../rules/outcome.ts';
 import { checkGrpc } from './grpc.ts';
 import { answering, closedPort, never, serve, serveTcp } from './testing.ts';
 
@@ -55,13 +55,13 @@ test('the status of the service is the verdict', async (t) => {
   assert.deepEqual(await run(port), { kind: 'success', output: 'service healthy' });
   assert.deepEqual(asked, ['POST /grpc.health.v1.Health/Check application/grpc kube-probe/1.36']);
   assert.deepEqual(await run(port, { service: 'up' }), { kind: 'success', output: 'service healthy' });
-  assert.deepEqual(await run(port, { service: 'down' }), failed('service unhealthy (responded with "NOT_SERVING")'));
-  assert.deepEqual(await run(port, { service: 'odd' }), failed('service unhealthy (responded with "UNKNOWN")'));
+  assert.deepEqual(await run(port, { service: 'down' }), refusal('service unhealthy (responded with "NOT_SERVING")'));
+  assert.deepEqual(await run(port, { service: 'odd' }), refusal('service unhealthy (responded with "UNKNOWN")'));
   assert.deepEqual(
     await run(port, { service: 'gone' }),
-    failed('service unhealthy (responded with "SERVICE_UNKNOWN")'),
+    refusal('service unhealthy (responded with "SERVICE_UNKNOWN")'),
   );
-  assert.deepEqual(await run(port, { service: 'new' }), failed('service unhealthy (responded with "9")'));
+  assert.deepEqual(await run(port, { service: 'new' }), refusal('service unhealthy (responded with "9")'));
 });
 
 test('errors of the server', async (t) => {

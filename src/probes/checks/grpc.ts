@@ -11,7 +11,7 @@ import { encode } from '../../wire/encode.ts';
 import { Health, HealthCheckResponseServingStatus as Serving } from '../../wire/gen/grpc-health-v1.ts';
 import { FrameReader, frame } from '../../wire/grpc-frames.ts';
 import { decodeGrpcMessage, GRPC_OK, grpcError } from '../../wire/grpc-status.ts';
-import { failure, type Outcome, success } from '../rules/outcome.ts';
+import { failure, type Outcome, refusal, success } from '../rules/outcome.ts';
 import { joinHostPort } from '../rules/target.ts';
 import { dial } from './dial.ts';
 
@@ -55,7 +55,7 @@ export async function checkGrpc(clock: Clock, check: GrpcCheck, signal: AbortSig
 function judge(status: number): Outcome {
   if (status === Serving.SERVING) return success('service healthy');
   const [name = String(status)] = Object.entries(Serving).find(([, number]) => number === status) ?? [];
-  return failure(`service unhealthy (responded with ${quoteText(name)})`);
+  return refusal(`service unhealthy (responded with ${quoteText(name)})`);
 }
 
 function describe(error: unknown): string {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { HttpGetAction } from '../../api/container.ts';
 import { createSystemClock } from '../../base/clock.ts';
-import type { Outcome } from '../rules/outcome.ts';
+import { type Outcome, refusal } from '../rules/outcome.ts';
 import { checkHttp } from './http.ts';
 import { answering, closedPort, never, serve, serveTcp } from './testing.ts';
 
@@ -38,10 +38,10 @@ test('the verdict goes by the status', async (t) => {
     [302, { kind: 'warning', output: 'Probe terminated redirects, Response body: a body' }],
     [304, { kind: 'warning', output: 'Probe terminated redirects, Response body: ' }],
     [399, { kind: 'warning', output: 'Probe terminated redirects, Response body: a body' }],
-    [400, failed('HTTP probe failed with statuscode: 400')],
-    [404, failed('HTTP probe failed with statuscode: 404')],
-    [500, failed('HTTP probe failed with statuscode: 500')],
-    [503, failed('HTTP probe failed with statuscode: 503')],
+    [400, refusal('HTTP probe failed with statuscode: 400')],
+    [404, refusal('HTTP probe failed with statuscode: 404')],
+    [500, refusal('HTTP probe failed with statuscode: 500')],
+    [503, refusal('HTTP probe failed with statuscode: 503')],
   ];
   for (const [status, outcome] of expected) {
     assert.deepEqual(await run({ port, path: `/${status}` }), outcome, String(status));
@@ -90,7 +90,7 @@ test('redirects on the same host are followed, one to another host is told', asy
   assert.equal(asked.at(-1), 'me/new', 'the host that the pod names goes with a redirect that names none');
   assert.deepEqual(await to(`http://127.0.0.1:${port}/abs`), { kind: 'success', output: 'arrived' });
   assert.equal(asked.at(-1), `127.0.0.1:${port}/abs`);
-  assert.deepEqual(await to('/bad'), failed('HTTP probe failed with statuscode: 500'));
+  assert.deepEqual(await to('/bad'), refusal('HTTP probe failed with statuscode: 500'));
   assert.deepEqual(await to('http://elsewhere.invalid/'), {
     kind: 'warning',
     output: 'Probe terminated redirects, Response body: go away',
@@ -163,7 +163,7 @@ test('old and careless servers are understood', async (t) => {
     t,
     answering('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
   );
-  assert.deepEqual(await run({ port: upgrading }), failed('HTTP probe failed with statuscode: 101'));
+  assert.deepEqual(await run({ port: upgrading }), refusal('HTTP probe failed with statuscode: 101'));
 });
 
 test('a timeout before the answer is a failure; one within it says nothing', async (t) => {
@@ -245,7 +245,7 @@ test('HTTPS: any certificate will do, HTTP/2 is spoken where the server prefers 
   });
   assert.deepEqual(
     await run({ port, scheme: 'HTTPS', path: '/bad' }),
-    failed('HTTP probe failed with statuscode: 503'),
+    refusal('HTTP probe failed with statuscode: 503'),
   );
 });
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { CodedError } from '../../base/errors.ts';
 import { quoteText } from '../../base/go-text.ts';
 import { withDeadline } from '../../base/signal.ts';
-import { failure, type Outcome, success } from '../rules/outcome.ts';
+import { failure, type Outcome, refusal, success } from '../rules/outcome.ts';
 import { formatTarget, type HttpTarget, httpTarget, type RequestHeaders, requestHeaders } from '../rules/target.ts';
 import { type Answer, BrokenBody, exchange } from './http-exchange.ts';
 
@@ -41,7 +41,7 @@ export async function checkHttp(clock: Clock, check: HttpCheck, signal: AbortSig
 }
 
 function judge({ status, body }: Answer): Outcome {
-  if (status < 200 || status >= 400) return failure(`HTTP probe failed with statuscode: ${status}`);
+  if (status < 200 || status >= 400) return refusal(`HTTP probe failed with statuscode: ${status}`);
   if (status < 300) return success(body);
   return { kind: 'warning', output: `Probe terminated redirects, Response body: ${body}` };
 }

@@ -2,7 +2,9 @@
 import type { ProbeType } from './verdict.ts';
 
 export type Outcome =
-  | { readonly kind: 'success' | 'failure'; readonly output: string }
+  | { readonly kind: 'success'; readonly output: string }
+  /** `answered`: the container itself said so, by an exit code or a status; without it nothing was heard in time. */
+  | { readonly kind: 'failure'; readonly output: string; readonly answered?: true }
   /** It counts as a success, and its owner should know: a redirect that was not followed. */
   | { readonly kind: 'warning'; readonly output: string }
   /** The check itself could not be done. It says nothing of the container, so it is not counted. */
@@ -10,6 +12,12 @@ export type Outcome =
 
 export const success = (output = ''): Outcome => ({ kind: 'success', output });
 export const failure = (output: string): Outcome => ({ kind: 'failure', output });
+export const refusal = (output: string): Outcome => ({ kind: 'failure', output, answered: true });
+
+/** Whether a stall of this process may be all that went wrong. An answer of the container is no less true for being read late. */
+export function mayBeOurs(outcome: Outcome): boolean {
+  return outcome.kind === 'error' || (outcome.kind === 'failure' && outcome.answered !== true);
+}
 
 export interface ProbeEvent {
   readonly type: 'Warning';
