@@ -142,11 +142,20 @@ test('a pull that takes long is told about, and not after it is over', async () 
   await clock.advance(600_000);
   assert.deepEqual(events, [
     'Pulling: Pulling image "a.io/app"',
-    'Pulling: Still pulling image "a.io/app" after 15s',
-    'Pulling: Still pulling image "a.io/app" after 30s',
+    'PullProgress: Still pulling image "a.io/app" after 15s',
+    'PullProgress: Still pulling image "a.io/app" after 30s',
     'Pulled: Successfully pulled image "a.io/app" in 1.5s (31s including waiting). Image size: 9 bytes.',
   ]);
   assert.equal(clock.sleepers(), 0);
+});
+
+test('who joins a pull that is under way is told no more than its own wait', async () => {
+  const { ensure, events, clock } = createBench({}, async () => {
+    await clock.advance(400);
+    return PULLED;
+  });
+  await ensure(wish, never);
+  assert.match(events.at(-1) ?? '', / in 400ms \(400ms including waiting\)/);
 });
 
 /** Records that note what was asked of them. */

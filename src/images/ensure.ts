@@ -247,7 +247,10 @@ class Attempt {
     this.#tell({ type: 'Normal', reason: 'Pulling', message: texts.pulling(image) });
     let outcome: PullOutcome;
     try {
-      using _watch = progress.watch(image, (message) => this.#tell({ type: 'Normal', reason: 'Pulling', message }));
+      // A reason of its own: `Pulling` is where others begin to count.
+      using _watch = progress.watch(image, (message) =>
+        this.#tell({ type: 'Normal', reason: 'PullProgress', message }),
+      );
       outcome = await this.#deps.pulls.pull(await this.#job(name, credentials), this.#signal);
     } catch (error) {
       access?.records.abandon(image);
@@ -264,7 +267,9 @@ class Attempt {
     this.#failures.delete(this.#key());
     const used = outcome.login === undefined ? undefined : credentials[outcome.login];
     await access?.records.pulled(image, outcome.image.id, credentialsUsed(used));
-    const facts = { pullMs: outcome.pullMs, waitedMs: clock.mono() - started, bytes: outcome.image.size };
+    const waitedMs = clock.mono() - started;
+    // Who joined a pull that was under way waited for the rest of it only.
+    const facts = { pullMs: Math.min(outcome.pullMs, waitedMs), waitedMs, bytes: outcome.image.size };
     this.#tell({ type: 'Normal', reason: 'Pulled', message: texts.pulled(image, facts) });
     return ready(outcome.image);
   }

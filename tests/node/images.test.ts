@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parseDuration } from '../../src/api/duration.ts';
 import { lab } from '../lab/lab.ts';
 import { eventually, labNode, never, RUNTIMES } from './cri-support.ts';
 import { imageOf, openImages, RELAXED, wishFor } from './images-support.ts';
@@ -90,7 +91,7 @@ for (const runtime of RUNTIMES) {
   test(`${runtime}: a pull that is not wanted any more ends at once and gives its turn to the next`, async (t) => {
     const { node, cri } = await labNode(t, runtime);
     const registry = await lab.registry(node);
-    const { images, rootDirectory } = await openImages(t, cri);
+    const { images, rootDirectory, events } = await openImages(t, cri);
     const stalling = await registry.push(imageOf('stalling', LAYER_BYTES), 'app/stalling:1');
     const quick = await registry.push(imageOf('quick'), 'app/quick:1');
     await registry.setFaults([{ match: blobsOf('app/stalling'), does: { kind: 'stall', afterBytes: 1000 } }]);
@@ -101,6 +102,7 @@ for (const runtime of RUNTIMES) {
     await eventually('the pull stalls', async () => (await registry.requests()).find((seen) => seen.fault === 'stall'));
     const next = images.ensure({ ...wishFor(quick), signal: never });
     assert.equal(await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 300, 'waits'))]), 'waits');
+    assert.equal(events.at(-1), `Normal Pulling Pulling image "${quick}"`, 'reported while it waits for its turn');
 
     const begun = performance.now();
     controller.abort(new Error('the pod was deleted'));
@@ -108,6 +110,9 @@ for (const runtime of RUNTIMES) {
     assert.ok(performance.now() - begun < 5000, 'the caller is free at once');
     assert.equal((await next).kind, 'ready');
     assert.ok(performance.now() - begun < 10_000, 'and so is the turn');
+    const [, pulled = '', waited = ''] = / in (\S+) \((\S+) including waiting\)/.exec(events.at(-1) ?? '') ?? [];
+    const [pull, wait] = [pulled, waited].map(parseDuration).map((time) => (time.ok ? time.value : Number.NaN));
+    assert.ok((wait ?? 0) - (pull ?? 0) >= 290, `the wait for the turn counts: ${events.at(-1)}`);
     assert.equal((await cri.images.status({ image: stalling }, {}, never)).image, undefined);
     const intents = await readdir(join(rootDirectory, 'image_manager', 'pulling'));
     assert.equal(intents.length, 1, 'nobody knows whether the runtime finished it');
