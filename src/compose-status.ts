@@ -57,7 +57,7 @@ export function publishStatus(statuses: Statuses, probes: () => ProbeResults): (
       statuses.forget(news.uid);
       return;
     }
-    const { pod, step, observation, memory, plan, startedAt, ended, asked } = news.view;
+    const { pod, step, observation, memory, plan, acknowledgedAt, ended, asked } = news.view;
     const remembered = [...memory].flatMap(([name, { waiting }]) => (waiting ? [[name, waiting] as const] : []));
     statuses.publish({
       pod,
@@ -66,7 +66,7 @@ export function publishStatus(statuses: Statuses, probes: () => ProbeResults): (
       probes: probes(),
       waiting: new Map([...remembered, ...(plan?.waiting ?? [])]),
       starting: new Set(startedBy(plan)),
-      startedAt,
+      startedAt: acknowledgedAt,
       resizeRefused: asked === undefined ? undefined : RESIZE_REFUSED,
       ended: ended?.rejected ? undefined : ended,
       rejected: ended?.rejected ? ended : undefined,

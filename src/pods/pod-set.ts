@@ -6,7 +6,7 @@ import { initialGrace } from '../plan/grace.ts';
 import type { Allocations } from './allocations.ts';
 import type { EndingStore } from './endings.ts';
 import type { Admission, FoundPod, PodsDeps } from './pods.ts';
-import { planArrivals } from './rules/arrivals.ts';
+import { isAnotherLife, planArrivals } from './rules/arrivals.ts';
 import type { WorkerState } from './rules/worker-state.ts';
 import type { PodEnding, PodNews, PodView } from './view.ts';
 import { createWorker, type Worker } from './worker.ts';
@@ -60,6 +60,8 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
   /** Pods of which nothing is left here, while their deletion has yet to be finished at the API server. */
   const over = new Set<PodUid>();
   const identified = new WeakMap<Pod, Pod>();
+  /** Pods that ended here to begin again. */
+  const begins = new Set<PodUid>();
   let tickets = 0;
 
   const tell = (news: PodNews) => {
@@ -76,6 +78,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
   };
 
   const begin = (state: WorkerState, signal: AbortSignal): void => {
+    const own = podUid(state.pod.metadata.uid);
     const worker = createWorker(
       {
         ...deps,
@@ -91,17 +94,23 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
           log.error('The worker of a pod failed', { err: error, podUID: uid });
         },
       },
-      { state, isNew: !onNode.has(podUid(state.pod.metadata.uid)) },
+      { state, isNew: !onNode.has(own), begins: begins.delete(own) },
       signal,
     );
     workers.set(worker.uid, worker);
     void worker.done.then(() => {
-      const { step, pod } = worker.state();
-      if (step !== 'gone') return;
+      const last = worker.state();
+      if (last.step !== 'gone') return;
+      const { pod } = last;
+      const { name, namespace } = pod.metadata;
       workers.delete(worker.uid);
       views.delete(worker.uid);
       onNode.delete(worker.uid);
       allocations.forget(worker.uid);
+      if (last.again) {
+        begins.add(worker.uid);
+        onNode.set(worker.uid, { uid: worker.uid, name, namespace, alive: false });
+      }
       if (isBeingDeleted(pod)) over.add(worker.uid);
       tell({ kind: 'gone', uid: worker.uid, pod });
       onRoom();
@@ -124,7 +133,8 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
       const pod = desired.get(uid);
       if (pod === undefined) {
         if (everySourceHeard) worker.send({ kind: 'removed' });
-      } else if (worker.state().pod !== pod) worker.send({ kind: 'pod', pod });
+      } else if (isAnotherLife(worker.state().pod, pod)) worker.send({ kind: 'removed', again: true });
+      else if (worker.state().pod !== pod) worker.send({ kind: 'pod', pod });
     }
   };
 

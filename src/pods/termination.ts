@@ -78,7 +78,7 @@ export function createTermination(deps: WorkerDeps, { stops, log, isNew }: Termi
       await carryOut(pass, observation, actions);
       pass.wake();
     },
-    cleanUp: async (pass, { pod, end, deleted }, read) => {
+    cleanUp: async (pass, { pod, end, deleted, again }, read) => {
       if (!recorded && !deleted && end !== undefined) await deps.endings.write(identityOf(pod), end);
       recorded = true;
       // Nothing of it was ever made; with thousands of such pods the runtime must not be asked for each.
@@ -92,9 +92,15 @@ export function createTermination(deps: WorkerDeps, { stops, log, isNew }: Termi
         pass.wake();
         return;
       }
-      if (!deleted) {
+      if (!deleted || again) {
         if (!released) await deps.act.release(identityOf(pod), pass.signal);
         released = true;
+        if (again) {
+          // How this life ended is nothing to the next one, which is judged by what is left of the containers.
+          await deps.endings.remove(podUid(pod.metadata.uid));
+          pass.send({ kind: 'cleaned' });
+          return;
+        }
         const garbage = deps.decisions.garbage(observation, now);
         await carryOut(pass, observation, garbage.actions);
         if (garbage.retryAt !== undefined) pass.lookAgainAt(garbage.retryAt);

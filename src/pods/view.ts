@@ -25,8 +25,10 @@ export interface PodView {
   readonly plan: Plan | undefined;
   /** By container name: why it waits. */
   readonly memory: ReadonlyMap<string, ContainerMemory>;
-  /** When the kubelet first had the pod, wall clock, ms. */
+  /** When the pod began on this node, under whichever kubelet: its deadline counts from here. Wall clock, ms. */
   readonly startedAt: number;
+  /** When this kubelet first had the pod, or what an earlier one told the API server of that. Wall clock, ms. */
+  readonly acknowledgedAt: number;
   /** Set for a pod that was ended for a reason of its own (rejected, evicted, past its deadline). */
   readonly ended: PodEnding | undefined;
   /** No source wants it any more. */

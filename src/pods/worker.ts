@@ -66,9 +66,15 @@ export interface WorkerStart {
   readonly state: WorkerState;
   /** Nothing of the pod is on the node yet, so that it can be told of before the runtime was asked. */
   readonly isNew: boolean;
+  /** An earlier life of its UID has just ended here: what is left of it does not say when this one began. */
+  readonly begins: boolean;
 }
 
-export function createWorker(deps: WorkerDeps, { state: initial, isNew }: WorkerStart, signal: AbortSignal): Worker {
+export function createWorker(
+  deps: WorkerDeps,
+  { state: initial, isNew, begins }: WorkerStart,
+  signal: AbortSignal,
+): Worker {
   const { clock } = deps;
   const uid = podUid(initial.pod.metadata.uid);
   const log = deps.log.with({ pod: `${initial.pod.metadata.namespace}/${initial.pod.metadata.name}`, podUID: uid });
@@ -86,7 +92,8 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
   let state = initial;
   let work: LinkedSignal | undefined;
   let passBegan: number | undefined;
-  let startedAt = toldStart(initial.pod);
+  const acknowledgedAt = toldStart(initial.pod) ?? clock.now();
+  let startedAt = begins ? acknowledgedAt : toldStart(initial.pod);
   let failures = 0;
   let wokenInPass = false;
   let showRest: (() => void) | undefined;
@@ -111,7 +118,8 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
       observation,
       plan,
       memory: memory.snapshot(),
-      startedAt: startedAt ?? clock.now(),
+      startedAt: startedAt ?? acknowledgedAt,
+      acknowledgedAt,
       ended: end,
       deleted,
     };
@@ -160,7 +168,7 @@ export function createWorker(deps: WorkerDeps, { state: initial, isNew }: Worker
       showRest = () => void show(plan, wanted, observation);
       if (wokenInPass) showRest();
     },
-    startedAt: startedAt ?? clock.now(),
+    startedAt: startedAt ?? acknowledgedAt,
   });
 
   const pass = async (wanted: AbortSignal): Promise<void> => {

@@ -305,6 +305,33 @@ test('file source: an editor that renames the old file away and writes a new one
   assert.ok(seen.every(({ pods }) => pods.length === 1));
 });
 
+test('file source: a file that is deleted and written again brings its pod anew, at once or later; a touched one does not', async (t) => {
+  const { folder, seen, start, waitFor } = setUp(t, {}, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
+  const path = join(folder, 'a.yaml');
+  const lives = () => {
+    const all = seen.flatMap(({ pods }) => pods.map(({ metadata }) => metadata));
+    assert.equal(new Set(all.map(({ uid }) => uid)).size, 1, 'one UID');
+    return new Set(all.map(({ annotations }) => annotations?.['kubernetes.io/config.seen'])).size;
+  };
+  await start();
+  unlinkSync(path);
+  writeFileSync(path, manifest('a'));
+  await waitFor('the second life', () => lives() === 2);
+  unlinkSync(path);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  writeFileSync(path, manifest('a'));
+  await waitFor('the third life', () => lives() === 3 && seen.at(-1)?.pods.length === 1);
+  const before = seen.length;
+  writeFileSync(path, `${manifest('a')}\n# a word\n`);
+  await waitFor('the file is read', () => seen.length > before);
+  assert.equal(lives(), 3);
+  unlinkSync(path);
+  writeFileSync(path, 'kind: Pod\nspec: {');
+  await quietWhile();
+  assert.equal(lives(), 3, 'a broken file still stands for the pod that it described');
+  assert.equal(seen.at(-1)?.pods.length, 1);
+});
+
 test('file source: a file moved over another is one change', async (t) => {
   const { root, folder, seen, start, becomes } = setUp(t, {}, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
   await start();
@@ -371,19 +398,27 @@ test('file source: links to files elsewhere are followed, and their changes seen
 });
 
 test('file source: a volume whose data folder is swapped by a link', async (t) => {
-  const { folder, start, becomes } = setUp(t, {}, (at) => {
-    mkdirSync(join(at, '..1'));
-    mkdirSync(join(at, '..2'));
-    writeFileSync(join(at, '..1/a.yaml'), manifest('a'));
-    writeFileSync(join(at, '..2/a.yaml'), manifest('a', 'x:2'));
+  const { folder, seen, start, becomes } = setUp(t, {}, (at) => {
+    for (const [data, image] of [
+      ['..1', 'x:1'],
+      ['..2', 'x:2'],
+    ] as const) {
+      mkdirSync(join(at, data));
+      writeFileSync(join(at, data, 'a.yaml'), manifest('a', image));
+      writeFileSync(join(at, data, 'b.yaml'), manifest('b'));
+    }
     symlinkSync('..1', join(at, '..data'));
-    symlinkSync('..data/a.yaml', join(at, 'a.yaml'));
+    for (const name of ['a.yaml', 'b.yaml']) symlinkSync(`..data/${name}`, join(at, name));
   });
   await start();
-  await becomes({ 'a-node1': 'x:1' });
+  await becomes({ 'a-node1': 'x:1', 'b-node1': 'x:1' });
   symlinkSync('..2', join(folder, '..new'));
   renameSync(join(folder, '..new'), join(folder, '..data'));
-  await becomes({ 'a-node1': 'x:2' });
+  rmSync(join(folder, '..1'), { recursive: true });
+  await becomes({ 'a-node1': 'x:2', 'b-node1': 'x:1' });
+  await quietWhile();
+  const times = seen.flatMap(({ pods }) => pods.filter(({ metadata }) => metadata.name === 'b-node1'));
+  assert.equal(new Set(times.map(({ metadata }) => metadata.annotations?.['kubernetes.io/config.seen'])).size, 1);
 });
 
 test('file source: hard links count as files', async (t) => {

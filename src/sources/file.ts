@@ -96,6 +96,7 @@ function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: Folde
 
   return async (signal: AbortSignal): Promise<number> => {
     const places: WatchedPlaces = new Map();
+    known.noteDeleted(watch.takeDeleted());
     const found = await findManifests(config.path, places);
     // A folder that was not watched until now may have changed before it was: look again.
     if (watch.follow(places)) return 0;
@@ -127,7 +128,12 @@ function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: Folde
     if (wait > 0) return wait;
     const content = await readStable(file);
     if (content.kind === 'changed') return SETTLE_MS;
-    const { pods } = await reader.read(file.path, content, known.podsOf(file.path), signal);
+    const { pods, isGood } = await reader.read(file.path, content, known.podsOf(file.path), signal);
+    // Deleted and written again: its pods were gone for a moment, so that they begin again where it says the same as before.
+    if (isGood && known.isRewritten(file)) {
+      known.set(file, []);
+      publish(known, false);
+    }
     known.set(file, pods);
     return 0;
   }

@@ -17,6 +17,8 @@ export interface FolderWatch {
   follow(places: WatchedPlaces): boolean;
   /** What was seen of a file; undefined if nothing. That it is complete is told once: it will be read now. */
   takeState(path: string): WriteState | undefined;
+  /** The files that were deleted since this was asked last. One that was only moved away is none of them: editors do that. */
+  takeDeleted(): ReadonlySet<string>;
   close(): void;
 }
 
@@ -33,6 +35,7 @@ const FOLDER_GONE = IN.deleteSelf | IN.moveSelf | IN.ignored;
 export function createFolderWatch({ inotify, log, wake }: FolderWatchDeps): FolderWatch {
   const watches = new Map<string, { readonly place: WatchedPlace; readonly close: () => void }>();
   const states = new Map<string, WriteState>();
+  let deleted = new Set<string>();
   const unwatchable = new Set<string>();
 
   const hear = (folder: string, event: InotifyEvent) => {
@@ -49,6 +52,7 @@ export function createFolderWatch({ inotify, log, wake }: FolderWatchDeps): Fold
     if (event.mask & IN.modify) states.set(path, 'writing');
     if (event.mask & (IN.closeWrite | IN.movedTo)) states.set(path, 'complete');
     if (event.mask & (IN.delete | IN.movedFrom)) states.delete(path);
+    if (event.mask & IN.delete) deleted.add(path);
     // While it is being written there is nothing to read; the end of it is told by another event.
     if (event.mask & ~IN.modify) wake();
   };
@@ -90,6 +94,11 @@ export function createFolderWatch({ inotify, log, wake }: FolderWatchDeps): Fold
       const state = states.get(path);
       if (state === 'complete') states.delete(path);
       return state;
+    },
+    takeDeleted: () => {
+      const taken = deleted;
+      deleted = new Set();
+      return taken;
     },
     close: () => {
       for (const { close } of watches.values()) close();

@@ -3,10 +3,14 @@ import type { Pod } from '../api/pod.ts';
 import type { FoundFile } from './found-files.ts';
 
 interface KnownFile {
+  /** Where its links end. */
+  readonly target: string;
   readonly fingerprint: string;
   readonly pods: readonly Pod[];
   /** Not there at the last look; since this monotonic time. */
   readonly missingSince: number | undefined;
+  /** What was read has been deleted since. */
+  readonly deleted: boolean;
 }
 
 /** Some editors take the old file away before they put the new one in its place. */
@@ -28,8 +32,20 @@ export class KnownFiles {
     return this.#files.get(path)?.fingerprint === fingerprint;
   }
 
-  set({ path, fingerprint }: FoundFile, pods: readonly Pod[]): void {
-    this.#files.set(path, { fingerprint, pods, missingSince: undefined });
+  /** It was deleted and written again in the same place. Where a link leads elsewhere now, the end of the old place means nothing. */
+  isRewritten({ path, target }: FoundFile): boolean {
+    const known = this.#files.get(path);
+    return known?.deleted === true && known.target === target;
+  }
+
+  set({ path, target, fingerprint }: FoundFile, pods: readonly Pod[]): void {
+    this.#files.set(path, { target, fingerprint, pods, missingSince: undefined, deleted: false });
+  }
+
+  noteDeleted(targets: ReadonlySet<string>): void {
+    for (const [path, file] of this.#files) {
+      if (targets.has(file.target)) this.#files.set(path, { ...file, deleted: true });
+    }
   }
 
   /** Drops the files that have been gone for a while. Answers when to look again for those that are gone since just now. */

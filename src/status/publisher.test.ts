@@ -418,6 +418,21 @@ describe('the mirror of a static pod', () => {
     assert.equal(server.requests.length, 2);
   });
 
+  test('has it also in another life of its pod, when the first one has ended', async () => {
+    const { server, publisher, say } = world();
+    server.add(mirror('m1', 'uid-s'));
+    publisher.learn(mirror('m1', 'uid-s'));
+    say('s', 'Running');
+    publisher.finish(podUid('uid-s'));
+    say('s', 'Pending');
+    await settled();
+    publisher.listener.removed(mirror('m1', 'uid-s'));
+    server.add(mirror('m2', 'uid-s'));
+    publisher.listener.changed(mirror('m2', 'uid-s'));
+    await settled();
+    assert.equal(server.pods.get('s')?.status?.phase, 'Pending');
+  });
+
   test('of another manifest has not', async () => {
     const { server, publisher, say } = world();
     say('s', 'Running');

@@ -263,6 +263,8 @@ export function createPublisher({ clock, log, client, chance, onSynced }: Publis
     publish: ({ uid, status }) => {
       const entry = entryOf(uid);
       entry.wanted = status;
+      // A static pod that was removed and written again is spoken of again after its end.
+      entry.finished = false;
       entry.newSince ??= clock.mono();
       retries.renewed(uid);
       pump(entry);

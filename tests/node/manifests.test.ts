@@ -1,10 +1,11 @@
 /** Manifests on a real node: broken edits, leftovers, quick edits, and a server that comes and goes. */
 import assert from 'node:assert/strict';
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
+import type { Pod } from '../../src/api/pod.ts';
 import { podNode, stays, until } from './pod-support.ts';
 
 test('a broken edit keeps the container and is told soon, over a restart of the kubelet too', async (t) => {
@@ -34,6 +35,37 @@ test('a broken edit keeps the container and is told soon, over a restart of the 
     const all = await containers('web', 'c');
     return all.length === 1 && all[0]?.id !== before.id ? true : undefined;
   });
+});
+
+test('a manifest that is deleted and written again at once restarts its pod; a new kubelet begins its status anew', async (t) => {
+  const { node, running, containers, write, untilEvent } = await podNode(t, { config: { readOnlyPort: 10_255 } });
+  const read = async () => {
+    const answer = await node.gate.request('http://127.0.0.1:10255/pods');
+    const { items } = JSON.parse(answer.text()) as { readonly items: readonly Pod[] };
+    return items.find(({ metadata }) => metadata.name === `web-${node.nodeName}`);
+  };
+  const path = await write('web', { containers: [stays('c')], terminationGracePeriodSeconds: 5 });
+  await running('web', 'c');
+  const first = await until('its status', read);
+  const text = await readFile(path, 'utf8');
+  await rm(path);
+  await writeFile(path, text);
+  const { id } = await running('web', 'c', 1);
+  await untilEvent('web', /^SandboxChanged: /);
+  const second = await until('the status of its second life', async () => {
+    const pod = await read();
+    return pod?.status?.containerStatuses?.[0]?.state.running === undefined ? undefined : pod;
+  });
+  assert.equal(second.metadata.uid, first.metadata.uid);
+  assert.equal(second.status?.containerStatuses?.[0]?.restartCount, 1);
+
+  await node.kubelet.stop();
+  const told = second.status?.startTime ?? '';
+  // It is told in whole seconds.
+  await delay(Math.max(0, Date.parse(told) + 1000 - Date.now()));
+  await node.kubelet.start();
+  await until('a new start time', async () => ((await read())?.status?.startTime ?? told) !== told || undefined);
+  assert.equal((await containers('web', 'c'))[0]?.id, id, 'the container runs on');
 });
 
 test('copies that editors leave change nothing, and 100 quick edits end in exactly the last', async (t) => {

@@ -274,6 +274,31 @@ test('an edited pod begins when the old one is gone, and of many edits the last 
   });
 });
 
+test('a static pod that is deleted and wanted again ends with its grace and begins anew with the next restart count', async (t) => {
+  await using world = await podWorld(t);
+  const { runtime, pods } = world;
+  const life = (seen: string) => {
+    const pod = makePod('again', { spec: { terminationGracePeriodSeconds: 1 } });
+    const annotations = { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.seen': seen };
+    return { ...pod, metadata: { ...pod.metadata, annotations } };
+  };
+  const uid = podUid('uid-again');
+  const restarts = () => pods.view(uid)?.observation.containers.find(({ state }) => state === 'running')?.restartCount;
+  pods.setDesired([life('1')], true);
+  await running(runtime, 'again');
+  const first = pods.view(uid)?.acknowledgedAt ?? 0;
+  pods.setDesired([life('2')], true);
+  await until('the second life', () => (restarts() === 1 ? true : undefined));
+  const { acknowledgedAt = 0, startedAt = 0 } = pods.view(uid) ?? {};
+  assert.ok(acknowledgedAt > first && startedAt > first, 'it begins anew, and so does its deadline');
+  // Gone for longer, and back before the last of it has gone.
+  pods.setDesired([], true);
+  pods.setDesired([life('3')], true);
+  await until('the third life', () => (restarts() === 2 ? true : undefined));
+  pods.setDesired([], true);
+  await until('nothing is left', () => (runtime.picture().length === 0 ? true : undefined));
+});
+
 test('idle pods cost nothing: no call to the runtime about any of them while nothing happens', async (t) => {
   await using world = await podWorld(t);
   const { runtime, pods } = world;

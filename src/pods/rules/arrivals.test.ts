@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../api/pod.ts';
-import { planArrivals } from './arrivals.ts';
+import { isAnotherLife, planArrivals } from './arrivals.ts';
 
 const pod = (name: string, uid: string, priority?: number): Pod => ({
   metadata: { name, namespace: 'n', uid },
@@ -47,4 +47,15 @@ test('of equals the older comes first, and static pods before all', () => {
   };
   const desired = [made('b', '2026-01-01T00:00:02Z'), made('a', '2026-01-01T00:00:01Z'), pod('s', 's')];
   assert.deepEqual(uids(planArrivals({ desired, present: [], isAlive: () => false })), ['s', 'a', 'b']);
+});
+
+test('a static pod that its source lost and has again lives another life; an edit of its labels or a pod of the API server does not', () => {
+  const seen = (time: string, source = 'file'): Pod => {
+    const plain = pod('a', '1');
+    const annotations = { 'kubernetes.io/config.source': source, 'kubernetes.io/config.seen': time };
+    return { ...plain, metadata: { ...plain.metadata, annotations } };
+  };
+  assert.equal(isAnotherLife(seen('1'), seen('2')), true);
+  assert.equal(isAnotherLife(seen('1'), seen('1')), false);
+  assert.equal(isAnotherLife(seen('1', 'api'), seen('2', 'api')), false);
 });

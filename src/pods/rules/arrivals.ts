@@ -1,6 +1,6 @@
 /** Which of the desired pods may begin now. */
 import type { Pod } from '../../api/pod.ts';
-import { isBeingDeleted } from '../../api/pod-traits.ts';
+import { CONFIG_SEEN, isBeingDeleted, isStaticPod } from '../../api/pod-traits.ts';
 
 export interface ArrivalsInput {
   /** In the order in which the sources have them. */
@@ -29,6 +29,12 @@ export function planArrivals({ desired, present, isAlive }: ArrivalsInput): read
   const rank = (pod: Pod) => (isAlive(pod.metadata.uid) ? 0 : 1);
   const priority = (pod: Pod) => pod.spec.priority ?? 0;
   return arrivals.sort((a, b) => rank(a) - rank(b) || priority(b) - priority(a) || compareTexts(madeAt(a), madeAt(b)));
+}
+
+/** The source lost the static pod and has it again: it is another life of the same UID. */
+export function isAnotherLife(present: Pod, desired: Pod): boolean {
+  if (!isStaticPod(present) || !isStaticPod(desired)) return false;
+  return present.metadata.annotations?.[CONFIG_SEEN] !== desired.metadata.annotations?.[CONFIG_SEEN];
 }
 
 /** Static pods were made by nobody, and come before all others. */

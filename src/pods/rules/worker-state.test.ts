@@ -61,6 +61,18 @@ test('a pod that is being deleted ends; a shorter deletion grace counts', () => 
   assert.equal(stop(sooner)?.until, 4000);
 });
 
+test('a pod that is removed and wanted again ends, and tells so; if it is not wanted after all, it goes whole', () => {
+  const again: WorkerInput = { kind: 'removed', again: true };
+  const stopped = walk(syncing, [0, again], [1, { kind: 'stopped' }]);
+  assert.deepEqual(stopped, { step: 'terminated', pod: syncing.pod, end: undefined, deleted: true, again: true });
+  assert.equal(nextState(stopped, again, 2000), stopped, 'said twice it is no news');
+  assert.deepEqual(walk(stopped, [2, { kind: 'cleaned' }]), { step: 'gone', pod: syncing.pod, again: true });
+  const removed = walk(stopped, [2, { kind: 'removed' }]);
+  assert.deepEqual(walk(removed, [3, { kind: 'cleaned' }]), { step: 'gone', pod: syncing.pod });
+  const late = walk(syncing, [0, { kind: 'removed' }], [1, again], [2, { kind: 'stopped' }]);
+  assert.equal(late.step === 'terminated' && late.again, true, 'it comes back while it ends');
+});
+
 test('no way leads back, and a step hears only what concerns it', () => {
   const inputs: readonly WorkerInput[] = [
     { kind: 'pod', pod: pod(1) },

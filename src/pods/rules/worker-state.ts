@@ -4,6 +4,9 @@
  *   syncing ──end, removed──► terminating ──stopped──► terminated ──cleaned (once removed)──► gone
  *      └──rejected────────────────────────────────────────▲
  *
+ * A static pod that is removed and wanted again ends like any other and leaves what the runtime has of it to its successor, which goes
+ * on with its restart counts.
+ *
  * A pod of the API server that is being deleted counts as removed once it has ended: its object goes when nothing of it is left.
  * What happens inside a step is observed, never stored. Kills accumulate, grace only shrinks, and no way leads back.
  */
@@ -23,15 +26,23 @@ export type WorkerState =
       readonly graceSeconds: number;
       readonly end: PodEnding | undefined;
       readonly deleted: boolean;
+      /** Its successor waits for it to end. */
+      readonly again?: true;
     }
-  | { readonly step: 'terminated'; readonly pod: Pod; readonly end: PodEnding | undefined; readonly deleted: boolean }
-  | { readonly step: 'gone'; readonly pod: Pod };
+  | {
+      readonly step: 'terminated';
+      readonly pod: Pod;
+      readonly end: PodEnding | undefined;
+      readonly deleted: boolean;
+      readonly again?: true;
+    }
+  | { readonly step: 'gone'; readonly pod: Pod; readonly again?: true };
 
 export type WorkerInput =
   /** The newest description. */
   | { readonly kind: 'pod'; readonly pod: Pod }
-  /** No source wants it any more. */
-  | { readonly kind: 'removed' }
+  /** No source wants it any more; `again`: but a successor under its UID. */
+  | { readonly kind: 'removed'; readonly again?: boolean }
   /** It must end; `graceSeconds` undefined stands for its own. `end` undefined: it has finished by itself. */
   | { readonly kind: 'end'; readonly end: PodEnding | undefined; readonly graceSeconds: number | undefined }
   /** Nothing of it runs any more. */
@@ -44,7 +55,7 @@ export function nextState(state: WorkerState, input: WorkerInput, now: number): 
     case 'pod':
       return withPod(state, input.pod, now);
     case 'removed':
-      return removed(state, now);
+      return removed(state, input.again === true, now);
     case 'end':
       return ending(state, input.end, input.graceSeconds, now);
     case 'stopped':
@@ -54,9 +65,11 @@ export function nextState(state: WorkerState, input: WorkerInput, now: number): 
         pod: state.pod,
         end: state.end,
         deleted: state.deleted || isBeingDeleted(state.pod),
+        ...(state.again ? { again: true } : {}),
       };
     case 'cleaned':
-      return state.step === 'terminated' && state.deleted ? { step: 'gone', pod: state.pod } : state;
+      if (state.step !== 'terminated' || !state.deleted) return state;
+      return { step: 'gone', pod: state.pod, ...(state.again ? { again: true } : {}) };
     default:
       return assertNever(input);
   }
@@ -75,11 +88,12 @@ function wasEnded(pod: Pod): boolean {
   return hasEnded(pod) && !isStaticPod(pod);
 }
 
-function removed(state: WorkerState, now: number): WorkerState {
-  if (state.step === 'gone') return state;
-  if (state.step === 'terminated') return { ...state, deleted: true };
+function removed(state: WorkerState, isAgain: boolean, now: number): WorkerState {
   const ended = ending(state, undefined, undefined, now);
-  return ended.step === 'terminating' ? { ...ended, deleted: true } : ended;
+  if (ended.step !== 'terminating' && ended.step !== 'terminated') return state;
+  if (ended === state && ended.deleted && (ended.again ?? false) === isAgain) return state;
+  const { again: _, ...rest } = ended;
+  return { ...rest, deleted: true, ...(isAgain ? { again: true } : {}) };
 }
 
 function ending(state: WorkerState, end: PodEnding | undefined, wish: number | undefined, now: number): WorkerState {
@@ -89,6 +103,7 @@ function ending(state: WorkerState, end: PodEnding | undefined, wish: number | u
     return { step: 'terminating', pod: state.pod, since: now, graceSeconds, end, deleted: false };
   }
   const sooner = now + graceSeconds * 1000 < state.since + state.graceSeconds * 1000;
+  if (!sooner && (end === undefined || state.end !== undefined)) return state;
   // The first reason is the one that users are told.
   return { ...state, ...(sooner ? { since: now, graceSeconds } : {}), end: state.end ?? end };
 }
