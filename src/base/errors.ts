@@ -40,6 +40,14 @@ export function codeOf(error: unknown): ErrorCode {
   return 'internal';
 }
 
+/** Whether somebody expected it where it was born, or the system gave it a code; all else is an error of the program. */
+export function isClassified(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    if (e instanceof CodedError || ('code' in e && 'syscall' in e)) return true;
+  }
+  return false;
+}
+
 /** The text of anything that was thrown, with its causes, in one line. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
