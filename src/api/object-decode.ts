@@ -2,6 +2,7 @@
 import type { Entry, Place, Tree } from '../base/yaml-tree.ts';
 import type { FieldKind, StructKind } from './object-schema.ts';
 import { formatQuantity, parseQuantity } from './quantity.ts';
+import { parseTimestamp } from './timestamp.ts';
 
 export interface DecodeFinding {
   readonly place: Place;
@@ -105,6 +106,10 @@ class Decoder {
         return tree.kind === 'string' ? tree.value : this.#integer(tree, path, INT32_MAX);
       case 'quantity':
         return this.#quantity(tree, path);
+      case 'time':
+        return tree.kind === 'string' && parseTimestamp(tree.value) !== undefined
+          ? tree.value
+          : this.#mismatch(tree, path, 'must be a time, such as 2026-01-02T15:04:05Z');
       case 'anything':
         return plainValue(tree);
       case 'list':

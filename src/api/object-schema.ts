@@ -1,6 +1,6 @@
 /** How the fields of an API object are written: enough to read one from YAML or JSON and to say what is wrong with it. */
 export type FieldKind =
-  | { readonly kind: 'string' | 'bool' | 'int32' | 'int64' | 'quantity' | 'intOrString' | 'anything' }
+  | { readonly kind: 'string' | 'bool' | 'int32' | 'int64' | 'quantity' | 'intOrString' | 'time' | 'anything' }
   | { readonly kind: 'list'; readonly item: FieldKind }
   | { readonly kind: 'map'; readonly item: FieldKind }
   | StructKind;
@@ -16,6 +16,8 @@ export const INT32: FieldKind = { kind: 'int32' };
 export const INT64: FieldKind = { kind: 'int64' };
 export const QUANTITY: FieldKind = { kind: 'quantity' };
 export const INT_OR_STRING: FieldKind = { kind: 'intOrString' };
+/** RFC 3339. */
+export const TIME: FieldKind = { kind: 'time' };
 /** Kept as it was written; nobody here looks into it. */
 export const ANYTHING: FieldKind = { kind: 'anything' };
 

@@ -11,11 +11,13 @@ import {
   QUANTITY,
   STRING,
   struct,
+  TIME,
 } from './object-schema.ts';
 import { FIELD_REF, LABEL_SELECTOR, OBJECT_NAME, RESOURCE_FIELD_REF, VOLUME } from './volume-schema.ts';
 
 const META = struct({
-  ...each(STRING, 'name generateName namespace selfLink uid resourceVersion creationTimestamp deletionTimestamp'),
+  ...each(STRING, 'name generateName namespace selfLink uid resourceVersion'),
+  ...each(TIME, 'creationTimestamp deletionTimestamp'),
   ...each(INT64, 'generation deletionGracePeriodSeconds'),
   ...each(map(STRING), 'labels annotations'),
   ownerReferences: list(
@@ -174,3 +176,15 @@ const SPEC = struct({
 });
 
 export const POD = struct({ ...each(STRING, 'apiVersion kind'), metadata: META, spec: SPEC, status: ANYTHING });
+
+/** A pod of the API server, which has a status. */
+export const API_POD = struct({
+  ...POD.fields,
+  status: struct({
+    ...each(STRING, 'phase reason message podIP hostIP qosClass'),
+    startTime: TIME,
+    conditions: list(struct({ ...each(STRING, 'type status reason message') })),
+    ...each(list(struct({ name: STRING })), 'initContainerStatuses containerStatuses ephemeralContainerStatuses'),
+    podIPs: list(struct({ ip: STRING })),
+  }),
+});

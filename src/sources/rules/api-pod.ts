@@ -1,7 +1,9 @@
 /** Pods as the API server has them: complete and checked, so they are only looked over. */
+import { readShape } from '../../api/object-shape.ts';
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import type { Pod } from '../../api/pod.ts';
 import { isOwnCondition } from '../../api/pod-conditions.ts';
+import { API_POD } from '../../api/pod-schema.ts';
 import { hasEnded } from '../../api/pod-traits.ts';
 import { sameJson } from '../../base/same-json.ts';
 
@@ -10,7 +12,9 @@ const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
 
 /** Fields that this kubelet does not know are kept and mean nothing to it; who manages which field is for the API server. */
 export function readApiPod(object: unknown): Parsed<Pod> {
-  const { metadata, spec } = fieldsOf(object);
+  const shape = readShape(API_POD, object);
+  if (!shape.ok) return unparsable(`${nameOf(object)}: ${shape.problem}`);
+  const { metadata, spec } = shape.value;
   const { managedFields: _, ...meta } = fieldsOf(metadata);
   const { name, namespace, uid } = meta;
   if (typeof name !== 'string' || typeof namespace !== 'string') return unparsable('a pod without name or namespace');
@@ -21,7 +25,7 @@ export function readApiPod(object: unknown): Parsed<Pod> {
   }
   const { containers } = fieldsOf(spec);
   if (!Array.isArray(containers)) return unparsable(`pod ${namespace}/${name} has no list of containers`);
-  return parsed({ ...fieldsOf(object), metadata: meta } as unknown as Pod);
+  return parsed({ ...shape.value, metadata: meta } as unknown as Pod);
 }
 
 /**
@@ -43,6 +47,11 @@ function withoutVersion({ metadata: { resourceVersion: _, ...rest } }: Pod): obj
 
 function foreignConditions({ status }: Pod): readonly object[] {
   return (status?.conditions ?? []).filter((condition) => !isOwnCondition(condition));
+}
+
+function nameOf(object: unknown): string {
+  const { namespace, name } = fieldsOf(fieldsOf(object)['metadata']);
+  return `pod ${JSON.stringify(namespace)}/${JSON.stringify(name)}`;
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -27,6 +27,13 @@ for (const { name, text, problems } of [
   { name: 'nothing', text: '', problems: ['1:1 empty; there must be a Pod, a PodList or a List'] },
   { name: 'a word', text: 'hello', problems: ['1:1 must be a Pod; found the string "hello"'] },
   { name: 'no kind', text: 'apiVersion: v1\n', problems: ['1:1 kind: missing; must be Pod, PodList or List'] },
+  ...['creationTimestamp', 'deletionTimestamp'].map((field) => ({
+    name: `a ${field} that is no time`,
+    text: `kind: Pod\napiVersion: v1\nmetadata:\n  name: a\n  ${field}: soon\nspec:\n  containers: [{name: c, image: i}]\n`,
+    problems: [
+      `5:${field.length + 5} metadata.${field}: must be a time, such as 2026-01-02T15:04:05Z; found the string "soon"`,
+    ],
+  })),
   { name: 'no version', text: 'kind: Pod\n', problems: ['1:1 apiVersion: missing; must be v1'] },
   {
     name: 'another version',
@@ -90,6 +97,8 @@ function anyOf(kind: FieldKind, depth: number): fc.Arbitrary<unknown> {
       return fits(fc.constantFrom('1', '-1', '1Gi', '500m', '3Mi'));
     case 'intOrString':
       return fits(fc.constantFrom<unknown>(80, 'http', ''));
+    case 'time':
+      return fits(fc.constantFrom('2026-01-02T03:04:05Z', 'soon', ''));
     case 'anything':
       return fc.jsonValue();
     case 'list':
