@@ -43,12 +43,13 @@ test-long: $(READY) ## the long runs one after the other: recorded, conformance,
 test-unit: $(READY) ## the fast part: rules and parts beside their code
 	@$(NODE) tools/test/main.ts unit
 
-lint: $(READY) ## formatting, lint rules, types, import directions, generated code and tables up to date
+lint: $(READY) ## formatting, lint rules, types, import directions, supervised loops, generated code and tables up to date
 	@node_modules/.bin/biome check --error-on-warnings .
 	@node_modules/.bin/tsc --noEmit
 	@$(NODE) tools/check-imports.ts
 	@$(NODE) tools/import-graph.ts --check
 	@$(NODE) tools/check-shape.ts
+	@$(NODE) tools/check-loops.ts
 	@$(NODE) tools/generate-wire.ts --check
 	@$(NODE) tools/generate-settings-docs.ts --check
 

@@ -6,7 +6,8 @@ import type { KubeNode } from './api/node.ts';
 import type { Pod } from './api/pod.ts';
 import { isStaticPod } from './api/pod-traits.ts';
 import type { Part } from './base/lifecycle.ts';
-import type { KubeletDeps } from './compose.ts';
+import type { Supervisor } from './base/supervise.ts';
+import type { PartDeps } from './compose.ts';
 import { composeNode, type NodeTools, nodeNameOf } from './compose-node.ts';
 import type { Config } from './config/config.ts';
 import type { Kube } from './kube/kube.ts';
@@ -46,15 +47,15 @@ export interface Cluster {
   desire(pods: readonly Pod[], everySourceHeard: boolean): void;
 }
 
-export function composeCluster(config: Config, deps: KubeletDeps, kube: Kube, tools: ClusterTools): Cluster {
-  const { clock, log } = deps;
+export function composeCluster(config: Config, deps: PartDeps, kube: Kube, tools: ClusterTools): Cluster {
+  const { clock, log, supervisor } = deps;
   const nodeName = nodeNameOf(config);
   const node = composeNode(config, deps, { ...tools, kube });
   const pods: Pick<Pods, 'views' | 'desired'> = {
     views: () => tools.pods().views(),
     desired: () => tools.pods().desired(),
   };
-  const shared = { clock, client: kube.general, chance: Math.random };
+  const shared = { clock, supervisor, client: kube.general, chance: Math.random };
   const publisher = createPublisher({ ...shared, log: log.named('status/publisher'), onSynced: tools.onStatusSynced });
   const mirrors = createMirrors({
     ...shared,
@@ -70,9 +71,9 @@ export function composeCluster(config: Config, deps: KubeletDeps, kube: Kube, to
     mirrors: mirrors.known,
     onDecided: () => setAgain(tools.pods()),
   });
-  node.subscribe(mirrors.look);
-  kube.onBack(publisher.retry);
-  kube.onBack(mirrors.retry);
+  node.subscribe('mirror pods', mirrors.look);
+  kube.onBack('status publisher', publisher.retry);
+  kube.onBack('mirror pods', mirrors.retry);
   return {
     node,
     before: [adoption, publisher],
@@ -94,28 +95,16 @@ export function composeCluster(config: Config, deps: KubeletDeps, kube: Kube, to
       // Pods are judged by their node's labels: those of the API server wait until it has the node.
       const source = createApiSource({
         log: log.named('sources'),
-        onPods: onceKnown(node, config.kubelet.registerNode, inOneGo(tell)),
+        supervisor,
+        onPods: onceKnown(node, config.kubelet.registerNode, inOneGo(supervisor, tell)),
         onMirrors: mirrors.setMirrors,
+        // The publisher first: it then knows what the API server has when the first status comes.
+        first: publisher.listener,
       });
-      const { listener } = publisher;
       return kube.watch<Pod>({
         path: apiPath`/api/v1/pods`,
         fieldSelector: fieldEquals('spec.nodeName', nodeName),
-        // The publisher first: it then knows what the API server has when the first status comes.
-        listener: {
-          replaced: (objects) => {
-            listener.replaced(objects);
-            source.replaced(objects);
-          },
-          changed: (object) => {
-            listener.changed(object);
-            source.changed(object);
-          },
-          removed: (object) => {
-            listener.removed(object);
-            source.removed(object);
-          },
-        },
+        listener: source,
       });
     },
   };
@@ -131,12 +120,15 @@ function setAgain(pods: Pods): void {
 }
 
 /** Each set names every pod, and many pods may come at once: what arrives together is passed on together, the latest set alone. */
-function inOneGo(tell: (pods: readonly Pod[]) => void): (pods: readonly Pod[]) => void {
+function inOneGo(
+  supervisor: Pick<Supervisor, 'guard'>,
+  tell: (pods: readonly Pod[]) => void,
+): (pods: readonly Pod[]) => void {
   let latest: readonly Pod[] | undefined;
   const pass = () => {
     const pods = latest;
     latest = undefined;
-    if (pods !== undefined) tell(pods);
+    if (pods !== undefined) supervisor.guard('API pods', { pods: pods.length }, () => tell(pods));
   };
   return (pods) => {
     if (latest === undefined) setImmediate(pass);
@@ -152,7 +144,7 @@ function onceKnown(
 ): (pods: readonly Pod[]) => void {
   let isKnown = !registers;
   let waiting: readonly Pod[] | undefined;
-  const unsubscribe = node.subscribe((object) => {
+  const unsubscribe = node.subscribe('API source', (object) => {
     if (object === undefined || isKnown) return;
     isKnown = true;
     unsubscribe();

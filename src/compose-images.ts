@@ -1,7 +1,7 @@
 /** Images: what they need of the rest. */
 import type { RequestsPort } from './act/ports.ts';
 import type { Pod } from './api/pod.ts';
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import type { Config } from './config/config.ts';
 import type { RecordEvent } from './events/events.ts';
 import { readDiskSpace } from './host/disk.ts';
@@ -20,13 +20,14 @@ export interface ImageTools {
   readonly pods: () => readonly Pod[];
 }
 
-export function composeImages(config: Config, deps: KubeletDeps, tools: ImageTools): Images {
+export function composeImages(config: Config, deps: PartDeps, tools: ImageTools): Images {
   const { cri, record, requests, credentials: objects } = tools;
   const nowhere = { environment: {}, workingDirectory: '/', homeDirectory: undefined };
   return createImages(
     {
       clock: deps.clock,
       log: deps.log.named('images'),
+      supervisor: deps.supervisor,
       runtime: cri.images,
       record,
       objects,

@@ -1,6 +1,6 @@
 /** The part of the composition root that gives access to the API server. */
 import { arch, platform } from 'node:os';
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import type { Config } from './config/config.ts';
 import { KUBERNETES_VERSION } from './config/version.ts';
 import { createKube, type Kube, type KubeDeps } from './kube/kube.ts';
@@ -14,7 +14,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '3
 /** Undefined: standalone. `contentType` is accepted, and JSON is spoken whatever it says. */
 export function composeKube(
   { settings, kubelet }: Config,
-  deps: Pick<KubeletDeps, 'clock' | 'log' | 'surroundings'>,
+  deps: Pick<PartDeps, 'clock' | 'log' | 'supervisor' | 'surroundings'>,
   onRequest: KubeDeps['onRequest'] = () => undefined,
 ): Kube | undefined {
   const { kubeconfig, bootstrapKubeconfig } = settings.api;
@@ -26,7 +26,14 @@ export function composeKube(
     return undefined;
   }
   return createKube(
-    { clock: deps.clock, log, random: Math.random, environment: deps.surroundings?.environment ?? {}, onRequest },
+    {
+      clock: deps.clock,
+      log,
+      supervisor: deps.supervisor,
+      random: Math.random,
+      environment: deps.surroundings?.environment ?? {},
+      onRequest,
+    },
     {
       kubeconfig,
       bootstrapKubeconfig,

@@ -1,7 +1,7 @@
 /** The logs of containers: their folders and links, and the rotation of those that running containers write. */
 import { parseQuantity, quantityValue } from './api/quantity.ts';
 import type { Part } from './base/lifecycle.ts';
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import type { Config } from './config/config.ts';
 import { CONTAINER_LOGS_DIRECTORY } from './node/data-directories.ts';
 import type { PodView } from './pods/view.ts';
@@ -17,7 +17,7 @@ export interface NodeLogs {
 
 export function composeLogs(
   { kubelet }: Config,
-  { clock, log, places }: KubeletDeps,
+  { clock, log, supervisor, places }: PartDeps,
   tools: { readonly cri: CriClient; readonly views: () => readonly PodView[] },
 ): NodeLogs {
   const containerLogs = places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY;
@@ -26,6 +26,7 @@ export function composeLogs(
     {
       clock,
       log: log.named('runtime/logs'),
+      supervisor,
       reopen: tools.cri.containers.reopenLog,
       written: () =>
         tools

@@ -1,11 +1,13 @@
 /** Every metric that is built has the type, the labels and the buckets of the reference's. */
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { createSystemClock } from './base/clock.ts';
 import { createSilentLogger } from './base/logger.ts';
-import type { KubeletDeps } from './compose.ts';
+import { createTestSupervisor } from './base/supervise-testing.ts';
+import type { PartDeps } from './compose.ts';
 import { composeMetrics } from './compose-metrics.ts';
 import type { Config } from './config/config.ts';
 import { resolveFeatures } from './config/features/features.ts';
@@ -60,7 +62,9 @@ function build() {
     settings: { node: { hostnameOverride: 'labnode' } },
     features,
   } as unknown as Config;
-  const deps = { clock: createSystemClock(), log: createSilentLogger() } as unknown as KubeletDeps;
+  const clock = createSystemClock();
+  const supervisor = createTestSupervisor(clock);
+  const deps = { clock, log: createSilentLogger(), supervisor } as unknown as PartDeps;
   const pods = { views: () => [], desired: () => undefined };
   const tools = { pods: () => pods, mirrorPods: () => 0, eventLoopLag: createEventLoopLag() };
   const meters = composeMetrics(config, deps, tools as unknown as Parameters<typeof composeMetrics>[2]);

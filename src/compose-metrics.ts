@@ -1,6 +1,7 @@
 /** The part of the composition root that counts: the registry, and what the parts are given to tell it. */
 import { isStaticPod } from './api/pod-traits.ts';
-import type { KubeletDeps } from './compose.ts';
+import { parseTimestamp } from './api/timestamp.ts';
+import type { PartDeps } from './compose.ts';
 import { containerType } from './compose-counted.ts';
 import { nodeNameOf } from './compose-node.ts';
 import type { Config } from './config/config.ts';
@@ -11,6 +12,7 @@ import type { Pods } from './pods/pods.ts';
 import type { PodNews, PodView } from './pods/view.ts';
 import type { EventLoopLag } from './telemetry/event-loop-lag.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createLoopMetrics } from './telemetry/metrics-loops.ts';
 import { type CountedPod, createPodMetrics } from './telemetry/metrics-pods.ts';
 import { createProbeMetrics, type ProbeCounts } from './telemetry/metrics-probes.ts';
 import { addBuildMetrics, addProcessMetrics, addRegistryMetrics, addStartTime } from './telemetry/metrics-process.ts';
@@ -46,6 +48,8 @@ export interface Meters {
   onRelist(report: RelistReport): void;
   /** A WebSocket for `exec`, `attach` or `portforward` was asked for. */
   onWebSocket(subresource: string): void;
+  onLoopFailure(loop: string): void;
+  onListenerFailure(listener: string): void;
   /** To be told of what becomes of pods. */
   follow(news: PodNews): void;
 }
@@ -57,7 +61,11 @@ export interface MeterTools {
   readonly volumes?: () => readonly CountedVolumes[];
 }
 
-export function composeMetrics(config: Config, { clock, log, process }: KubeletDeps, tools: MeterTools): Meters {
+export function composeMetrics(
+  config: Config,
+  { clock, log, process, supervisor }: PartDeps,
+  tools: MeterTools,
+): Meters {
   const registry = () =>
     createMetrics({
       version: KUBERNETES_VERSION.slice(1),
@@ -87,12 +95,18 @@ export function composeMetrics(config: Config, { clock, log, process }: KubeletD
     nodeName: nodeNameOf(config),
     startedAt,
     now: clock.now,
-    pods: () => tools.pods().views().map(countedPod),
+    // One pod that can't be counted must not cost the others.
+    pods: () =>
+      tools
+        .pods()
+        .views()
+        .flatMap((view) => supervisor.value('metrics', { podUID: view.uid }, () => countedPod(view)) ?? []),
     desired: () => desiredPods(tools.pods()),
     mirrorPods: tools.mirrorPods,
     cgroupVersion,
   });
   const work = createWorkMetrics(metrics);
+  const loops = createLoopMetrics(metrics);
   return {
     metrics,
     probeMetrics,
@@ -114,6 +128,7 @@ export function composeMetrics(config: Config, { clock, log, process }: KubeletD
     onHealth: createHealthCounts(healthMetrics),
     onRelist: createRelistMetrics(metrics, clock.now),
     onWebSocket: createWebSocketMetrics(metrics),
+    ...loops,
     follow: (news) => (news.kind === 'gone' ? pods.forget(news.uid) : pods.follow(countedPod(news.view))),
   };
 }
@@ -146,7 +161,7 @@ function countedPod({ uid, pod, step, observation, startedAt, ended, deleted }: 
     ephemeralContainers: spec.ephemeralContainers?.length ?? 0,
     wantedContainers: spec.containers.length,
     seenAt: startedAt,
-    createdAt: created === undefined || created === null ? undefined : Temporal.Instant.from(created).epochMilliseconds,
+    createdAt: created === undefined || created === null ? undefined : parseTimestamp(created),
     rejection: ended?.rejected ? ended.reason : undefined,
     hasOwnNetwork: spec.hostNetwork !== true,
     isStateful: (spec.volumes ?? []).some((volume) => STATELESS.every((kind) => volume[kind] === undefined)),

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { formatDuration } from './api/duration.ts';
 import type { StringMap } from './api/meta.ts';
 import type { KubeNode, Taint } from './api/node.ts';
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import type { Config } from './config/config.ts';
 import type { RecordEvent } from './events/events.ts';
 import { architecture, kernelVersion, osImage, readFirst, systemUuid } from './host/identity.ts';
@@ -26,11 +26,12 @@ export function nodeNameOf({ settings }: Config): string {
   return (settings.node.hostnameOverride || hostname()).trim().toLowerCase();
 }
 
-export function composeAddresses(config: Config, { clock }: KubeletDeps): AddressBook {
+export function composeAddresses(config: Config, { clock, supervisor }: PartDeps): AddressBook {
   const name = nodeNameOf(config);
   return createAddressBook(
     {
       clock,
+      supervisor,
       network: {
         interfaces: createInterfaceReader(clock.mono),
         routes: listDefaultRoutes,
@@ -76,7 +77,7 @@ export interface NodeTools {
 
 const NO_PRESSURE = { memory: false, disk: false, pid: false };
 
-export function composeNode(config: Config, { clock, log }: KubeletDeps, tools: NodeTools): Node {
+export function composeNode(config: Config, { clock, log, supervisor }: PartDeps, tools: NodeTools): Node {
   const { kubelet, settings, features } = config;
   const { kube, cri, record, resources, addresses, lastRelist, facts = {} } = tools;
   const machine = readMachine(config);
@@ -85,6 +86,7 @@ export function composeNode(config: Config, { clock, log }: KubeletDeps, tools: 
     {
       clock,
       log,
+      supervisor,
       random: Math.random,
       kube,
       runtime: { status: cri.status, version: cri.version, setPodCidr: cri.setPodCidr, listImages: cri.images.list },

@@ -5,7 +5,7 @@ import { apiPath } from './api/api-path.ts';
 import type { Pod } from './api/pod.ts';
 import type { ConfigMap, Secret, StoredMeta } from './api/referenced-objects.ts';
 import { CodedError, describeError } from './base/errors.ts';
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import type { Config } from './config/config.ts';
 import { createApiSink } from './events/api-sink.ts';
 import type { EventsDeps, RecordEvent } from './events/events.ts';
@@ -35,7 +35,7 @@ export interface ObjectParts {
 const TTL_ANNOTATION = 'node.alpha.kubernetes.io/ttl';
 const STRATEGIES = ['Watch', 'Cache', 'Get'] as const;
 
-export function composeObjects(config: Config, deps: KubeletDeps, tools: ObjectTools | undefined): ObjectParts {
+export function composeObjects(config: Config, deps: PartDeps, tools: ObjectTools | undefined): ObjectParts {
   if (tools === undefined) {
     return { objects: undefined, requests: NO_OBJECTS, credentials: undefined, setPods: () => undefined };
   }
@@ -45,6 +45,7 @@ export function composeObjects(config: Config, deps: KubeletDeps, tools: ObjectT
     {
       clock: deps.clock,
       log: deps.log,
+      supervisor: deps.supervisor,
       kube,
       record,
       nodeTtlSeconds: () => ttlOf(tools.node?.()?.metadata.annotations?.[TTL_ANNOTATION]),
@@ -114,7 +115,7 @@ const secretData = ({ data = {} }: Secret): ReadonlyMap<string, Uint8Array> =>
 /** What the API server gives who asks for no particular time, as the reference does here. */
 const PROVIDER_TOKEN_SECONDS = 3600;
 
-function credentialObjects(objects: Objects, { log }: KubeletDeps): CredentialObjects {
+function credentialObjects(objects: Objects, { log }: PartDeps): CredentialObjects {
   return {
     secret: async (namespace, name, signal) => {
       try {
@@ -166,7 +167,7 @@ const CONFIG_ERROR = 'CreateContainerConfigError';
 
 /** A container that waits for an object is tried at once when the object is there. */
 export function retryOnChange(objects: Objects | undefined, pods: () => Pick<Pods, 'views' | 'tryAgain'>): void {
-  objects?.subscribe(({ kind, namespace }) => {
+  objects?.subscribe('pods', ({ kind, namespace }) => {
     if (kind !== 'configMap' && kind !== 'secret') return;
     for (const { uid, pod, memory } of pods().views()) {
       if (pod.metadata.namespace !== namespace) continue;
@@ -178,7 +179,7 @@ export function retryOnChange(objects: Objects | undefined, pods: () => Pick<Pod
 
 /** Where events go beyond this process. */
 export function eventSink(
-  { clock, log }: KubeletDeps,
+  { clock, log }: PartDeps,
   kube: Kube | undefined,
   nodeName: string,
 ): Pick<EventsDeps, 'send'> {

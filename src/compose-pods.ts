@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createAct } from './act/act.ts';
 import { podUid, type SandboxId } from './api/ids.ts';
 import type { Part } from './base/lifecycle.ts';
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import { composeAdmission } from './compose-admission.ts';
 import { type Cluster, composeCluster } from './compose-cluster.ts';
 import {
@@ -71,27 +71,29 @@ export interface PodParts {
   readonly cluster: Cluster | undefined;
 }
 
-export function composePods(config: Config, deps: KubeletDeps, tools: PodTools): PodParts {
+export function composePods(config: Config, deps: PartDeps, tools: PodTools): PodParts {
   const { cri, kube, probeCounts, onRelist, onVolumeOperation, work } = tools;
-  const { clock, log } = deps;
+  const { clock, log, supervisor } = deps;
   const counting: Counting = { mono: clock.mono, work };
   const { root } = config.settings.directories;
   const nodeName = nodeNameOf(config);
   const { eventRecordQPS: perSecond, eventBurst: burst } = config.kubelet;
   const events = createEvents(
     { nodeName, remember: DEFAULT_REMEMBERED_EVENTS, perSecond, burst },
-    { clock, log, ...eventSink(deps, kube, nodeName) },
+    { clock, log, supervisor, ...eventSink(deps, kube, nodeName) },
   );
   const { record } = events;
   const handlers = createHandlers({
     clock,
     log: log.named('runtime/handlers'),
+    supervisor,
     status: cri.status,
     version: cri.version,
   });
   const observe: Observe = createObserve({
     clock,
     log: log.named('runtime/observe'),
+    supervisor,
     runtime: countEvents(cri, counting, clock.now),
     wake: (uid) => pods.wake(uid),
     foretell: (uid) => pods.foretell(uid),
@@ -124,7 +126,7 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     attachments: nodeAttachments(node),
     onOperation: onVolumeOperation,
   });
-  cluster?.node.subscribe(volumes.attachmentsChanged);
+  cluster?.node.subscribe('volumes', volumes.attachmentsChanged);
   const requests = composeRequests(config, {
     clock,
     handlers,
@@ -147,7 +149,8 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     // What a probe found is told at once of what is known of the pod; the worker then looks at the runtime anew.
     wake: (uid) => {
       const view = pods.view(uid);
-      if (view?.step === 'syncing') tellStatus({ kind: 'view', view });
+      if (view?.step === 'syncing')
+        supervisor.guard('status', { podUID: uid }, () => tellStatus({ kind: 'view', view }));
       pods.wake(uid);
     },
     podDirectory: directories.of,
@@ -174,6 +177,7 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
     {
       clock,
       log: log.named('pods'),
+      supervisor,
       act: userNamespaces.act(countAct(act, counting)),
       observe: countReads(observe, counting),
       record,
@@ -199,21 +203,22 @@ export function composePods(config: Config, deps: KubeletDeps, tools: PodTools):
   const statuses = composeStatuses(config, deps, { handlers, nodeIps, publish: cluster?.publish });
   const tellStatus = publishStatus(statuses, probes.results);
   // First the probes: what they found before a restart is then in the first status.
-  pods.subscribe(probes.follow);
-  pods.subscribe(tellStatus);
-  pods.subscribe(resources.observe);
-  pods.subscribe(volumes.follow);
-  if (cluster !== undefined) pods.subscribe(cluster.follow);
+  pods.subscribe('probes', probes.follow);
+  pods.subscribe('status', tellStatus);
+  pods.subscribe('resources', resources.observe);
+  pods.subscribe('volumes', volumes.follow);
+  if (cluster !== undefined) pods.subscribe('cluster', cluster.follow);
   retryOnChange(objectParts.objects, () => pods);
   const sources = createSources(sourcesConfig(config, nodeName), {
     clock,
     log,
+    supervisor,
     inotify: deps.host.inotify,
     record,
     apiServer: cluster?.apiServer,
     onDesired: (wanted, everySourceHeard) => {
-      objectParts.setPods(wanted);
-      cluster?.desire(wanted, everySourceHeard);
+      supervisor.guard('objects', {}, () => objectParts.setPods(wanted));
+      supervisor.guard('cluster', {}, () => cluster?.desire(wanted, everySourceHeard));
       pods.setDesired(wanted, everySourceHeard);
     },
   });

@@ -1,7 +1,7 @@
 /** Probes and hooks: what they need of the rest. */
 import type { Container } from './api/container.ts';
 import type { PodUid } from './api/ids.ts';
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import { KUBERNETES_VERSION } from './config/version.ts';
 import type { RecordEvent } from './events/events.ts';
 import { createProcesses } from './host/processes.ts';
@@ -19,7 +19,7 @@ export interface ProbeTools {
   readonly onHookFallback?: (() => void) | undefined;
 }
 
-export function composeProbes({ clock, log }: KubeletDeps, tools: ProbeTools) {
+export function composeProbes({ clock, log, supervisor }: PartDeps, tools: ProbeTools) {
   const { cri, record, wake, podDirectory, nodeIps, metrics } = tools;
   const { execSync } = cri.streams;
   const versions = { kubernetesVersion: KUBERNETES_VERSION };
@@ -28,6 +28,7 @@ export function composeProbes({ clock, log }: KubeletDeps, tools: ProbeTools) {
     {
       clock,
       log: log.named('probes'),
+      supervisor,
       record,
       wake,
       execSync,

@@ -8,7 +8,7 @@ import type { QosClass } from './api/pod-status.ts';
 import { qosClassOf } from './api/qos-class.ts';
 import { formatQuantity } from './api/quantity.ts';
 import type { Logger } from './base/logger.ts';
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import { type Counting, countCgroups } from './compose-counted.ts';
 import type { Config } from './config/config.ts';
 import type { RecordEvent } from './events/events.ts';
@@ -45,7 +45,11 @@ export async function askDriver(
   return undefined;
 }
 
-export function composeResources(config: Config, { clock, log }: KubeletDeps, tools: ResourceTools): Resources {
+export function composeResources(
+  config: Config,
+  { clock, log, supervisor }: PartDeps,
+  tools: ResourceTools,
+): Resources {
   const { kubelet, settings, features } = config;
   const cgroups = createCgroups(parseCgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8')));
   const askRuntime = features.enabled('KubeletCgroupDriverFromCRI');
@@ -53,6 +57,7 @@ export function composeResources(config: Config, { clock, log }: KubeletDeps, to
     {
       clock,
       log: log.named('resources'),
+      supervisor,
       cgroups: tools.counting === undefined ? cgroups : countCgroups(cgroups, tools.counting),
       machine: () => ({
         cpus: onlineCpus().length,

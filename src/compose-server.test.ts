@@ -1,10 +1,12 @@
 /** Who gets in where: every endpoint of the real table with every kind of client. A new endpoint is in here by itself. */
+
 import assert from 'node:assert/strict';
 import { Agent } from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import { createSystemClock } from './base/clock.ts';
 import { createSilentLogger } from './base/logger.ts';
-import type { KubeletDeps } from './compose.ts';
+import { createTestSupervisor } from './base/supervise-testing.ts';
+import type { PartDeps } from './compose.ts';
 import { composeMetrics } from './compose-metrics.ts';
 import { composeRoutes } from './compose-server.ts';
 import { type Config, readConfig } from './config/config.ts';
@@ -48,8 +50,9 @@ function everyRoute(): readonly Route[] {
   const deps = {
     clock: createSystemClock(),
     log: createSilentLogger(),
+    supervisor: createTestSupervisor(createSystemClock()),
     host: { inotify: untouched },
-  } as unknown as KubeletDeps;
+  } as unknown as PartDeps;
   const pods = () => assert.fail('pods were asked for');
   const meters = composeMetrics(config, deps, { pods, mirrorPods: () => 0, eventLoopLag: createEventLoopLag() });
   const runtime = { streams: untouched, containers: untouched, sandboxes: untouched };

@@ -1,7 +1,7 @@
 /** The part of the composition root that lets others in: the ports 10250 and 10255 and what they show. */
 import { join } from 'node:path';
 import type { Pod } from './api/pod.ts';
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import type { Meters } from './compose-metrics.ts';
 import { nodeNameOf } from './compose-node.ts';
 import type { PodParts } from './compose-pods.ts';
@@ -51,13 +51,14 @@ const STREAMS_BY_METHOD = 'KUBELET_TS_STREAMS_BY_METHOD';
 /** A heap snapshot has the secrets of every pod in it, so it takes more than the reference's switch for profiles. */
 const HEAP_SNAPSHOTS = 'KUBELET_TS_HEAP_SNAPSHOTS';
 
-export function composeServer(config: Config, deps: KubeletDeps, tools: ServerTools): Server {
+export function composeServer(config: Config, deps: PartDeps, tools: ServerTools): Server {
   const { kube } = tools;
   const log = deps.log.named('server');
   return createServer(
     {
       clock: deps.clock,
       log,
+      supervisor: deps.supervisor,
       metrics: tools.meters.metrics,
       routes: composeRoutes(config, deps, tools),
       request: kube && ((request, signal) => kube.general.request(request, signal)),
@@ -69,7 +70,7 @@ export function composeServer(config: Config, deps: KubeletDeps, tools: ServerTo
   );
 }
 
-function serverConfig(config: Config, { surroundings }: KubeletDeps, isStandalone: boolean): ServerConfig {
+function serverConfig(config: Config, { surroundings }: PartDeps, isStandalone: boolean): ServerConfig {
   const { kubelet, settings, listen, origins } = config;
   const { authentication, authorization } = kubelet;
   const serving = decideServing({
@@ -116,7 +117,7 @@ function serverConfig(config: Config, { surroundings }: KubeletDeps, isStandalon
 }
 
 /** Every endpoint that there is: the tests of who may use them read it too. */
-export function composeRoutes(config: Config, deps: KubeletDeps, tools: ServerTools): readonly Route[] {
+export function composeRoutes(config: Config, deps: PartDeps, tools: ServerTools): readonly Route[] {
   const { clock, log, process } = deps;
   const { meters, health } = tools;
   const asking = { clock, log: log.named('server/health'), checks: health, onResult: meters.onHealth };

@@ -1,5 +1,5 @@
 /** The statuses of pods, from what their workers publish. */
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import { qosClasses } from './compose-resources.ts';
 import type { Config } from './config/config.ts';
 import type { Plan } from './plan/plan.ts';
@@ -17,11 +17,13 @@ export interface StatusTools {
   readonly publish?: ((change: PodStatusChange) => void) | undefined;
 }
 
-export function composeStatuses(config: Config, { clock, log }: KubeletDeps, tools: StatusTools): Statuses {
+export function composeStatuses(config: Config, { clock, log, supervisor }: PartDeps, tools: StatusTools): Statuses {
   const { handlers, nodeIps, publish } = tools;
   const statusLog = log.named('status');
   return createStatus({
     now: clock.now,
+    clock,
+    supervisor,
     nodeIps,
     runtimeName: handlers.runtimeName,
     qosClassOf: qosClasses(config),

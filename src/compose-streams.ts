@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type ContainerId, containerId, type PodUid, podUid, type SandboxId, sandboxId } from './api/ids.ts';
 import type { Pod } from './api/pod.ts';
 import { isStaticPod } from './api/pod-traits.ts';
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import type { PodParts } from './compose-pods.ts';
 import type { Config } from './config/config.ts';
 import type { CriClient } from './runtime/cri/client.ts';
@@ -28,7 +28,7 @@ interface StreamTools {
 
 export function composeStreams(
   { features, kubelet, settings }: Config,
-  { clock, log, host, surroundings }: KubeletDeps,
+  { clock, log, host, surroundings }: PartDeps,
   { parts, cri, mirrorUid }: StreamTools,
 ): readonly Route[] {
   const pods = createServedPods({ parts, cri, mirrorUid });
@@ -118,7 +118,7 @@ function followContainer({ pods }: Parts, uid: PodUid, id: ContainerId) {
       return state === 'running' || state === 'created' || state === 'unknown';
     },
     onChange: (listener: () => void) =>
-      pods.subscribe((news) => {
+      pods.subscribe('streams', (news) => {
         if ((news.kind === 'gone' ? news.uid : news.view.uid) === uid) listener();
       }),
   };

@@ -5,7 +5,7 @@ import type { KubeNode } from './api/node.ts';
 import type { Pod } from './api/pod.ts';
 import { quantityValue } from './api/quantity.ts';
 import { CodedError } from './base/errors.ts';
-import type { KubeletDeps } from './compose.ts';
+import type { PartDeps } from './compose.ts';
 import { resourceListOf } from './compose-resources.ts';
 import type { Config } from './config/config.ts';
 import type { RecordEvent } from './events/events.ts';
@@ -42,7 +42,7 @@ export interface VolumeParts {
   readonly directories: PodDirectories;
 }
 
-export function composeVolumes(config: Config, deps: KubeletDeps, tools: VolumeTools): VolumeParts {
+export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTools): VolumeParts {
   const { kubelet, settings, features } = config;
   const { clock } = deps;
   const podLevel = features.enabled('PodLevelResources');
@@ -64,6 +64,7 @@ export function composeVolumes(config: Config, deps: KubeletDeps, tools: VolumeT
     {
       clock,
       log: deps.log.named('volumes'),
+      supervisor: deps.supervisor,
       kinds: [
         createEmptyDirKind({ folders, node }),
         createHostPathKind({ jobs, isForeign }),
@@ -95,7 +96,7 @@ export function composeVolumes(config: Config, deps: KubeletDeps, tools: VolumeT
       usagePeriodMs: kubelet.volumeStatsAggPeriod,
     },
   );
-  tools.objects?.subscribe(volumes.changed);
+  tools.objects?.subscribe('volumes', volumes.changed);
   return { volumes, directories };
 }
 

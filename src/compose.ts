@@ -6,6 +6,7 @@ import type { Clock } from './base/clock.ts';
 import { CodedError } from './base/errors.ts';
 import { createLifecycle, type Part, type StopReport } from './base/lifecycle.ts';
 import type { Logger } from './base/logger.ts';
+import { createSupervisor, type Supervisor, type SupervisorDeps } from './base/supervise.ts';
 import { composeKube } from './compose-kube.ts';
 import { composeMetrics, type Meters } from './compose-metrics.ts';
 import { composePods } from './compose-pods.ts';
@@ -40,6 +41,13 @@ export interface KubeletDeps {
   readonly process?: ProcessDoor;
   /** How this program is started once more, for work on files that may hang; without it such work is done here. */
   readonly program?: OwnProgram;
+  /** For tests that make loops fail. */
+  readonly loops?: Pick<SupervisorDeps, 'beforeRound' | 'afterPass'>;
+}
+
+/** What the parts of the composition root are built with. */
+export interface PartDeps extends KubeletDeps {
+  readonly supervisor: Supervisor;
 }
 
 /** Why a running kubelet must end. */
@@ -63,8 +71,17 @@ export interface Kubelet {
 /** One second is promised for the whole process; the rest of it belongs to the log and the exit. */
 const STOP_WITHIN_MS = 800;
 
-export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
-  const { clock, log } = deps;
+export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
+  const { clock, log } = given;
+  const supervisor = createSupervisor({
+    clock,
+    log: log.named('supervisor'),
+    random: Math.random,
+    onFailure: (loop) => meters.onLoopFailure(loop),
+    onGuarded: (listener) => meters.onListenerFailure(listener),
+    ...given.loops,
+  });
+  const deps: PartDeps = { ...given, supervisor };
   const ending = Promise.withResolvers<Ending>();
   const health = createHealthChecks();
   let shown = config;
@@ -91,7 +108,7 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     onImage: meters.onImage,
     onNodeStep: meters.onNodeStep,
   });
-  looksAfterPods.pods.subscribe(meters.follow);
+  looksAfterPods.pods.subscribe('metrics', meters.follow);
   const server = composeServer(config, deps, {
     kube,
     cri: runtime.cri,
@@ -105,6 +122,7 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     name: 'syncloop',
     check: () => startingReason(lifecycle.starting()) ?? looksAfterPods.pods.problem(),
   });
+  health.add({ name: 'loops', check: supervisor.problem });
   health.add({ name: 'container-runtime', check: runtime.health.check });
 
   const parts: readonly Part[] = [
@@ -121,7 +139,7 @@ export function createKubelet(config: Config, deps: KubeletDeps): Kubelet {
     ...runOnceParts(config, clock, looksAfterPods.pods, ending.resolve),
     createHealthServer(
       { address: config.kubelet.healthzBindAddress, port: config.kubelet.healthzPort },
-      { clock, log: log.named('server/health'), checks: health },
+      { clock, log: log.named('server/health'), supervisor, checks: health },
     ),
   ];
   const lifecycle = createLifecycle(parts, { clock, stopWithinMs: STOP_WITHIN_MS });
@@ -148,7 +166,7 @@ const startingReason = (part: string | undefined): string | undefined =>
   part === undefined ? undefined : `the kubelet is starting: ${part}`;
 
 /** The client of the container runtime, which connects when it is first used, and what tells whether it answers. */
-function createRuntime({ kubelet }: Config, { clock, log }: KubeletDeps, meters: Meters) {
+function createRuntime({ kubelet }: Config, { clock, log, supervisor }: PartDeps, meters: Meters) {
   const endpoint = kubelet.containerRuntimeEndpoint;
   const cri = createCriClient({
     endpoint,
@@ -161,7 +179,13 @@ function createRuntime({ kubelet }: Config, { clock, log }: KubeletDeps, meters:
   return {
     cri,
     connection,
-    health: createRuntimeHealth({ clock, log: log.named('runtime/health'), endpoint, version: cri.version }),
+    health: createRuntimeHealth({
+      clock,
+      log: log.named('runtime/health'),
+      supervisor,
+      endpoint,
+      version: cri.version,
+    }),
   };
 }
 

@@ -45,7 +45,7 @@ function setUp(...answers: readonly (Error | undefined)[]) {
       return answer === undefined ? Promise.resolve({} as A) : Promise.reject<A>(answer);
     },
   };
-  const onBack = (listener: () => void) => {
+  const onBack = (_name: string, listener: () => void) => {
     listeners.add(listener);
     return () => listeners.delete(listener);
   };

@@ -17,7 +17,7 @@ export interface ApiSinkDeps {
   /** From 0 to below 1. */
   readonly chance: () => number;
   /** Calls when the API server answers again. Answers how to stop listening. */
-  readonly onBack: (listener: () => void) => () => void;
+  readonly onBack: (name: string, listener: () => void) => () => void;
 }
 
 const MOST_TRIES = 12;
@@ -81,7 +81,7 @@ const BACK = 'the API server is back';
 
 async function pause({ clock, onBack }: ApiSinkDeps, ms: number, signal: AbortSignal): Promise<void> {
   using waiting = linkSignal(signal);
-  const stop = onBack(() => waiting.abort(BACK));
+  const stop = onBack('event sink', () => waiting.abort(BACK));
   try {
     await clock.sleep(ms, waiting.signal);
   } catch (error) {

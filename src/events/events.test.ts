@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSilentLogger, type Logger, type LogValues } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createEvents, type EventInput, type EventsConfig, type EventsDeps } from './events.ts';
 
 const pod = { uid: 'u1', name: 'web', namespace: 'default' };
@@ -16,7 +17,11 @@ function setUp(more: Partial<EventsDeps> = {}, settings: Partial<EventsConfig> =
     warn: (message, values) => lines.push({ message, ...values }),
     named: () => log,
   };
-  return { clock, lines, events: createEvents({ ...config, ...settings }, { clock, log, ...more }) };
+  return {
+    clock,
+    lines,
+    events: createEvents({ ...config, ...settings }, { clock, log, supervisor: createTestSupervisor(clock), ...more }),
+  };
 }
 
 const pulled: EventInput = { pod, container: 'spec.containers{c}', type: 'Normal', reason: 'Pulled', message: 'here' };
@@ -98,7 +103,7 @@ test('events: one who never stops is counted but no longer logged', () => {
 test('events: listeners hear what is recorded until they stop', () => {
   const { events } = setUp();
   const heard: number[] = [];
-  const stop = events.subscribe(({ count }) => heard.push(count));
+  const stop = events.subscribe('test', ({ count }) => heard.push(count));
   events.record(pulled);
   events.record(pulled);
   stop();

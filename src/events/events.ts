@@ -5,7 +5,9 @@
 import { isDnsSubdomain } from '../api/names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
+import { createListeners } from '../base/listeners.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import { createPacedSink, type PacedSinkDeps } from './paced-sink.ts';
 import { boundTexts, createCorrelator, type Event, type InvolvedObject } from './rules/correlation.ts';
 import { createRecentMap } from './rules/recent-map.ts';
@@ -47,8 +49,8 @@ export interface Events extends Part {
   readonly record: RecordEvent;
   /** What is remembered, longest unchanged first: all, or that of one pod. */
   list(pod?: { readonly uid: string }): readonly RecordedEvent[];
-  /** Calls with each event as it is after it was counted. Answers how to stop listening. */
-  subscribe(listener: (event: RecordedEvent) => void): () => void;
+  /** Calls with each event as it is after it was counted. The name is for the log. Answers how to stop listening. */
+  subscribe(name: string, listener: (event: RecordedEvent) => void): () => void;
 }
 
 export interface EventsConfig {
@@ -63,6 +65,7 @@ export interface EventsConfig {
 export interface EventsDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   /** Where events go beyond this process; none when standalone. */
   readonly send?: PacedSinkDeps['send'];
 }
@@ -70,19 +73,22 @@ export interface EventsDeps {
 export const DEFAULT_REMEMBERED_EVENTS = 2000;
 
 export function createEvents(config: EventsConfig, deps: EventsDeps): Events {
-  const { clock } = deps;
+  const { clock, supervisor } = deps;
   const log = deps.log.named('events');
   const correlator = createCorrelator();
   const store = createRecentMap<Event>(config.remember);
-  const listeners = new Set<(event: Event) => void>();
-  const sink = deps.send === undefined ? undefined : createPacedSink(config, { clock, log, send: deps.send });
+  const keyOf = ({ namespace, name }: Event) => `${namespace}/${name}`;
+  const about = ({ object }: Event) => ({ object: `${object.namespace}/${object.name}`, kind: object.kind });
+  const listeners = createListeners<Event>({ supervisor, clock, keyOf, about });
+  const sink =
+    deps.send === undefined ? undefined : createPacedSink(config, { clock, log, supervisor, send: deps.send });
   let serial = 0;
 
   const record: RecordEvent = (input) => {
     serial += 1;
     const { event, spam } = correlator.correlate(makeEvent(input, config.nodeName, { now: clock.now(), serial }));
-    store.set(`${event.namespace}/${event.name}`, event);
-    for (const listener of listeners) listener(event);
+    store.set(keyOf(event), event);
+    listeners.tell(event);
     // Counts go on here; the log and others are spared those who never stop.
     if (spam) return;
     logEvent(log, event);
@@ -93,12 +99,12 @@ export function createEvents(config: EventsConfig, deps: EventsDeps): Events {
     name: 'events',
     record,
     list: (pod) => [...store.values()].filter(({ object }) => pod === undefined || object.uid === pod.uid),
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.add,
     start: (signal) => sink?.start(signal),
-    stop: () => sink?.stop?.(),
+    stop: () => {
+      listeners.stop();
+      return sink?.stop?.();
+    },
   };
 }
 

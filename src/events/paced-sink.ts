@@ -4,6 +4,7 @@ import { describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import { linkSignal } from '../base/signal.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import { createTokenBucket } from '../base/token-bucket.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { Event } from './rules/correlation.ts';
@@ -11,6 +12,7 @@ import type { Event } from './rules/correlation.ts';
 export interface PacedSinkDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   /** Tries as often as it finds right. What it throws is logged, and the event is lost. */
   readonly send: (event: Event, signal: AbortSignal) => Promise<void>;
 }
@@ -50,16 +52,10 @@ export function createPacedSink({ perSecond, burst }: PacedSinkConfig, deps: Pac
     }
   };
 
-  const run = async () => {
-    while (!stopping.signal.aborted) {
-      const event = queue.shift();
-      if (event === undefined) await bit.wait(stopping.signal);
-      else await send(event);
-      if (queue.length === 0 && dropped > 0) {
-        log.warn('Events dropped: they came faster than they could be sent', { count: dropped });
-        dropped = 0;
-      }
-    }
+  const sendAll = async () => {
+    for (let event = queue.shift(); event !== undefined; event = queue.shift()) await send(event);
+    if (dropped > 0) log.warn('Events dropped: they came faster than they could be sent', { count: dropped });
+    dropped = 0;
   };
 
   return {
@@ -76,9 +72,7 @@ export function createPacedSink({ perSecond, burst }: PacedSinkConfig, deps: Pac
       bit.wake();
     },
     start: () => {
-      running = run().catch((error: unknown) => {
-        if (!stopping.signal.aborted) log.error('Event sink failed', { err: describeError(error) });
-      });
+      running = deps.supervisor.run({ name: 'event sink', pass: sendAll, rest: bit.wait }, stopping.signal);
     },
     stop: async () => {
       stopping.abort('stopped');

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Pod } from '../api/pod.ts';
 import { CodedError } from '../base/errors.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { Image } from '../wire/gen/cri-runtime-v1.ts';
 import { createEnsure, type EnsureDeps, type Wish } from './ensure.ts';
 import { createPullProgress } from './progress.ts';
@@ -36,7 +37,11 @@ function createBench(more: Partial<EnsureDeps> = {}, outcome: () => PullOutcome 
     },
     credentials: { find: () => Promise.resolve({ credentials: [], missing: [] }), missing: () => Promise.resolve([]) },
     record: (event) => events.push(`${event.reason}: ${event.message}`),
-    progress: createPullProgress({ clock, downloadsOf: () => Promise.resolve(undefined) }),
+    progress: createPullProgress({
+      clock,
+      supervisor: createTestSupervisor(clock),
+      downloadsOf: () => Promise.resolve(undefined),
+    }),
     onUse: (id) => used.push(id),
     onDiskFull: () => used.push('disk full'),
     sandboxConfigOf: () => Promise.resolve({ hostname: 'h' }),

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { CodedError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { FilesystemUsage, Image } from '../wire/gen/cri-runtime-v1.ts';
 import { createGarbage, type GarbageDeps } from './garbage.ts';
 
@@ -18,6 +19,7 @@ function createBench(more: Partial<GarbageDeps> = {}, chosen: Partial<typeof set
   const looks: number[] = [];
   const deps: GarbageDeps = {
     clock,
+    supervisor: createTestSupervisor(clock),
     log: createSilentLogger(),
     runtime: {
       list: () => {

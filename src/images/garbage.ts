@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { linkSignal } from '../base/signal.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { Image } from '../wire/gen/cri-runtime-v1.ts';
 import { isInterruption } from './failures.ts';
@@ -24,6 +25,7 @@ import {
 export interface GarbageDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly runtime: Pick<ImageRuntime, 'list' | 'remove' | 'fsInfo'>;
   /** Ids or other names of the images that containers use, running or not, and of those mounted as volumes. */
   readonly imagesInUse: (signal: AbortSignal) => Promise<ReadonlySet<string>>;
@@ -88,15 +90,22 @@ class Collector implements Garbage {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const rest = await this.#pass(signal);
-      using pause = linkSignal(signal);
-      const slept = this.#deps.clock.sleep(rest, pause.signal);
-      const woken = this.#wake.wait(pause.signal);
-      await Promise.race([slept, woken].map((wait) => wait.catch(() => undefined)));
-      pause.abort('one of the two has come');
-      await Promise.allSettled([slept, woken]);
-    }
+    let restMs = 0;
+    const pass = async () => {
+      restMs = await this.#pass(signal);
+    };
+    const rest = () => this.#rest(restMs, signal);
+    await this.#deps.supervisor.run({ name: 'image garbage collection', pass, rest }, signal);
+  }
+
+  /** Ends early after `hurry`. */
+  async #rest(ms: number, signal: AbortSignal): Promise<void> {
+    using pause = linkSignal(signal);
+    const slept = this.#deps.clock.sleep(ms, pause.signal);
+    const woken = this.#wake.wait(pause.signal);
+    await Promise.race([slept, woken].map((wait) => wait.catch(() => undefined)));
+    pause.abort('one of the two has come');
+    await Promise.allSettled([slept, woken]);
   }
 
   async collect(signal: AbortSignal): Promise<void> {

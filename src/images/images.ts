@@ -4,6 +4,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Config } from '../config/config.ts';
 import { fieldPathOf } from '../plan/roles.ts';
 import type { Image, PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
@@ -26,6 +27,7 @@ import type { Verification } from './rules/verification.ts';
 export interface ImagesDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly runtime: ImageRuntime;
   readonly record: RecordEvent;
   /** Ids or other names of the images that containers use, running or not, and of those mounted as volumes. */
@@ -162,9 +164,10 @@ function createNodeCredentials(
   return createCredentials({ files, plugins, objects });
 }
 
-function createNodeProgress({ clock, downloadsOf }: ImagesDeps): PullProgress {
+function createNodeProgress({ clock, supervisor, downloadsOf }: ImagesDeps): PullProgress {
   return createPullProgress({
     clock,
+    supervisor,
     downloadsOf: async (image, signal) => {
       const name = parseImageName(image);
       return name.ok ? await downloadsOf?.(name.value.repository, signal) : undefined;

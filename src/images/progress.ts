@@ -1,5 +1,6 @@
 /** Tells from time to time that a pull still goes on. */
 import type { Clock } from '../base/clock.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import { type Download, nextTelling, tellProgress } from './rules/progress.ts';
 
 export interface PullProgress {
@@ -9,26 +10,33 @@ export interface PullProgress {
 
 export interface PullProgressDeps {
   readonly clock: Clock;
+  readonly supervisor: Supervisor;
   /** What the runtime downloads for this image now; undefined where it can't say. */
   readonly downloadsOf: (image: string, signal: AbortSignal) => Promise<readonly Download[] | undefined>;
 }
 
 const OVER = 'the pull is over';
 
-export function createPullProgress({ clock, downloadsOf }: PullProgressDeps): PullProgress {
-  const follow = async (image: string, tell: (message: string) => void, signal: AbortSignal) => {
+export function createPullProgress({ clock, supervisor, downloadsOf }: PullProgressDeps): PullProgress {
+  const follow = (image: string, tell: (message: string) => void, signal: AbortSignal): Promise<void> => {
     const started = clock.mono();
-    for (let due = nextTelling(0); ; due = nextTelling(due)) {
-      await clock.sleep(Math.max(due - (clock.mono() - started), 0), signal);
+    let due = nextTelling(0);
+    const rest = () => clock.sleep(Math.max(due - (clock.mono() - started), 0), signal);
+    const pass = async (): Promise<void> => {
       const downloads = await downloadsOf(image, signal).catch(() => undefined);
       signal.throwIfAborted();
       tell(tellProgress(image, clock.mono() - started, downloads));
-    }
+      due = nextTelling(due);
+    };
+    return supervisor.run(
+      { name: 'pull progress', about: { image }, oneOfMany: true, restFirst: true, pass, rest },
+      signal,
+    );
   };
   return {
     watch: (image, tell) => {
       const controller = new AbortController();
-      follow(image, tell, controller.signal).catch(() => undefined); // ends only by its signal
+      void follow(image, tell, controller.signal);
       return { [Symbol.dispose]: () => controller.abort(OVER) };
     },
   };

@@ -1,9 +1,11 @@
 /** When a connection is opened, given up and closed: by a clock that stands still and connections that do as they are told. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CodedError, codeOf, describeError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createConnections } from './connections.ts';
 import type { Call, Link, Reply } from './link.ts';
 
@@ -61,6 +63,7 @@ function createTestConnections(clock: ManualClock, dial?: (attempt: number) => P
   let dials = 0;
   const connections = createConnections({
     clock,
+    supervisor: createTestSupervisor(clock),
     log: createSilentLogger(),
     random: () => 1,
     server: 'https://kube',

@@ -11,6 +11,7 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type LinkedSignal, linkSignal, withDeadline } from '../base/signal.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Call, Link, Reply } from './link.ts';
 import { abortable } from './shared.ts';
 
@@ -26,6 +27,7 @@ export interface Connections {
 export interface ConnectionsDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly random: () => number;
   readonly dial: (signal: AbortSignal) => Promise<Link>;
   /** `https://192.0.2.1:6443`. */
@@ -50,7 +52,7 @@ const IDLE_MS = 60_000;
 const MOST_REFUSALS = 3;
 
 export function createConnections(deps: ConnectionsDeps): Connections {
-  const { clock, log, server } = deps;
+  const { clock, log, server, supervisor } = deps;
   const closing = linkSignal();
   const links = new Set<Link>();
   let attempt: Promise<Link> | undefined;
@@ -92,7 +94,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
         asked = false;
       });
     });
-    void watchLink(link, { clock, log, server, isFurther: () => links.size > 1 }, life.signal);
+    void watchLink(link, { clock, log, server, supervisor, isFurther: () => links.size > 1 }, life.signal);
   };
   const pick = (): Link | undefined => {
     for (const link of links) if (link.hasRoom()) return link;
@@ -153,16 +155,14 @@ interface LinkCare {
 /** Until the link is closed: notices silence, and lets go of a further connection that nobody needs. */
 async function watchLink(
   link: Link,
-  care: LinkCare & { readonly isFurther: () => boolean },
+  care: LinkCare & { readonly supervisor: Supervisor; readonly isFurther: () => boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { clock } = care;
   let idleSince: number | undefined;
   let received = link.received();
   let heardAt = clock.mono();
-  while (!signal.aborted) {
-    await clock.sleep(LOOK_MS, signal).catch(() => undefined);
-    if (signal.aborted) return;
+  const look = async (): Promise<void> => {
     const now = clock.mono();
     if (link.received() !== received) heardAt = now;
     if (link.active() > 0) idleSince = undefined;
@@ -176,7 +176,10 @@ async function watchLink(
       if (link.ping !== undefined) heardAt = clock.mono();
     }
     received = link.received();
-  }
+  };
+  const rest = () => clock.sleep(LOOK_MS, signal);
+  const loop = { name: 'API connection', oneOfMany: true, restFirst: true, pass: look, rest };
+  await care.supervisor.run(loop, signal);
 }
 
 async function pingOrDestroy(

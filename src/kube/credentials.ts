@@ -4,6 +4,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { RunProgram } from '../host/program.ts';
 import { createExecPlugin } from './exec-plugin.ts';
 import { checkMaterial, fileMark, fingerprint, readMaterial, type TlsMaterial } from './pem-files.ts';
@@ -28,6 +29,7 @@ export interface Credentials {
 export interface CredentialsDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly run?: RunProgram;
   /** The kubeconfig itself, which somebody may replace to give new credentials. */
@@ -109,24 +111,26 @@ interface Adopter {
 
 async function watchFiles(deps: CredentialsDeps, { access, adopt }: Adopter, signal: AbortSignal): Promise<void> {
   const { clock, log, kubeconfig } = deps;
-  let [config, files] = [await fileMark(kubeconfig.path), await fingerprint(access())];
-  while (!signal.aborted) {
-    await clock.sleep(LOOK_AT_FILES_MS, signal).catch(() => undefined);
-    const [configNow, filesNow] = [await fileMark(kubeconfig.path), await fingerprint(access())];
+  let seen: { readonly config: string; readonly files: string } | undefined;
+  const look = async (): Promise<void> => {
+    const [config, files] = [await fileMark(kubeconfig.path), await fingerprint(access())];
+    seen ??= { config, files };
     // A kubeconfig that is gone for good changes nothing: it has been read.
-    const isReplaced = configNow !== config && configNow !== 'missing';
-    if ((!isReplaced && filesNow === files) || filesNow.includes('missing')) continue;
+    const isReplaced = config !== seen.config && config !== 'missing';
+    if ((!isReplaced && files === seen.files) || files.includes('missing')) return;
     try {
       const next = isReplaced ? await loadForSameServer(kubeconfig, access()) : access();
       checkMaterial(await readMaterial(next));
       adopt(next);
-      [config, files] = [isReplaced ? configNow : config, await fingerprint(next)];
+      seen = { config: isReplaced ? config : seen.config, files: await fingerprint(next) };
       deps.onChange(isReplaced ? 'the kubeconfig has changed' : 'certificate files have changed');
     } catch (err) {
       // Perhaps half of it is written: the connections that there are stay as they are until it is whole.
       log.warn('A new kubeconfig, or new certificate files, for the API server are not usable', { err });
     }
-  }
+  };
+  const rest = () => clock.sleep(LOOK_AT_FILES_MS, signal);
+  await deps.supervisor.run({ name: 'credential files', pass: look, rest }, signal);
 }
 
 /** Who moves to another cluster has other pods too: that needs a new kubelet. */

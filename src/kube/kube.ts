@@ -4,8 +4,10 @@ import type { StringMap } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
+import { createListeners } from '../base/listeners.ts';
 import type { Logger } from '../base/logger.ts';
 import { type LinkedSignal, linkSignal } from '../base/signal.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { BucketSize } from '../base/token-bucket.ts';
 import type { RunProgram } from '../host/program.ts';
 import type { RequestRecord } from './client.ts';
@@ -108,7 +110,7 @@ export interface Kube extends Part {
   /** Heartbeats failed: closes every connection, and the next request makes a new one. */
   reconnect(reason: string): void;
   /** Called whenever the server answers again after it did not: the moment to try what was put off. Gives the way to unsubscribe. */
-  onBack(listener: () => void): () => void;
+  onBack(name: string, listener: () => void): () => void;
   /** The server's clock and ours, when its last dated answer came; by wall clock, ms. The server's is cut to a second. */
   readonly serverDate?: () => { readonly serverAt: number; readonly ownAt: number } | undefined;
   /** `https://192.0.2.1:6443`; empty before `start` has read the kubeconfig. */
@@ -118,6 +120,7 @@ export interface Kube extends Part {
 export interface KubeDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   /** Of jitter: from 0 to just below 1. */
   readonly random: () => number;
   /** What credential plugins inherit, and where a proxy may be named. */
@@ -139,7 +142,8 @@ export interface KubeConfig {
 }
 
 export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
-  const listeners = new Set<() => void>();
+  const about = () => ({ kubeconfig: config.kubeconfig });
+  const listeners = createListeners<string>({ ...deps, keyOf: (server) => server, about });
   const life = linkSignal();
   let server: Server | undefined;
   let date: ReturnType<NonNullable<Kube['serverDate']>>;
@@ -169,13 +173,12 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
     start: async () => {
       const opened = openServer({ ...deps, onRequest, load }, await load(), config);
       await opened.credentials.check();
-      opened.reachability.subscribe(() => {
-        for (const listener of listeners) listener();
-      });
+      opened.reachability.subscribe('access to the API server', () => listeners.tell(opened.text));
       void opened.credentials.watchFiles(life.signal);
       server = opened;
     },
     stop: async () => {
+      listeners.stop();
       life.abort('stopped');
       await server?.close();
     },
@@ -202,10 +205,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
       deps.log.warn('Connections to the API server are closed', { reason });
       server?.reconnect(reason);
     },
-    onBack: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    onBack: listeners.add,
     serverDate: () => date,
     get server() {
       return server?.text ?? '';

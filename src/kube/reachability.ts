@@ -6,8 +6,10 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { createListeners } from '../base/listeners.ts';
 import type { Logger } from '../base/logger.ts';
 import { linkSignal } from '../base/signal.ts';
+import type { Supervisor } from '../base/supervise.ts';
 
 export interface Reachability {
   /** A request was answered sensibly. */
@@ -16,14 +18,15 @@ export interface Reachability {
   failed(error: unknown): void;
   /** Resolves at the end of an outage; rejects with the signal's reason. */
   back(signal: AbortSignal): Promise<void>;
-  /** Called at the end of every outage. */
-  subscribe(listener: () => void): () => void;
+  /** Called at the end of every outage. The name is for the log. */
+  subscribe(name: string, listener: () => void): () => void;
   stop(): void;
 }
 
 export interface ReachabilityDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly random: () => number;
   readonly server: string;
   /** One question to the server; rejects where it does not work. */
@@ -36,10 +39,10 @@ const FIRST_PROBE_MS = 500;
 const LONGEST_PROBE_MS = 3_000;
 
 export function createReachability(deps: ReachabilityDeps): Reachability {
-  const { clock, log, server } = deps;
+  const { clock, log, server, supervisor } = deps;
   const closing = linkSignal();
   const waiters = new Set<() => void>();
-  const listeners = new Set<() => void>();
+  const listeners = createListeners<string>({ supervisor, clock, keyOf: () => server, about: () => ({ server }) });
   let failingSince: number | undefined;
   let told = false;
   let probing = false;
@@ -52,16 +55,22 @@ export function createReachability(deps: ReachabilityDeps): Reachability {
     if (told) log.info('The API server answers again', { server, afterSeconds: Math.round(lastedMs / 1000) });
     told = false;
     for (const wake of [...waiters]) wake();
-    for (const listener of [...listeners]) listener();
+    listeners.tell(server);
   };
   const isWanted = () => waiters.size > 0 && failingSince !== undefined && !closing.signal.aborted;
   const probeWhileWanted = async () => {
-    if (probing) return;
+    if (probing || !isWanted()) return;
     probing = true;
-    for (let wait = FIRST_PROBE_MS; isWanted(); wait = Math.min(wait * 2, LONGEST_PROBE_MS)) {
-      await clock.sleep(wait * (0.75 + deps.random() / 4), closing.signal).catch(() => undefined);
+    let wait = FIRST_PROBE_MS;
+    const rest = async (): Promise<void> => {
+      await clock.sleep(wait * (0.75 + deps.random() / 4), closing.signal);
+      wait = Math.min(wait * 2, LONGEST_PROBE_MS);
+    };
+    const pass = async (): Promise<void> => {
       if (isWanted()) await deps.probe(closing.signal).then(answered, () => undefined); // that it fails is known
-    }
+    };
+    const loop = { name: 'API server probe', restFirst: true, pass, rest, isDone: () => !isWanted() };
+    await supervisor.run(loop, closing.signal);
     probing = false;
   };
   return {
@@ -93,10 +102,10 @@ export function createReachability(deps: ReachabilityDeps): Reachability {
         waiters.add(wake);
         void probeWhileWanted();
       }),
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+    subscribe: listeners.add,
+    stop: () => {
+      listeners.stop();
+      closing.abort('stopped');
     },
-    stop: () => closing.abort('stopped'),
   };
 }

@@ -1,4 +1,5 @@
 /** For tests: a server that can be made to misbehave, a way to it that can go dead, and certificates. */
+
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,6 +20,7 @@ import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { type Clock, createSystemClock } from '../base/clock.ts';
 import { createSilentLogger, type Logger } from '../base/logger.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createKube, type Kube, type KubeConfig, type KubeDeps } from './kube.ts';
 
 export interface KeyPair {
@@ -253,7 +255,7 @@ export async function startTestKube(options: TestKubeOptions): Promise<TestKube>
   };
   await rewrite(cluster, user);
   const kube = createKube(
-    { clock, log, random: () => 0, environment: {}, ...options.deps },
+    { clock, supervisor: createTestSupervisor(clock), log, random: () => 0, environment: {}, ...options.deps },
     {
       kubeconfig: path,
       bootstrapKubeconfig: '',

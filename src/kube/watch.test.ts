@@ -386,7 +386,7 @@ describe('a watch', () => {
     await using _ = w;
     await until(() => w.asked.length === 2, 'the first watch');
     const backs: number[] = [];
-    w.kube.onBack(() => backs.push(clock.now()));
+    w.kube.onBack('test', () => backs.push(clock.now()));
     w.server.handle((seen, response) => {
       if (down) sendStatus(response, 503, 'ServiceUnavailable');
       else if (seen.path === '/readyz') sendJson(response, 200, {});

@@ -12,6 +12,7 @@ import { CodedError, codeOf } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import { linkSignal, withDeadline } from '../base/signal.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import { readLines } from './body.ts';
 import type { Client } from './client.ts';
 import type { KubeErrorData, KubeObject, WatchWish } from './kube.ts';
@@ -21,6 +22,7 @@ import { isStatus, refusalError } from './rules/answers.ts';
 export interface WatchDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly random: () => number;
   readonly client: Client;
   readonly reachability: Pick<Reachability, 'back'>;
@@ -62,7 +64,16 @@ export function createWatch<T extends KubeObject>(deps: WatchDeps, wish: WatchWi
     start: (signal) => {
       if (signal.aborted) ended.abort(signal.reason);
       else signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true, signal: ended.signal });
-      work = new Watch(deps, wish, ended.signal).run();
+      const watch = new Watch(deps, wish, ended.signal);
+      const loop = {
+        name: 'API watch',
+        about: { path: wish.path },
+        // One for each object that pods refer to.
+        oneOfMany: wish.inOne === true,
+        pass: () => watch.round(),
+        rest: () => Promise.resolve(),
+      };
+      work = deps.supervisor.run(loop, ended.signal);
     },
     stop: async () => {
       ended.abort(new CodedError('unavailable', `the watch of ${wish.path} was stopped`));
@@ -101,14 +112,13 @@ class Watch<T extends KubeObject> {
     };
   }
 
-  async run(): Promise<void> {
-    while (!this.#signal.aborted) {
-      try {
-        if (this.#version === undefined && !this.#inOne) await this.#list();
-        await this.#follow(this.#version);
-      } catch (error) {
-        if (!this.#signal.aborted) await this.#recover(error);
-      }
+  /** Lists where need be and follows until the watch ends; where that fails, waits for the time of the next try. */
+  async round(): Promise<void> {
+    try {
+      if (this.#version === undefined && !this.#inOne) await this.#list();
+      await this.#follow(this.#version);
+    } catch (error) {
+      if (!this.#signal.aborted) await this.#recover(error);
     }
   }
 
@@ -211,7 +221,7 @@ class Watch<T extends KubeObject> {
     try {
       call(this.#wish.listener);
     } catch (err) {
-      this.#deps.log.error('What a watch found could not be taken in', { path: this.#wish.path, what, err });
+      this.#deps.log.error('Failed to process watch event', { path: this.#wish.path, what, err });
     }
   }
 
@@ -264,7 +274,8 @@ class Watch<T extends KubeObject> {
 /** The items of a list don't say what they are; those of a watch do. */
 function itemsOf<T extends KubeObject>({ apiVersion, kind, items }: List<T>): readonly T[] {
   const own = kind?.endsWith('List') ? { apiVersion, kind: kind.slice(0, -'List'.length) } : {};
-  return (items ?? []).map((item) => ({ ...own, ...item }));
+  // An item that is no object of the API must not cost the whole list.
+  return (items ?? []).filter(isObject).map((item) => ({ ...own, ...item }));
 }
 
 function parseEvent<T>(line: string, path: string): WatchEvent<T> {
@@ -298,4 +309,8 @@ function answerOf(error: unknown): KubeErrorData {
 /** The server, perhaps another one than before, has not yet seen the version that was asked for. */
 function isTooNew(error: unknown): boolean {
   return answerOf(error).status?.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge') ?? false;
+}
+
+function isObject(item: KubeObject | null | undefined): boolean {
+  return typeof item?.metadata === 'object' && item.metadata !== null;
 }

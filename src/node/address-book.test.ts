@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createAddressBook, internalIpsOf } from './address-book.ts';
 
 const interfaces = [
@@ -17,6 +18,7 @@ function setUp(resolve: () => Promise<readonly string[]>, flagIps: readonly stri
   const book = createAddressBook(
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       network: {
         interfaces: () => interfaces,
         routes: () => (hasRoute ? [{ family: 4, interface: 'eth0' }] : []),
@@ -55,6 +57,7 @@ describe('the address book', () => {
     const book = createAddressBook(
       {
         clock,
+        supervisor: createTestSupervisor(clock),
         network: {
           interfaces: () => {
             readings += 1;

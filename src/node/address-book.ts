@@ -3,6 +3,7 @@ import type { NodeAddress } from '../api/node.ts';
 import type { Clock } from '../base/clock.ts';
 import { keptFor } from '../base/kept.ts';
 import type { Part } from '../base/lifecycle.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import {
   type AddressInput,
   computeAddresses,
@@ -16,6 +17,12 @@ export interface NetworkPort {
   routes(): readonly DefaultRoute[];
   /** What the system's resolver says; nothing for an unknown name. May take long. */
   resolve(name: string, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+export interface AddressBookDeps {
+  readonly clock: Clock;
+  readonly network: NetworkPort;
+  readonly supervisor: Supervisor;
 }
 
 export interface AddressBookConfig {
@@ -42,7 +49,7 @@ const AGAIN_MS = 60_000;
 const AGAIN_AFTER_FAILURE_MS = 300_000;
 
 export function createAddressBook(
-  { clock, network }: { readonly clock: Clock; readonly network: NetworkPort },
+  { clock, network, supervisor }: AddressBookDeps,
   config: AddressBookConfig,
 ): AddressBook {
   let named: readonly string[] = [];
@@ -61,22 +68,22 @@ export function createAddressBook(
     return answer.ok ? internalIpsOf(answer.value.addresses) : anyGlobalAddress(network.interfaces());
   });
 
-  const run = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      const found = await network.resolve(config.nodeName, signal);
-      // A name server that is away for a moment must not change the node's address.
-      if (found.length > 0) named = found;
-      internalIps.drop();
-      first.resolve();
-      await clock.sleep(found.length > 0 ? AGAIN_MS : AGAIN_AFTER_FAILURE_MS, signal);
-    }
+  let isFound = false;
+  const look = async (signal: AbortSignal): Promise<void> => {
+    const found = await network.resolve(config.nodeName, signal);
+    isFound = found.length > 0;
+    // A name server that is away for a moment must not change the node's address.
+    if (isFound) named = found;
+    internalIps.drop();
+    first.resolve();
   };
+  const rest = (signal: AbortSignal) => clock.sleep(isFound ? AGAIN_MS : AGAIN_AFTER_FAILURE_MS, signal);
 
   return {
     name: 'node addresses',
     start: (signal) => {
       if (hasToldAddress(config)) first.resolve();
-      else running = run(signal).catch(() => first.resolve()); // only an abort ends it
+      else running = supervisor.run({ name: 'node addresses', pass: look, rest }, signal);
     },
     stop: () => running,
     input,

@@ -89,7 +89,7 @@ export function createFakeApi(): FakeApi {
         },
       }),
       reconnect: (reason) => void reconnects.push(reason),
-      onBack: (listener) => {
+      onBack: (_name, listener) => {
         backListeners.add(listener);
         return () => void backListeners.delete(listener);
       },

@@ -3,8 +3,9 @@
 import { apiPath, apiPathBelow } from '../api/api-path.ts';
 import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
-import { CodedError, codeOf, describeError } from '../base/errors.ts';
+import { CodedError, codeOf, describeError, isClassified } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { Kube } from '../kube/kube.ts';
 import { isConnectionFailure, isRefusal } from './failures.ts';
@@ -20,6 +21,7 @@ export interface LeaseDeps {
   readonly kube: Pick<Kube, 'heartbeats' | 'reconnect' | 'onBack'>;
   readonly ownNode: OwnNode;
   readonly warnings: Warnings;
+  readonly supervisor: Supervisor;
 }
 
 export interface LeaseConfig {
@@ -40,43 +42,39 @@ export async function keepLease(deps: LeaseDeps, config: LeaseConfig, signal: Ab
   const { clock, log, ownNode } = deps;
   const bit = createWakeBit();
   const alarm = createAlarm(clock, bit.wake);
-  const unsubscribe = ownNode.subscribe(({ before, now }) => {
+  const unsubscribe = ownNode.subscribe('node lease', ({ before, now }) => {
     if (now !== undefined && before?.metadata.uid !== now.metadata.uid) bit.wake();
   });
-  const unsubscribeBack = deps.kube.onBack(bit.wake);
+  const unsubscribeBack = deps.kube.onBack('node lease', bit.wake);
   const renewer = createRenewer(deps, config);
   const intervalMs = (config.durationSeconds * 1000) / RENEWALS_A_DURATION;
   let failures = 0;
-  try {
-    while (!signal.aborted) {
-      const uid = ownNode.object()?.metadata.uid;
-      // Nobody but the node may own its lease: without a node there is none.
-      if (uid !== undefined) {
-        try {
-          await renewer.renew(uid, signal);
-          failures = 0;
-        } catch (error) {
-          if (signal.aborted) return;
-          failures += 1;
-          log.error('Failed to update lease, will retry', {
-            err: error,
-            lease: `${LEASE_NAMESPACE}/${config.nodeName}`,
-          });
-        }
-      }
-      const wait =
-        failures === 0
-          ? intervalMs * (1 + JITTER * deps.random())
-          : Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS, intervalMs);
-      alarm.ringAt(clock.now() + wait);
-      await bit.wait(signal);
-      alarm.clear();
+  const pass = async (): Promise<void> => {
+    const uid = ownNode.object()?.metadata.uid;
+    // Nobody but the node may own its lease: without a node there is none.
+    if (uid === undefined) return;
+    try {
+      await renewer.renew(uid, signal);
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted || !isClassified(error)) throw error;
+      failures += 1;
+      log.error('Failed to update lease, will retry', { err: error, lease: `${LEASE_NAMESPACE}/${config.nodeName}` });
     }
-  } finally {
-    unsubscribe();
-    unsubscribeBack();
+  };
+  const rest = async (): Promise<void> => {
+    const wait =
+      failures === 0
+        ? intervalMs * (1 + JITTER * deps.random())
+        : Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS, intervalMs);
+    alarm.ringAt(clock.now() + wait);
+    await bit.wait(signal);
     alarm.clear();
-  }
+  };
+  await deps.supervisor.run({ name: 'node lease', pass, rest }, signal);
+  unsubscribe();
+  unsubscribeBack();
+  alarm.clear();
 }
 
 function createRenewer({ clock, log, kube, warnings }: LeaseDeps, config: LeaseConfig) {

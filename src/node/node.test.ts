@@ -5,6 +5,7 @@ import { quantityFromUnits } from '../api/quantity.ts';
 import { CodedError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { StatusResponse } from '../wire/gen/cri-runtime-v1.ts';
 import { createAddressBook } from './address-book.ts';
 import { createFakeApi } from './fake-api.ts';
@@ -38,6 +39,7 @@ function setUp(change: Partial<NodeConfig> = {}) {
   const addresses = createAddressBook(
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       network: {
         interfaces: () => [{ name: 'e', up: true, loopback: false, addresses: ['192.0.2.10'] }],
         routes: () => [{ family: 4, interface: 'e' }],
@@ -68,6 +70,7 @@ function setUp(change: Partial<NodeConfig> = {}) {
   const node = createNode(
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       log: createSilentLogger(),
       random: () => 0.5,
       kube: api.kube,

@@ -9,6 +9,7 @@ import type { Quantities } from '../api/pod-resources.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Image } from '../wire/gen/cri-runtime-v1.ts';
@@ -27,6 +28,7 @@ import { createWarnings } from './warnings.ts';
 export interface NodeDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   /** From 0 to below 1. */
   readonly random: () => number;
   readonly kube: NodeKube;
@@ -87,8 +89,8 @@ export interface Node extends Part {
   object(): KubeNode | undefined;
   /** Whether the API server has said what it has, be it nothing. */
   isListed(): boolean;
-  /** Called with each change of the object. Answers how to stop listening. */
-  subscribe(listener: (node: KubeNode | undefined) => void): () => void;
+  /** Called with each change of the object. The name is for the log. Answers how to stop listening. */
+  subscribe(name: string, listener: (node: KubeNode | undefined) => void): () => void;
   /** Something that the status tells of may have changed. */
   lookAgain(): void;
 }
@@ -98,31 +100,33 @@ const CGROUP_V1 =
   'More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1';
 
 export function createNode(deps: NodeDeps, config: NodeConfig): Node {
-  const { clock, kube, random } = deps;
+  const { clock, kube, random, supervisor } = deps;
   const log = deps.log.named('node');
   const { name } = config.identity;
   const bit = createWakeBit();
   const record = (event: NodeEvent) => deps.record({ ...event, node: true });
-  const ownNode = createOwnNode(kube, name);
+  const ownNode = createOwnNode({ kube, clock, supervisor }, name);
   const warnings = createWarnings({ clock, log, record });
-  const runtime = createRuntimeState({ clock, log, runtime: deps.runtime, onChange: bit.wake });
+  const runtime = createRuntimeState({ clock, log, supervisor, runtime: deps.runtime, onChange: bit.wake });
   const images = createImageList({ clock, log, list: deps.runtime.listImages });
   const snapshot = async (signal: AbortSignal): Promise<NodeSnapshot> =>
     takeSnapshot(deps, config, runtime, await images.current(signal));
   const { onStep } = deps;
-  const shared = { clock, log, random, kube, ownNode, record, warnings, snapshot, bit, onStep };
+  const shared = { clock, log, random, supervisor, kube, ownNode, record, warnings, snapshot, bit, onStep };
   const { setPodCidr } = deps.runtime;
   const reporting = createReporting({ ...shared, setPodCidr, machine: deps.facts.machine }, config);
   let running: Promise<unknown> = Promise.resolve();
   let unsubscribe: () => void = () => undefined;
 
-  ownNode.subscribe(({ now }) => {
+  ownNode.subscribe('node startup', ({ now }) => {
     if (nodeCondition(now, 'Ready')?.status === 'True') onStep?.('ready');
   });
 
+  let hasLooked = false;
   const report = async (signal: AbortSignal): Promise<void> => {
-    await Promise.all([runtime.look(signal), deps.addresses.settled(signal)]);
-    await reporting.run(signal);
+    if (!hasLooked) await Promise.all([runtime.look(signal), deps.addresses.settled(signal)]);
+    hasLooked = true;
+    await reporting.pass(signal);
   };
 
   return {
@@ -130,16 +134,13 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
     start: async (signal) => {
       record({ type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' });
       if (config.cgroupVersion === 1) record({ type: 'Warning', reason: 'CgroupV1', message: CGROUP_V1 });
-      unsubscribe = kube.onBack(bit.wake);
+      unsubscribe = kube.onBack('node status', bit.wake);
       await ownNode.start(signal);
       const lease = { nodeName: name, durationSeconds: config.leaseDurationSeconds };
-      const failed = (what: string) => (error: unknown) => {
-        if (!signal.aborted) log.error('A part of the node has ended', { part: what, err: error });
-      };
       running = Promise.all([
-        report(signal).catch(failed('status')),
-        runtime.run(signal).catch(failed('runtime state')),
-        keepLease(shared, lease, signal).catch(failed('lease')),
+        supervisor.run({ name: 'node status', pass: report, rest: reporting.rest }, signal),
+        runtime.run(signal),
+        keepLease(shared, lease, signal),
       ]);
     },
     stop: async () => {
@@ -149,7 +150,7 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
     },
     object: ownNode.object,
     isListed: ownNode.isListed,
-    subscribe: (listener) => ownNode.subscribe(({ now }) => listener(now)),
+    subscribe: (listenerName, listener) => ownNode.subscribe(listenerName, ({ now }) => listener(now)),
     lookAgain: bit.wake,
   };
 }

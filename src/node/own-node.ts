@@ -1,7 +1,10 @@
 /** This node's object as the API server has it: kept up to date by a watch, and by the answers to our own writes. */
 import { apiPath, fieldEquals } from '../api/api-path.ts';
 import type { KubeNode } from '../api/node.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
+import { createListeners } from '../base/listeners.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Kube } from '../kube/kube.ts';
 
 export interface OwnNode extends Part {
@@ -13,8 +16,8 @@ export interface OwnNode extends Part {
   note(node: KubeNode): void;
   /** The API server has none of this name any more. */
   noteGone(): void;
-  /** Called after each change. Answers how to stop listening. */
-  subscribe(listener: (change: NodeChange) => void): () => void;
+  /** Called after each change. The name is for the log. Answers how to stop listening. */
+  subscribe(name: string, listener: (change: NodeChange) => void): () => void;
 }
 
 export interface NodeChange {
@@ -22,8 +25,15 @@ export interface NodeChange {
   readonly now: KubeNode | undefined;
 }
 
-export function createOwnNode(kube: Pick<Kube, 'watch'>, name: string): OwnNode {
-  const listeners = new Set<(change: NodeChange) => void>();
+export interface OwnNodeDeps {
+  readonly kube: Pick<Kube, 'watch'>;
+  readonly clock: Clock;
+  readonly supervisor: Pick<Supervisor, 'guard'>;
+}
+
+export function createOwnNode({ kube, clock, supervisor }: OwnNodeDeps, name: string): OwnNode {
+  const about = () => ({ node: name });
+  const listeners = createListeners<NodeChange>({ supervisor, clock, keyOf: () => name, about });
   let known: KubeNode | undefined;
   let listed = false;
 
@@ -31,7 +41,7 @@ export function createOwnNode(kube: Pick<Kube, 'watch'>, name: string): OwnNode 
     const before = known;
     if (now === before) return;
     known = now;
-    for (const listener of [...listeners]) listener({ before, now });
+    listeners.tell({ before, now });
   };
   const note = (node: KubeNode) => {
     if (known === undefined || isNewer(node, known)) set(node);
@@ -56,15 +66,15 @@ export function createOwnNode(kube: Pick<Kube, 'watch'>, name: string): OwnNode 
   return {
     name: 'own node',
     start: (signal) => watch.start(signal),
-    stop: () => watch.stop?.(),
+    stop: () => {
+      listeners.stop();
+      return watch.stop?.();
+    },
     object: () => known,
     isListed: () => listed,
     note,
     noteGone: () => set(undefined),
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.add,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Registers the node and keeps its status, again and again: every few seconds, and sooner when there is news. */
 import { type KubeNode, nodeCondition } from '../api/node.ts';
 import { createAlarm } from '../base/alarm.ts';
+import { isClassified } from '../base/errors.ts';
 import type { WakeBit } from '../base/wake.ts';
 import type { NodeConfig, NodeKube, NodeStep } from './node.ts';
 import { type RegistrationDeps, register } from './register.ts';
@@ -17,8 +18,10 @@ export interface ReportingDeps extends Omit<NodeStatusDeps, 'kube'>, Omit<Regist
 }
 
 export interface Reporting {
-  /** Returns when `signal` aborts. */
-  run(signal: AbortSignal): Promise<void>;
+  /** Registers the node where need be, and brings its status up to date. */
+  pass(signal: AbortSignal): Promise<void>;
+  /** Until the next pass is due. */
+  rest(signal: AbortSignal): Promise<void>;
 }
 
 const JITTER = 0.04;
@@ -40,7 +43,7 @@ export function createReporting(deps: ReportingDeps, config: NodeConfig): Report
     }
   };
 
-  ownNode.subscribe(({ before, now }) => {
+  ownNode.subscribe('node status', ({ before, now }) => {
     if (now === undefined) {
       log.info('The node is gone from the API server', { node: name });
       registered = false;
@@ -68,17 +71,15 @@ export function createReporting(deps: ReportingDeps, config: NodeConfig): Report
   };
 
   return {
-    run: async (signal) => {
-      while (!signal.aborted) {
-        try {
-          await pass(signal);
-        } catch (error) {
-          if (signal.aborted) return;
-          log.error('Unable to update node status', { err: error });
-        }
-        await pause(config.updateFrequency * (1 + JITTER * deps.random()), signal);
+    pass: async (signal) => {
+      try {
+        await pass(signal);
+      } catch (error) {
+        if (signal.aborted || !isClassified(error)) throw error;
+        log.error('Unable to update node status', { err: error });
       }
     },
+    rest: (signal) => pause(config.updateFrequency * (1 + JITTER * deps.random()), signal),
   };
 }
 

@@ -1,6 +1,7 @@
 /** What the container runtime says about itself, asked for again and again: whether it is ready, and what it can do. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { RuntimeFeatures, RuntimeHandler, StatusResponse } from '../wire/gen/cri-runtime-v1.ts';
 import type { RuntimeVersion } from './rules/node-info.ts';
 import { judgeRuntimeConditions, NETWORK_UNKNOWN, RUNTIME_AWAY_MS, type RuntimeReport } from './rules/readiness.ts';
@@ -16,6 +17,7 @@ export interface RuntimeStateDeps {
   readonly runtime: RuntimePort;
   /** Whether it counts as ready has changed: look again. */
   readonly onChange: () => void;
+  readonly supervisor: Supervisor;
 }
 
 export interface RuntimeState {
@@ -35,7 +37,7 @@ const STARTING_FOR_MS = 120_000;
 const UNREADY_MS = 1000;
 const READY_MS = 5000;
 
-export function createRuntimeState({ clock, log, runtime, onChange }: RuntimeStateDeps): RuntimeState {
+export function createRuntimeState({ clock, log, runtime, onChange, supervisor }: RuntimeStateDeps): RuntimeState {
   let report: RuntimeReport = { lastReadyAt: undefined, runtimeProblem: undefined, networkProblem: NETWORK_UNKNOWN };
   let version: RuntimeVersion = { name: 'containerd', version: undefined };
   let handlers: readonly RuntimeHandler[] = [];
@@ -93,10 +95,8 @@ export function createRuntimeState({ clock, log, runtime, onChange }: RuntimeSta
     look,
     run: async (signal) => {
       const startedAt = clock.mono();
-      while (!signal.aborted) {
-        await clock.sleep(pause(startedAt), signal);
-        await look(signal);
-      }
+      const rest = () => clock.sleep(pause(startedAt), signal);
+      await supervisor.run({ name: 'runtime state', restFirst: true, pass: look, rest }, signal);
     },
   };
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { CodedError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createFakeKube } from './fake-kube.ts';
 import { createFetchedObjects } from './fetched-objects.ts';
 import { CONFIG_MAPS, type KeepableObject } from './kept-objects.ts';
@@ -31,6 +32,7 @@ function setUp(ttlMs: () => number, ahead: boolean) {
   const objects = createFetchedObjects<KeepableObject>(
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       log: createSilentLogger(),
       client: kube.general,
       tell: ({ name }) => told.push(name),

@@ -6,6 +6,7 @@ import { apiPathBelow } from '../api/api-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { KubeClient } from '../kube/kube.ts';
 import {
   type KeepableObject,
@@ -23,6 +24,7 @@ import { createShared, type Shared } from './shared.ts';
 export interface FetchedObjectsDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly client: KubeClient;
   readonly tell: TellChange;
   /** How long an answer is good for now, milliseconds; 0: never. */
@@ -94,11 +96,8 @@ export function createFetchedObjects<T extends KeepableObject>(
   };
 
   const lookAgain = async (signal: AbortSignal) => {
-    while (!signal.aborted) {
-      await clock.sleep(config.lookAgainMs, signal);
-      for (const entry of [...entries.values()].filter(isShown)) {
-        if (!isFresh(entry)) await fetchQuietly(entry, signal);
-      }
+    for (const entry of [...entries.values()].filter(isShown)) {
+      if (!isFresh(entry)) await fetchQuietly(entry, signal);
     }
   };
 
@@ -119,9 +118,10 @@ export function createFetchedObjects<T extends KeepableObject>(
     },
     start: (signal) => {
       running = signal;
-      looking = lookAgain(signal).catch((error: unknown) => {
-        if (!signal.aborted) log.error('Looking at objects again failed', { err: describeError(error) });
-      });
+      const rest = () => clock.sleep(config.lookAgainMs, signal);
+      const about = { kind: config.kind.singular };
+      const loop = { name: 'object refresh', about, restFirst: true, pass: lookAgain, rest };
+      looking = deps.supervisor.run(loop, signal);
     },
     stop: async () => {
       running = undefined;

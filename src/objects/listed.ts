@@ -2,6 +2,7 @@
 import type { ApiPath, FieldSelector } from '../api/api-path.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Kube, KubeObject } from '../kube/kube.ts';
 import { createGate } from './gate.ts';
 
@@ -15,6 +16,7 @@ export interface Listed<V> extends Part {
 export interface ListedDeps {
   readonly clock: Clock;
   readonly kube: Pick<Kube, 'watch'>;
+  readonly supervisor: Pick<Supervisor, 'guard'>;
 }
 
 export interface ListedConfig<T, V> {
@@ -30,6 +32,10 @@ export function createListed<T extends KubeObject, V>(deps: ListedDeps, config: 
   const { path, fieldSelector, reduce, onChange } = config;
   const known = createGate(deps.clock);
   const objects = new Map<string, V>();
+  /** An object that can't be read is left out; the others stay. */
+  const each = (object: T, call: () => void): void => {
+    deps.supervisor.guard(`list of ${path}`, { object: object.metadata?.name }, call);
+  };
   const all = () => (known.isOpen ? objects : undefined);
   const watch = deps.kube.watch<T>({
     path,
@@ -40,7 +46,7 @@ export function createListed<T extends KubeObject, V>(deps: ListedDeps, config: 
         const first = !known.isOpen;
         const gone = new Map(objects);
         objects.clear();
-        for (const object of list) objects.set(keyOf(object), reduce(object));
+        for (const object of list) each(object, () => objects.set(keyOf(object), reduce(object)));
         known.open();
         for (const key of objects.keys()) gone.delete(key);
         for (const value of [...gone.values(), ...objects.values()]) onChange?.(value, first);

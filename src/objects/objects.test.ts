@@ -5,6 +5,7 @@ import type { PodStatus } from '../api/pod-status.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { KubeRequest } from '../kube/kube.ts';
 import { createFakeKube } from './fake-kube.ts';
 import { createObjects, type ObjectChange, type ObjectsConfig } from './objects.ts';
@@ -28,6 +29,7 @@ async function setUp(config: Partial<ObjectsConfig> = {}, answer?: (request: Kub
   const objects = createObjects(
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       log: createSilentLogger(),
       kube,
       record: () => undefined,
@@ -88,7 +90,7 @@ for (const [name, one, watched] of [
 test('objects: changes are told with their kind until nobody listens', async () => {
   const { kube, objects } = await setUp();
   const told: ObjectChange[] = [];
-  const stop = objects.subscribe((change) => told.push(change));
+  const stop = objects.subscribe('test', (change) => told.push(change));
   objects.setPods([pod('a', withMap('m'))]);
   const { listener } = kube.running('/api/v1/namespaces/ns/configmaps', 'metadata.name=m');
   listener.replaced([]);

@@ -10,13 +10,16 @@ import type { ConfigMap, RuntimeClass, Secret, Service, ServiceAccount } from '.
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
+import { createListeners } from '../base/listeners.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Kube, KubeClient } from '../kube/kube.ts';
 import { createFetchedObjects } from './fetched-objects.ts';
 import { CONFIG_MAPS, type KeepableObject, type KeptObjects, type ObjectKind, SECRETS } from './kept-objects.ts';
 import { createListed } from './listed.ts';
 import { createPodCertificates, type PodCertificates, type PodCertificatesDeps } from './pod-certificates.ts';
 import { createGatherer, isLiving } from './rules/gather.ts';
+import { referencesOf } from './rules/references.ts';
 import { createTokens } from './tokens.ts';
 import { createTrustBundles, type TrustBundles } from './trust-bundles.ts';
 import { createWatchedObjects } from './watched-objects.ts';
@@ -105,12 +108,13 @@ export interface Objects extends Part {
   clusterTrustBundles(wish: TrustBundleWish, signal: AbortSignal): Promise<Parsed<string>>;
   podCertificate(wish: PodCertificateWish, signal: AbortSignal): Promise<PodCertificateAnswer>;
   /** Calls with each change of something that a pod here refers to. Answers how to stop listening. */
-  subscribe(listener: (change: ObjectChange) => void): () => void;
+  subscribe(name: string, listener: (change: ObjectChange) => void): () => void;
 }
 
 export interface ObjectsDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly kube: Pick<Kube, 'watch' | 'general'>;
   readonly record: PodCertificatesDeps['record'];
   /** The node's annotation `node.alpha.kubernetes.io/ttl` in seconds, where it is known. */
@@ -135,22 +139,20 @@ export interface ObjectsConfig {
 const FIRST_LIST_MS = 1000;
 
 export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects {
-  const { clock, kube } = deps;
+  const { clock, kube, supervisor } = deps;
   const log = deps.log.named('objects');
-  const listeners = new Set<(change: ObjectChange) => void>();
-  const tell = (change: ObjectChange) => {
-    for (const listener of listeners) listener(change);
-  };
+  const listeners = createListeners<ObjectChange>({ ...deps, keyOf: keyOfChange, about: (change) => ({ ...change }) });
+  const { tell } = listeners;
   const keep = <T extends KeepableObject>(kind: ObjectKind) => createKept<T>({ ...deps, log }, config, kind, tell);
   const configMaps = keep<ConfigMap>(CONFIG_MAPS);
   const secrets = keep<Secret>(SECRETS);
   const tokens = createTokens({ clock, log, client: kube.general, chance: deps.chance });
   const services = createListed<Service, ServiceView>(
-    { clock, kube },
+    { clock, kube, supervisor },
     { path: apiPath`/api/v1/services`, reduce: viewOf },
   );
   const classes = createListed<RuntimeClass, string>(
-    { clock, kube },
+    { clock, kube, supervisor },
     { path: apiPath`/apis/node.k8s.io/v1/runtimeclasses`, reduce: ({ handler }) => handler },
   );
   const serviceAccount: Objects['serviceAccount'] = (namespace, name, signal) =>
@@ -159,7 +161,10 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
   const bundles = config.trustBundles ? createBundles(tools) : undefined;
   const certificates = config.podCertificates ? createCertificates(tools, config) : undefined;
   const parts: readonly Part[] = [services, classes, configMaps, secrets, ...(certificates ? [certificates] : [])];
-  const gather = createGatherer();
+  // What one pod refers to and can't be read must not cost the others.
+  const gather = createGatherer(
+    (pod) => supervisor.value('objects', { podUID: pod.metadata.uid }, () => referencesOf(pod)) ?? [],
+  );
 
   return {
     name: 'objects',
@@ -185,19 +190,19 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
       Promise.resolve(
         certificates?.get(wish) ?? { kind: 'refused', message: 'the feature gate PodCertificateRequest is off' },
       ),
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.add,
     start: async (signal) => {
       bundles?.start(signal);
       for (const part of parts) await part.start(signal);
     },
     stop: async () => {
+      listeners.stop();
       await Promise.all([...parts.map((part) => part.stop?.()), bundles?.stop()]);
     },
   };
 }
+
+const keyOfChange = ({ kind, namespace, name }: ObjectChange) => `${kind} ${namespace}/${name}`;
 
 interface Tools extends ObjectsDeps {
   readonly tell: (change: ObjectChange) => void;
@@ -234,7 +239,7 @@ const CACHE_MS = 60_000;
 const SHORTEST_IDLE_MS = 60_000;
 
 function createKept<T extends KeepableObject>(
-  { clock, log, kube, nodeTtlSeconds }: ObjectsDeps,
+  { clock, log, kube, supervisor, nodeTtlSeconds }: ObjectsDeps,
   { strategy, syncMs }: ObjectsConfig,
   kind: ObjectKind,
   tellAll: (change: ObjectChange) => void,
@@ -243,13 +248,14 @@ function createKept<T extends KeepableObject>(
     tellAll({ kind: kind.kind, namespace, name });
   if (strategy === 'Watch') {
     const idleMs = Math.max(5 * syncMs, SHORTEST_IDLE_MS);
-    return createWatchedObjects<T>({ clock, log, kube, tell }, { kind, idleMs });
+    return createWatchedObjects<T>({ clock, log, kube, supervisor, tell }, { kind, idleMs });
   }
   const caches = strategy === 'Cache';
   const nodeTtl = () => (nodeTtlSeconds() ?? CACHE_MS / 1000) * 1000;
   const ttlMs = caches ? nodeTtl : () => 0;
   const client = kube.general;
-  return createFetchedObjects<T>({ clock, log, client, tell, ttlMs }, { kind, lookAgainMs: syncMs, ahead: caches });
+  const fetching = { clock, log, client, supervisor, tell, ttlMs };
+  return createFetchedObjects<T>(fetching, { kind, lookAgainMs: syncMs, ahead: caches });
 }
 
 const listOf = (services: ReadonlyMap<string, ServiceView> | undefined): readonly ServiceView[] | undefined =>

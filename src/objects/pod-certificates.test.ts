@@ -5,6 +5,7 @@ import { formatTimestamp } from '../api/timestamp.ts';
 import { CodedError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { KubeObject, KubeRequest } from '../kube/kube.ts';
 import { createFakeKube } from './fake-kube.ts';
 import { createPodCertificates } from './pod-certificates.ts';
@@ -53,6 +54,7 @@ async function setUp(answer?: (request: KubeRequest) => unknown) {
   const certificates = createPodCertificates(
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       log: createSilentLogger(),
       kube,
       record: ({ reason }) => events.push(reason),

@@ -13,6 +13,7 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError, describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Kube } from '../kube/kube.ts';
 import { makeKeyAndProof } from './key-and-proof.ts';
 import { createListed, type Listed } from './listed.ts';
@@ -32,6 +33,7 @@ import { whileDenied } from './while-denied.ts';
 export interface PodCertificatesDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly kube: Pick<Kube, 'watch' | 'general'>;
   readonly record: (event: CertificateEvent & { readonly pod: Pod['metadata']; readonly type: 'Warning' }) => void;
   readonly serviceAccountUid: (namespace: string, name: string, signal: AbortSignal) => Promise<string>;
@@ -153,7 +155,9 @@ class Source {
     this.#tools = tools;
     this.pod = pod;
     this.#projection = projection;
-    this.#alarm = createAlarm(tools.deps.clock, () => this.look());
+    const { clock, supervisor } = tools.deps;
+    const about = { podUID: pod.metadata.uid };
+    this.#alarm = createAlarm(clock, () => supervisor.guard('pod certificates', about, () => this.look()));
   }
 
   begin(signal: AbortSignal): void {

@@ -4,6 +4,7 @@ import type { ClusterTrustBundle } from '../api/referenced-objects.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createFakeKube } from './fake-kube.ts';
 import { pemBlocks } from './rules/pem.ts';
 import { createTrustBundles } from './trust-bundles.ts';
@@ -34,6 +35,7 @@ function setUp(offered: readonly string[], salt = 's') {
   const told: string[] = [];
   const bundles = createTrustBundles({
     clock,
+    supervisor: createTestSupervisor(clock),
     log: createSilentLogger(),
     kube,
     tell: (name) => told.push(name),
@@ -85,7 +87,14 @@ test('trust bundles: a server that can not be asked now is asked again', async (
   const kube = createFakeKube(() =>
     away ? new CodedError('unavailable', 'refused') : { resources: [{ name: 'clustertrustbundles' }] },
   );
-  const bundles = createTrustBundles({ clock, log: createSilentLogger(), kube, tell: () => undefined, salt: '' });
+  const bundles = createTrustBundles({
+    clock,
+    supervisor: createTestSupervisor(clock),
+    log: createSilentLogger(),
+    kube,
+    tell: () => undefined,
+    salt: '',
+  });
   bundles.start(never);
   await assert.rejects(bundles.get({ name: 'plain' }, never), (error) => codeOf(error) === 'unavailable');
   away = false;

@@ -7,6 +7,7 @@ import type { ClusterTrustBundle } from '../api/referenced-objects.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Kube } from '../kube/kube.ts';
 import { createListed, type Listed } from './listed.ts';
 import type { TrustBundleWish } from './objects.ts';
@@ -17,6 +18,7 @@ import { createShared } from './shared.ts';
 export interface TrustBundlesDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly kube: Pick<Kube, 'watch' | 'general'>;
   /** A bundle came, changed or went. */
   readonly tell: (name: string) => void;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { codeOf, describeError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createFakeKube } from './fake-kube.ts';
 import { type KeepableObject, SECRETS } from './kept-objects.ts';
 import { keyOf, type Referred } from './rules/gather.ts';
@@ -32,7 +33,7 @@ function setUp(start = true) {
   const told: string[] = [];
   const tell = ({ namespace, name }: { namespace: string; name: string }) => told.push(`${namespace}/${name}`);
   const objects = createWatchedObjects<KeepableObject>(
-    { clock, log: createSilentLogger(), kube, tell },
+    { clock, supervisor: createTestSupervisor(clock), log: createSilentLogger(), kube, tell },
     { kind: SECRETS, idleMs: IDLE_MS },
   );
   const stopping = new AbortController();

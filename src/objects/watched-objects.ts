@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError, describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Kube } from '../kube/kube.ts';
 import { createGate, type Gate } from './gate.ts';
 import {
@@ -23,6 +24,7 @@ import { keyOf, type Referred } from './rules/gather.ts';
 export interface WatchedObjectsDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly kube: Pick<Kube, 'watch'>;
   readonly tell: TellChange;
 }
@@ -41,16 +43,13 @@ export function createWatchedObjects<T extends KeepableObject>(
   deps: WatchedObjectsDeps,
   config: WatchedObjectsConfig,
 ): KeptObjects<T> {
-  const { clock, log } = deps;
+  const { clock } = deps;
   const entries = new Map<string, Entry<T>>();
   let running: AbortSignal | undefined;
   let sweeping: Promise<void> = Promise.resolve();
 
-  const sweep = async (signal: AbortSignal) => {
-    while (!signal.aborted) {
-      await clock.sleep(LOOK_FOR_IDLE_MS, signal);
-      for (const entry of entries.values()) entry.endIfIdle(config.idleMs);
-    }
+  const sweep = () => {
+    for (const entry of entries.values()) entry.endIfIdle(config.idleMs);
   };
 
   return {
@@ -77,9 +76,10 @@ export function createWatchedObjects<T extends KeepableObject>(
     start: (signal) => {
       running = signal;
       for (const entry of entries.values()) entry.ensureWatch(signal);
-      sweeping = sweep(signal).catch((error: unknown) => {
-        if (!signal.aborted) log.error('Looking for idle watches failed', { err: describeError(error) });
-      });
+      const rest = () => clock.sleep(LOOK_FOR_IDLE_MS, signal);
+      const about = { kind: config.kind.singular };
+      const loop = { name: 'idle object watches', about, restFirst: true, pass: sweep, rest };
+      sweeping = deps.supervisor.run(loop, signal);
     },
     stop: async () => {
       running = undefined;

@@ -4,6 +4,7 @@ import type { Pod } from '../api/pod.ts';
 import { CodedError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { KubeRequest } from '../kube/kube.ts';
 import { createMirrors } from './mirrors.ts';
 
@@ -27,6 +28,7 @@ async function world() {
   let away = false;
   const mirrors = createMirrors({
     clock,
+    supervisor: createTestSupervisor(clock),
     log: createSilentLogger(),
     client: {
       request: <Answer>(request: KubeRequest) => {

@@ -13,6 +13,7 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import { type LinkedSignal, linkSignal } from '../base/signal.ts';
 import { FORGOTTEN_MS, mayAnswerAt, noteAnswer, type Standoff } from '../base/standoff.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { KubeClient } from '../kube/kube.ts';
 import type { Pods } from './pods.ts';
@@ -36,6 +37,7 @@ export interface Mirrors extends Part {
 export interface MirrorsDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly client: KubeClient;
   readonly pods: Pick<Pods, 'views' | 'desired'>;
   /** Undefined while the node is not registered. */
@@ -130,32 +132,26 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
     }
   };
 
-  const run = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      await bit.wait(signal);
-      const done = await Promise.all(plan().map((action) => carryOut(action, signal)));
-      if (done.every(Boolean)) {
-        failures = 0;
-        if (done.length > 0) bit.wake();
-        continue;
-      }
-      const wait = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS) * (0.75 + chance() / 4);
-      failures += 1;
-      // Others may wake it sooner; what failed would only fail again.
-      using paused = linkSignal(signal);
-      pause = paused;
-      await clock.sleep(wait, paused.signal).catch(() => signal.throwIfAborted());
-      pause = undefined;
-      bit.wake();
-    }
+  const pass = async (signal: AbortSignal): Promise<void> => {
+    const done = await Promise.all(plan().map((action) => carryOut(action, signal)));
+    failures = done.every(Boolean) ? 0 : failures + 1;
+    if (done.length > 0) bit.wake();
+  };
+
+  const rest = async (signal: AbortSignal): Promise<void> => {
+    if (failures === 0) return await bit.wait(signal);
+    // Others may wake it sooner; what failed would only fail again.
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS) * (0.75 + chance() / 4);
+    using paused = linkSignal(signal);
+    pause = paused;
+    await clock.sleep(wait, paused.signal).catch(() => signal.throwIfAborted());
+    pause = undefined;
   };
 
   return {
     name: 'mirror pods',
     start: (signal) => {
-      running = run(signal).catch((error) => {
-        if (!signal.aborted) log.error('Mirror pods are not looked after any more', { err: error });
-      });
+      running = deps.supervisor.run({ name: 'mirror pods', pass, rest }, signal);
     },
     stop: async () => {
       alarm.clear();

@@ -2,9 +2,12 @@
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { hasEnded, isBeingDeleted, isStaticPod } from '../api/pod-traits.ts';
+import { createListeners } from '../base/listeners.ts';
+import type { LogValues } from '../base/logger.ts';
 import { initialGrace } from '../plan/grace.ts';
 import type { Allocations } from './allocations.ts';
 import type { EndingStore } from './endings.ts';
+import { createIsolation } from './isolation.ts';
 import type { Admission, FoundPod, PodsDeps } from './pods.ts';
 import { isAnotherLife, planArrivals } from './rules/arrivals.ts';
 import type { WorkerState } from './rules/worker-state.ts';
@@ -24,10 +27,10 @@ export interface PodSet {
   worker(uid: PodUid): Worker | undefined;
   views(): readonly PodView[];
   view(uid: PodUid): PodView | undefined;
-  subscribe(listener: (news: PodNews) => void): () => void;
+  /** The name is for the log: what the listener throws is reported and reaches nobody else. */
+  subscribe(name: string, listener: (news: PodNews) => void): () => void;
   /** For each worker: how long its pass under way has lasted, ms. */
   busy(): readonly number[];
-  broken(): readonly PodUid[];
   /** Resolves when every worker has ended, after the kubelet's signal. */
   stopped(): Promise<void>;
 }
@@ -50,12 +53,12 @@ const DISRUPTED = {
 
 export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
   const { endings, allocations, takeTurn, onRoom } = tools;
-  const { clock, log } = deps;
+  const { clock, log, supervisor } = deps;
   const workers = new Map<PodUid, Worker>();
   const views = new Map<PodUid, PodView>();
   const onNode = new Map<PodUid, FoundPod>();
-  const listeners = new Set<(news: PodNews) => void>();
-  const broken = new Set<PodUid>();
+  const listeners = createListeners<PodNews>({ supervisor, clock, keyOf: uidOf, about: aboutPod });
+  const isolation = createIsolation({ clock, log, record: deps.record, onDue: onRoom });
   const orphans = new Map<PodUid, FoundPod>();
   /** Pods of which nothing is left here, while their deletion has yet to be finished at the API server. */
   const over = new Set<PodUid>();
@@ -64,17 +67,13 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
   const begins = new Set<PodUid>();
   let tickets = 0;
 
-  const tell = (news: PodNews) => {
-    for (const listener of listeners) listener(news);
-  };
-
   const publish = (given: PodView): void => {
     const asked = allocations.asked(given.pod);
     const view = asked === undefined ? given : { ...given, asked };
     const before = views.get(view.uid);
     views.set(view.uid, view);
     if (view.step === 'terminated' && before?.step !== 'terminated') onRoom();
-    tell({ kind: 'view', view });
+    listeners.tell({ kind: 'view', view });
   };
 
   const begin = (state: WorkerState, signal: AbortSignal): void => {
@@ -89,16 +88,13 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
           tickets += 1;
           return tickets;
         },
-        onBroken: (uid, error) => {
-          broken.add(uid);
-          log.error('The worker of a pod failed', { err: error, podUID: uid });
-        },
       },
       { state, isNew: !onNode.has(own), begins: begins.delete(own) },
       signal,
     );
+    // Registered first: whoever hears of the pod's first view may look for its worker.
     workers.set(worker.uid, worker);
-    void worker.done.then(() => {
+    void worker.start().then(() => {
       const last = worker.state();
       if (last.step !== 'gone') return;
       const { pod } = last;
@@ -112,7 +108,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
         onNode.set(worker.uid, { uid: worker.uid, name, namespace, alive: false });
       }
       if (isBeingDeleted(pod)) over.add(worker.uid);
-      tell({ kind: 'gone', uid: worker.uid, pod });
+      listeners.tell({ kind: 'gone', uid: worker.uid, pod });
       onRoom();
     });
   };
@@ -128,13 +124,32 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
     return [known];
   };
 
-  const updateWorkers = (desired: ReadonlyMap<PodUid, Pod>, everySourceHeard: boolean): void => {
+  /** The pods under the UIDs that they have here, and the names of those that could not be identified: they are left as they are. */
+  const identifyAll = (
+    given: readonly Pod[],
+  ): { readonly pods: readonly Pod[]; readonly unsure: ReadonlySet<string> } => {
+    const pods: Pod[] = [];
+    const unsure = new Set<string>();
+    for (const pod of given) {
+      const isKnown = isolation.attempt(pod, 'identify', () => pods.push(...identify(pod).map(allocations.hold)));
+      if (!isKnown) unsure.add(fullName(pod.metadata));
+    }
+    return { pods, unsure };
+  };
+
+  const updateWorkers = (desired: ReadonlyMap<PodUid, Pod>, isUnwanted: (pod: NamedPod) => boolean): void => {
     for (const [uid, worker] of workers) {
+      const state = worker.state();
       const pod = desired.get(uid);
       if (pod === undefined) {
-        if (everySourceHeard) worker.send({ kind: 'removed' });
-      } else if (isAnotherLife(worker.state().pod, pod)) worker.send({ kind: 'removed', again: true });
-      else if (worker.state().pod !== pod) worker.send({ kind: 'pod', pod });
+        if (isUnwanted({ uid, ...nameOf(state.pod) }))
+          isolation.attempt(state.pod, 'remove', () => worker.send({ kind: 'removed' }));
+        continue;
+      }
+      if (state.pod === pod) continue;
+      isolation.attempt(pod, 'update', () =>
+        worker.send(isAnotherLife(state.pod, pod) ? { kind: 'removed', again: true } : { kind: 'pod', pod }),
+      );
     }
   };
 
@@ -171,12 +186,24 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
   };
 
   /** Pods that nobody wants and that are still on the node, from before this kubelet started. */
-  const endOrphans = async (desired: ReadonlyMap<PodUid, Pod>, signal: AbortSignal): Promise<void> => {
-    for (const uid of endings.uids()) if (!desired.has(uid) && !workers.has(uid)) await endings.remove(uid);
+  const endOrphans = async (
+    desired: ReadonlyMap<PodUid, Pod>,
+    isUnwanted: (pod: NamedPod) => boolean,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    for (const uid of endings.uids()) if (!desired.has(uid) && !workers.has(uid)) await forgetEnding(uid);
     for (const uid of allocations.uids()) if (!desired.has(uid) && !workers.has(uid)) allocations.forget(uid);
     for (const found of onNode.values()) {
-      if (desired.has(found.uid) || workers.has(found.uid) || orphans.has(found.uid)) continue;
+      if (workers.has(found.uid) || orphans.has(found.uid) || !isUnwanted(found)) continue;
       void endOrphan(found, signal);
+    }
+  };
+
+  const forgetEnding = async (uid: PodUid): Promise<void> => {
+    try {
+      await endings.remove(uid);
+    } catch (error) {
+      log.warn('Failed to remove the record of how a pod ended, will retry', { err: error, podUID: uid });
     }
   };
 
@@ -227,13 +254,15 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
       if (first > 0) await clock.sleep(0, signal);
       const beginning: Pod[] = [];
       for (const pod of arrivals.slice(first, first + ARRIVALS_AT_ONCE)) {
-        if (!arrive(pod, admitted, signal)) continue;
-        admitted.push(pod);
-        beginning.push(pod);
-        allocations.grant(pod);
+        isolation.attempt(pod, 'admit', () => {
+          if (!arrive(pod, admitted, signal)) return;
+          allocations.grant(pod);
+          admitted.push(pod);
+          beginning.push(pod);
+        });
       }
       await allocations.save();
-      for (const pod of beginning) begin({ step: 'syncing', pod }, signal);
+      for (const pod of beginning) isolation.attempt(pod, 'begin', () => begin({ step: 'syncing', pod }, signal));
     }
   };
 
@@ -244,11 +273,13 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
       for (const worker of workers.values()) worker.retry();
     },
     reconcile: async ({ pods: given, everySourceHeard }, signal) => {
-      const pods = given.flatMap(identify).map(allocations.hold);
+      const { pods, unsure } = identifyAll(given);
       const desired = new Map(pods.map((pod) => [podUid(pod.metadata.uid), pod]));
+      const isUnwanted = (pod: NamedPod) => everySourceHeard && !desired.has(pod.uid) && !unsure.has(fullName(pod));
       for (const uid of over) if (!desired.has(uid)) over.delete(uid);
-      updateWorkers(desired, everySourceHeard);
-      if (everySourceHeard) await endOrphans(desired, signal);
+      isolation.keepOnly(new Set([...given, ...pods].map(({ metadata }) => metadata.uid)));
+      updateWorkers(desired, isUnwanted);
+      if (everySourceHeard) await endOrphans(desired, isUnwanted, signal);
       const present = [...workers.values()].map((worker) => worker.state().pod.metadata);
       const isAlive = (uid: string) => onNode.get(podUid(uid))?.alive === true;
       const arriving = pods.filter(({ metadata }) => !over.has(podUid(metadata.uid)));
@@ -259,14 +290,29 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
     worker: (uid) => workers.get(uid),
     views: () => [...views.values()],
     view: (uid) => views.get(uid),
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.add,
     busy: () => [...workers.values()].map((worker) => worker.busyFor()),
-    broken: () => [...broken],
     stopped: async () => {
-      await Promise.all([...workers.values()].map(({ done }) => done));
+      listeners.stop();
+      isolation.stop();
+      await Promise.all([...workers.values()].map((worker) => worker.start()));
     },
   };
+}
+
+interface NamedPod {
+  readonly uid: PodUid;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const nameOf = ({ metadata: { namespace, name } }: Pod) => ({ namespace, name });
+
+const fullName = ({ namespace, name }: { readonly namespace: string; readonly name: string }) => `${namespace}/${name}`;
+
+const uidOf = (news: PodNews): PodUid => (news.kind === 'gone' ? news.uid : news.view.uid);
+
+function aboutPod(news: PodNews): LogValues {
+  const { metadata } = news.kind === 'gone' ? news.pod : news.view.pod;
+  return { pod: fullName(metadata), podUID: uidOf(news) };
 }

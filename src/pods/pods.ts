@@ -29,8 +29,8 @@ export interface Pods extends Part {
   found(pods: readonly FoundPod[]): void;
   views(): readonly PodView[];
   view(uid: PodUid): PodView | undefined;
-  /** Answers how to stop listening. */
-  subscribe(listener: (news: PodNews) => void): () => void;
+  /** The name is for the log. What a listener throws stops nobody else. Answers how to stop listening. */
+  subscribe(name: string, listener: (news: PodNews) => void): () => void;
   /** Why pods are not looked after as they should be; undefined when all is well. */
   problem(): string | undefined;
 }
@@ -56,7 +56,7 @@ export interface FoundPod {
   readonly alive: boolean;
 }
 
-export interface PodsDeps extends Omit<WorkerDeps, 'publish' | 'takeTurn' | 'nextTicket' | 'endings' | 'onBroken'> {
+export interface PodsDeps extends Omit<WorkerDeps, 'publish' | 'takeTurn' | 'nextTicket' | 'endings'> {
   /** Every pod of which something is on the node: in the runtime, or on disk. */
   readonly listNode: (signal: AbortSignal) => Promise<readonly FoundPod[]>;
   /** May this pod run beside those that are admitted? */
@@ -86,7 +86,7 @@ const LIST_RETRY_MS = 500;
 const STUCK_MS = 180_000;
 
 export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
-  const { clock, log } = deps;
+  const { clock, log, supervisor } = deps;
   const bit = createWakeBit();
   const endings = createEndingStore(config.endingsFolder, log);
   const allocations = createAllocations(config.allocationsFile, deps, { podLevel: config.podLevelResize });
@@ -109,13 +109,9 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
     }
   };
 
-  const run = async (signal: AbortSignal): Promise<void> => {
+  const reconcile = async (signal: AbortSignal): Promise<void> => {
     await lookAtNode(signal);
-    bit.wake();
-    while (!signal.aborted) {
-      await bit.wait(signal);
-      if (desired !== undefined) await set.reconcile(desired, signal);
-    }
+    if (desired !== undefined) await set.reconcile(desired, signal);
   };
 
   return {
@@ -123,9 +119,7 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
     start: async (signal) => {
       await endings.load();
       await allocations.load();
-      running = run(signal).catch((error) => {
-        if (!signal.aborted) log.error('The set of pods is not looked after any more', { err: error });
-      });
+      running = supervisor.run({ name: 'pod reconcile', pass: reconcile, rest: bit.wait }, signal);
     },
     stop: async () => {
       await running;
@@ -150,8 +144,7 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
     subscribe: set.subscribe,
     problem: () => {
       if (!listed) return 'the container runtime has not been listed yet';
-      const broken = set.broken();
-      return broken.length > 0 ? `the workers of pods ${broken.join(', ')} failed` : stuckReason(set.busy());
+      return stuckReason(set.busy());
     },
   };
 }

@@ -55,7 +55,7 @@ export function createRunOnce({ clock, pods, onEnd }: RunOnceDeps): Part {
     name: 'run once',
     start: () => {
       until = clock.now() + RUN_ONCE_WITHIN_MS;
-      unsubscribe = pods.subscribe(look);
+      unsubscribe = pods.subscribe('run once', look);
       look();
     },
     stop: () => {

@@ -4,6 +4,7 @@ import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Observation } from '../plan/observation.ts';
 import type { Action } from '../plan/plan.ts';
 import type { BackOffSettings, ProbeResults } from '../plan/snapshot.ts';
@@ -27,8 +28,7 @@ export interface WorkerDeps {
   readonly nextTicket: () => number;
   /** Told of each pass when it is over: for metrics. */
   readonly onPass?: ((pass: PassReport) => void) | undefined;
-  /** The worker ended by an error of the program itself. */
-  readonly onBroken: (uid: PodUid, error: unknown) => void;
+  readonly supervisor: Supervisor;
 }
 
 export interface PassReport {

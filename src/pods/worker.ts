@@ -7,7 +7,7 @@ import type { Pod } from '../api/pod.ts';
 import { parseTimestamp } from '../api/timestamp.ts';
 import { createAlarm } from '../base/alarm.ts';
 import { assertNever } from '../base/assert-never.ts';
-import { CodedError, codeOf } from '../base/errors.ts';
+import { CodedError, codeOf, describeError, isClassified } from '../base/errors.ts';
 import { type LinkedSignal, linkSignal } from '../base/signal.ts';
 import { createWakeBit } from '../base/wake.ts';
 import { emptyObservation, type Observation } from '../plan/observation.ts';
@@ -31,8 +31,8 @@ export interface Worker {
   /** What a container waits for with this reason may be there now. */
   tryAgain(reason: string): void;
   state(): WorkerState;
-  /** Resolves when the pod is gone or the kubelet stops. */
-  readonly done: Promise<void>;
+  /** Begins to work, once. Resolves when the pod is gone or the kubelet stops. */
+  start(): Promise<void>;
   /** How long the pass under way has lasted, ms; 0 between passes. */
   busyFor(): number;
 }
@@ -77,7 +77,8 @@ export function createWorker(
 ): Worker {
   const { clock } = deps;
   const uid = podUid(initial.pod.metadata.uid);
-  const log = deps.log.with({ pod: `${initial.pod.metadata.namespace}/${initial.pod.metadata.name}`, podUID: uid });
+  const about = { pod: `${initial.pod.metadata.namespace}/${initial.pod.metadata.name}`, podUID: uid };
+  const log = deps.log.with(about);
   const bit = createWakeBit();
   const wake = (): void => {
     bit.wake();
@@ -203,33 +204,28 @@ export function createWorker(
     return passed === state.pod ? 'sync' : 'update';
   };
 
-  const run = async (): Promise<void> => {
-    bit.wake();
-    while (state.step !== 'gone') {
-      await bit.wait(signal);
-      alarm.clear();
-      using current = linkSignal(signal);
-      work = current;
-      const began = clock.mono();
-      passBegan = began;
-      const kind = kindOfPass();
-      const waitedMs = passed === undefined && kind === 'create' ? began - madeAt : undefined;
-      passed = state.pod;
-      wokenInPass = false;
-      try {
-        await pass(current.signal);
-        failures = 0;
-      } catch (error) {
-        if (signal.aborted) throw error;
-        if (!current.signal.aborted) retryLater(error);
-      } finally {
-        passBegan = undefined;
-        work = undefined;
-        showRest = undefined;
-        deps.onPass?.({ kind, ms: clock.mono() - began, waitedMs });
-      }
-    }
+  const runPass = async (): Promise<void> => {
     alarm.clear();
+    using current = linkSignal(signal);
+    work = current;
+    const began = clock.mono();
+    passBegan = began;
+    const kind = kindOfPass();
+    const waitedMs = passed === undefined && kind === 'create' ? began - madeAt : undefined;
+    passed = state.pod;
+    wokenInPass = false;
+    try {
+      await pass(current.signal);
+      failures = 0;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (!current.signal.aborted) retryLater(error);
+    } finally {
+      passBegan = undefined;
+      work = undefined;
+      showRest = undefined;
+      deps.supervisor.guard('pod pass', about, () => deps.onPass?.({ kind, ms: clock.mono() - began, waitedMs }));
+    }
   };
 
   const retryLater = (error: unknown): void => {
@@ -238,15 +234,27 @@ export function createWorker(
     // A runtime that is away is told of once, by whoever watches it, not by every pod.
     const told = codeOf(error) === 'unavailable' ? log.v(2) : log;
     told?.warn('Could not do what the pod needs: trying again', { err: error, step: state.step, retryInMs: wait });
+    if (!isClassified(error)) reportBug(error);
     alarm.ringAt(clock.now() + wait);
   };
 
-  const done = run().catch((error) => {
+  /** Nobody expected it: an error in handling just this pod. */
+  const reportBug = (error: unknown): void => {
+    log.error('Error syncing pod, skipping', { err: error, stack: error instanceof Error ? error.stack : undefined });
+    const message = `error syncing pod: ${describeError(error)}`;
+    deps.record({ pod: state.pod.metadata, type: 'Warning', reason: 'FailedSync', message });
+  };
+
+  const run = async (): Promise<void> => {
+    const { name, namespace } = initial.pod.metadata;
+    if (isNew) publish(emptyObservation(uid, name, namespace, clock.mono()), undefined);
+    const isDone = () => state.step === 'gone';
+    const loop = { name: 'pod worker', about, oneOfMany: true, pass: runPass, rest: bit.wait, isDone };
+    await deps.supervisor.run(loop, signal);
     alarm.clear();
-    if (!signal.aborted) deps.onBroken(uid, error);
-  });
-  const { name, namespace } = initial.pod.metadata;
-  if (isNew) publish(emptyObservation(uid, name, namespace, clock.mono()), undefined);
+  };
+
+  let done: Promise<void> | undefined;
   return {
     uid,
     send,
@@ -261,7 +269,10 @@ export function createWorker(
       if (memory.release(reason)) bit.wake();
     },
     state: () => state,
-    done,
+    start: () => {
+      done ??= run();
+      return done;
+    },
     busyFor: () => (passBegan === undefined ? 0 : clock.mono() - passBegan),
   };
 }

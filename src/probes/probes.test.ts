@@ -1,4 +1,5 @@
 /** The whole part, with real time, files and servers. */
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,6 +13,7 @@ import { containerId, podUid, sandboxId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { createSystemClock } from '../base/clock.ts';
 import { createSilentLogger } from '../base/logger.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { ObservedContainer } from '../plan/observation.ts';
 import { serve } from './checks/testing.ts';
 import { createProbes, type ProbeNews } from './probes.ts';
@@ -41,6 +43,7 @@ function kubelet(t: TestContext, root: string) {
   const probes = createProbes(
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       log: createSilentLogger(),
       record: ({ message }) => events.push(message),
       wake: () => {

@@ -4,6 +4,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { ProbeResults } from '../plan/snapshot.ts';
 import type { ProbeMetrics, RecordEvent } from './active-probe.ts';
 import { type CheckDeps, check } from './checks/check.ts';
@@ -32,6 +33,7 @@ export type ProbeNews =
 export interface ProbesDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly record: RecordEvent;
   /** A verdict on a container of this pod has changed. */
   readonly wake: (uid: PodUid) => void;
@@ -67,6 +69,7 @@ export function createProbes(deps: ProbesDeps, config: ProbesConfig): Probes {
   const probing = createProbing({
     clock,
     log,
+    supervisor: deps.supervisor,
     verdicts,
     metrics,
     record: deps.record,

@@ -6,6 +6,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { ContainerRunState, ObservedContainer } from '../plan/observation.ts';
 import type { ProbeSample } from './active-probe.ts';
 import type { CheckTarget } from './checks/check.ts';
@@ -79,6 +80,7 @@ function world({ files = noFiles, ...more }: World = {}) {
   const verdicts = createVerdicts(files);
   const probing = createProbing({
     clock,
+    supervisor: createTestSupervisor(clock),
     log: createSilentLogger(),
     verdicts,
     check: (target, signal) => {

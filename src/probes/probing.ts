@@ -7,6 +7,7 @@ import { type ContainerId, type PodUid, podUid } from '../api/ids.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { ObservedContainer } from '../plan/observation.ts';
 import {
   type ActiveProbe,
@@ -28,6 +29,7 @@ import type { Verdicts } from './verdicts.ts';
 export interface ProbingDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly check: (target: CheckTarget, signal: AbortSignal) => Promise<Outcome>;
   readonly verdicts: Verdicts;
   readonly record: RecordEvent;
@@ -56,14 +58,17 @@ const keyOf = (type: ProbeType, id: ContainerId): string => `${type} ${id}`;
 const NOT_WANTED = new CodedError('gone', 'the probe is not wanted any more');
 
 export function createProbing(deps: ProbingDeps): Probing {
-  const { clock, log, verdicts } = deps;
+  const { clock, log, supervisor, verdicts } = deps;
   const bornAt = clock.now();
   const pods = new Map<string, ProbedPod>();
   const runs = new Set<Promise<void>>();
   /** How many probes of each period there have been: gives the next one its place. */
   const counters = new Map<number, number>();
   const stalls = createStallWatch(clock);
-  const queue = createDueQueue<ActiveProbe>(clock, (probe, due) => begin(probe, due));
+  const queue = createDueQueue<ActiveProbe>(clock, (probe, due) => {
+    const hasBegun = supervisor.guard('probes', namesOf(probe), () => begin(probe, due));
+    if (!hasBegun) queue.set(probe, clock.mono() + probe.periodMs);
+  });
 
   const hasStarted = ({ view }: ProbedPod, container: Container, id: ContainerId): boolean => {
     if (container.startupProbe === undefined) return true;

@@ -28,7 +28,7 @@ export interface NodeCgroups {
 const RETRY_MS = 60_000;
 
 export function createNodeCgroups(deps: ResourcesDeps, config: ResourcesConfig): NodeCgroups {
-  const { cgroups, log, clock, record } = deps;
+  const { cgroups, log, clock, record, supervisor } = deps;
   const { podLevel } = config.pods;
   const name = nodeCgroup(config.cgroupRoot);
   const pods = new Map<string, Pod>();
@@ -57,17 +57,20 @@ export function createNodeCgroups(deps: ResourcesDeps, config: ResourcesConfig):
 
   /** All pods may use more than they are to be held to now: their limit comes when they use less. */
   const enforce = async (path: string, limits: CgroupLimits, signal: AbortSignal): Promise<void> => {
-    for (;;) {
+    let isEnforced = false;
+    const pass = async (): Promise<void> => {
       try {
         await write(path, limits);
-        record(eventOf('Normal', 'NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods'));
-        return;
+        isEnforced = true;
       } catch (error) {
         const message = `Failed to update Node Allocatable Limits ${JSON.stringify(name)}: ${describeError(error)}`;
         record(eventOf('Warning', 'FailedNodeAllocatableEnforcement', message));
+        return;
       }
-      await clock.sleep(RETRY_MS, signal);
-    }
+      record(eventOf('Normal', 'NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods'));
+    };
+    const rest = () => clock.sleep(RETRY_MS, signal);
+    await supervisor.run({ name: 'node allocatable', pass, rest, isDone: () => isEnforced }, signal);
   };
 
   const weigh = async (): Promise<void> => {
@@ -106,9 +109,7 @@ export function createNodeCgroups(deps: ResourcesDeps, config: ResourcesConfig):
       await write(ofClass, qosCgroupLimits(qosClass, burstableMilliCpu([...pods.values()], podLevel)));
     }
     standing = true;
-    enforcing = enforce(path, nodeCgroupLimits(forPods), signal).catch((error) => {
-      if (!signal.aborted) log.error('Limits of all pods together are not kept up', { err: error });
-    });
+    enforcing = enforce(path, nodeCgroupLimits(forPods), signal);
   };
 
   return {

@@ -1,4 +1,5 @@
 /** On the cgroups of this machine, below one of the test's own. */
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +11,7 @@ import { podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { createSystemClock } from '../base/clock.ts';
 import { createSilentLogger } from '../base/logger.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { parseCgroupMounts } from '../host/cgroup-mounts.ts';
 import { createCgroups } from '../host/cgroups.ts';
 import { createResources, type NodeEvent, type Resources, type ResourcesConfig } from './resources.ts';
@@ -43,6 +45,7 @@ async function createPlace(t: TestContext, more: Partial<ResourcesConfig> = {}, 
   const resources = createResources(
     {
       clock: createSystemClock(),
+      supervisor: createTestSupervisor(createSystemClock()),
       log: createSilentLogger(),
       cgroups,
       machine: () => ({ cpus: 2, memory: 2n ** 34n, ephemeralStorage: 2n ** 36n, hugePages: new Map(), pids: 4000n }),
@@ -185,6 +188,7 @@ function createPlaceless(cgroupRoot: string): Resources {
   return createResources(
     {
       clock: createSystemClock(),
+      supervisor: createTestSupervisor(createSystemClock()),
       log: createSilentLogger(),
       cgroups,
       machine: () => ({ cpus: 1, memory: 1n, ephemeralStorage: undefined, hugePages: new Map(), pids: undefined }),

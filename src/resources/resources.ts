@@ -10,6 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Cgroups } from '../host/cgroups.ts';
 import { createNodeCgroups } from './node-cgroups.ts';
 import {
@@ -46,6 +47,7 @@ export type PodsNews =
 export interface ResourcesDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly cgroups: Cgroups;
   readonly machine: () => MachineCapacity;
   /** What the runtime says that it uses; undefined where it doesn't say. */

@@ -1,12 +1,15 @@
 /** What the runtime calls itself and what its handlers can do: asked for once, and again after it was away. */
 import type { Clock } from '../base/clock.ts';
+import { isClassified } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { StatusResponse } from '../wire/gen/cri-runtime-v1.ts';
 
 export interface HandlersDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly status: (options: object, signal: AbortSignal) => Promise<StatusResponse>;
   readonly version: (signal: AbortSignal) => Promise<{ readonly runtimeName: string }>;
 }
@@ -22,40 +25,39 @@ export interface Handlers extends Part {
 const RETRY_MS = 1000;
 const NOTHING = { recursiveReadOnly: false, userNamespaces: false };
 
-export function createHandlers({ clock, log, status, version }: HandlersDeps): Handlers {
+export function createHandlers({ clock, log, supervisor, status, version }: HandlersDeps): Handlers {
   let known = new Map<string, { recursiveReadOnly: boolean; userNamespaces: boolean }>();
   let name = 'containerd';
   let strictGroups: boolean | undefined;
   let asking: Promise<void> = Promise.resolve();
 
+  let isKnown = false;
   const ask = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        name = (await version(signal)).runtimeName;
-        const { runtimeHandlers, features } = await status({}, signal);
-        strictGroups = features?.supplementalGroupsPolicy ?? false;
-        known = new Map(
-          runtimeHandlers.map((handler) => [
-            handler.name,
-            {
-              recursiveReadOnly: handler.features?.recursiveReadOnlyMounts ?? false,
-              userNamespaces: handler.features?.userNamespaces ?? false,
-            },
-          ]),
-        );
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        log.v(2)?.info('Could not ask what the container runtime can do', { err: error });
-        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
-      }
+    try {
+      name = (await version(signal)).runtimeName;
+      const { runtimeHandlers, features } = await status({}, signal);
+      strictGroups = features?.supplementalGroupsPolicy ?? false;
+      known = new Map(
+        runtimeHandlers.map((handler) => [
+          handler.name,
+          {
+            recursiveReadOnly: handler.features?.recursiveReadOnlyMounts ?? false,
+            userNamespaces: handler.features?.userNamespaces ?? false,
+          },
+        ]),
+      );
+      isKnown = true;
+    } catch (error) {
+      if (signal.aborted || !isClassified(error)) throw error;
+      log.v(2)?.info('Could not ask what the container runtime can do', { err: error });
     }
   };
+  const rest = (signal: AbortSignal) => clock.sleep(RETRY_MS, signal);
 
   return {
     name: 'runtime handlers',
     start: (signal) => {
-      asking = ask(signal);
+      asking = supervisor.run({ name: 'runtime handlers', pass: ask, rest, isDone: () => isKnown }, signal);
     },
     stop: () => asking,
     features: (handler) => known.get(handler) ?? NOTHING,

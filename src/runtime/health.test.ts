@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createSilentLogger, type Logger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createRuntimeHealth } from './health.ts';
 
 function setUp() {
@@ -12,6 +13,7 @@ function setUp() {
   const runtime = { up: false, calls: 0 };
   const health = createRuntimeHealth({
     clock,
+    supervisor: createTestSupervisor(clock),
     log,
     endpoint: 'unix:///run/x.sock',
     version: () => {

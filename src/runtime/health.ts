@@ -3,10 +3,12 @@ import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 
 export interface RuntimeHealthDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly endpoint: string;
   readonly version: (signal: AbortSignal) => Promise<{ readonly runtimeName: string; readonly runtimeVersion: string }>;
 }
@@ -38,20 +40,23 @@ export function createRuntimeHealth(deps: RuntimeHealthDeps): RuntimeHealth {
     }
   };
 
-  const untilUp = async (signal: AbortSignal): Promise<void> => {
-    for (let wait = FIRST_RETRY_MS; !signal.aborted; wait = Math.min(wait * 2, LONGEST_RETRY_MS)) {
-      if ((await check(signal)) === undefined) return;
+  const untilUp = (signal: AbortSignal): Promise<void> => {
+    let wait = FIRST_RETRY_MS;
+    const pass = async (): Promise<void> => {
+      await check(signal);
+    };
+    const rest = async (): Promise<void> => {
       await clock.sleep(wait, signal);
-    }
+      wait = Math.min(wait * 2, LONGEST_RETRY_MS);
+    };
+    return deps.supervisor.run({ name: 'runtime start', pass, rest, isDone: () => known === 'up' }, signal);
   };
 
   return {
     name: 'container runtime',
     // Not awaited: a kubelet that waits for its runtime must already answer to those who ask what it waits for.
     start: (signal) => {
-      waiting = untilUp(signal).catch((error) => {
-        if (!signal.aborted) log.error('Failed to wait for the container runtime', { err: error });
-      });
+      waiting = untilUp(signal);
     },
     stop: () => waiting,
     check,

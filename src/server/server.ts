@@ -7,6 +7,7 @@ import { TLSSocket } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Inotify } from '../host/inotify.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createAuthenticate } from './auth/authenticate.ts';
@@ -54,6 +55,7 @@ export interface ServerConfig {
 export interface ServerDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly metrics: Metrics;
   readonly routes: readonly Route[];
   /** Undefined: there is no API server to ask. */
@@ -107,12 +109,19 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
     const tls = computeTlsOptions(config.tls);
     if (tls.unknown.length > 0) deps.log.warn('TLS settings that are not offered', { settings: tls.unknown });
     const port = securePort(address, serve, { tls, material, limits, onEnd: giveBack.ended });
-    const { clock, log } = deps;
+    const { clock, log, supervisor } = deps;
     work.push(
       watchTlsFiles(
         files,
         material,
-        { clock, log, inotify: deps.inotify, everyMs: config.reloadEveryMs, onChange: (next) => port.renew?.(next) },
+        {
+          clock,
+          log,
+          supervisor,
+          inotify: deps.inotify,
+          everyMs: config.reloadEveryMs,
+          onChange: (next) => port.renew?.(next),
+        },
         signal,
       ),
     );
@@ -130,13 +139,21 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
 
   async function retry(port: Port, address: Address, first: Error, signal: AbortSignal): Promise<void> {
     let failure: Error | undefined = first;
-    for (let wait = FIRST_RETRY_MS; failure !== undefined; wait = Math.min(wait * 2, LONGEST_RETRY_MS)) {
+    let wait = FIRST_RETRY_MS;
+    const rest = async (): Promise<void> => {
       deps.log.error('Failed to listen and serve', { err: failure, ...address, retryInMs: wait });
-      await deps.clock.sleep(wait, signal).catch(() => undefined);
-      if (signal.aborted) return;
+      await deps.clock.sleep(wait, signal);
+      wait = Math.min(wait * 2, LONGEST_RETRY_MS);
+    };
+    const pass = async (): Promise<void> => {
       failure = await port.listen();
-    }
-    deps.log.info('Starting to listen', { ...address });
+    };
+    const isDone = () => failure === undefined;
+    await deps.supervisor.run(
+      { name: 'server listen', about: { ...address }, restFirst: true, pass, rest, isDone },
+      signal,
+    );
+    if (isDone()) deps.log.info('Starting to listen', { ...address });
   }
 }
 

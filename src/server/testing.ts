@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Clock, createSystemClock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { ReviewRequest } from './auth/reviews.ts';
 import type { Route } from './routes.ts';
@@ -147,7 +148,7 @@ export async function startTestServer(
   const clock: Clock = { ...system, mono: () => system.mono() + shift };
   const metrics = createMetrics({ version: '1.36.4', showHiddenFor: '' });
   const server = createServer(
-    { clock, log, metrics, routes, request: reviews?.request },
+    { clock, supervisor: createTestSupervisor(clock), log, metrics, routes, request: reviews?.request },
     {
       secure: { address: '127.0.0.1', port: 0 },
       readOnly: undefined,

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod } from '../api/pod.ts';
 import { createSilentLogger } from '../base/logger.ts';
+import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createApiSource } from './apiserver.ts';
 import { readApiPod, sayTheSame } from './rules/api-pod.ts';
 
@@ -18,6 +20,7 @@ function listen() {
   let last: readonly Pod[] = [];
   const source = createApiSource({
     log: createSilentLogger(),
+    supervisor: createTestSupervisor(createManualClock()),
     onPods: (list) => {
       last = list;
       pods.push(list.map(({ metadata }) => metadata.name));
@@ -28,6 +31,51 @@ function listen() {
 }
 
 describe('the source of the API server', () => {
+  test('an object that is no pod costs neither the others of its list nor what was known of it', () => {
+    const { source, pods, last } = listen();
+    const soon = podOf('b', { metadata: { creationTimestamp: 'soon', labels: { odd: 'yes' } } });
+    source.replaced([podOf('a'), null, 7, { metadata: {} }, soon, podOf('c', { spec: { containers: [null] } })]);
+    assert.deepEqual(pods, [['a']]);
+    source.changed(podOf('b'));
+    source.changed(soon);
+    source.changed(null);
+    source.changed(podOf('d', { status: { conditions: 'none' } }));
+    source.replaced([podOf('a'), soon]);
+    assert.deepEqual(pods.at(-1), ['a', 'b']);
+    assert.equal(last()[1]?.metadata.labels, undefined, 'the last good version');
+    source.removed(soon);
+    source.removed(undefined);
+    assert.deepEqual(pods.at(-1), ['a']);
+  });
+
+  test('who is told first and throws stops nobody', () => {
+    const pods: string[] = [];
+    const fail = () => {
+      throw new Error('broken');
+    };
+    const source = createApiSource({
+      log: createSilentLogger(),
+      supervisor: createTestSupervisor(createManualClock()),
+      onPods: (list) => pods.push(list.map(({ metadata }) => metadata.name).join()),
+      onMirrors: fail,
+      first: { replaced: fail, changed: fail, removed: fail },
+    });
+    source.replaced([podOf('a')]);
+    source.changed(podOf('b'));
+    source.removed(podOf('a'));
+    assert.deepEqual(pods, ['a', 'a,b', 'b']);
+  });
+
+  test('keys such as __proto__ are labels and annotations like others', () => {
+    const { source, last } = listen();
+    const odd = JSON.parse('{"__proto__":"x","constructor":"y","toString":"z"}');
+    source.replaced([podOf('a', { metadata: { labels: odd, annotations: odd } }), podOf('b')]);
+    assert.equal(JSON.stringify(last()[0]?.metadata.labels), JSON.stringify(odd));
+    assert.equal(last().length, 2);
+    source.changed(podOf('a', { metadata: { labels: { ...odd, more: '1' }, annotations: odd } }));
+    assert.equal(last()[0]?.metadata.labels?.['more'], '1');
+  });
+
   test('tells of pods and of mirrors apart', () => {
     const { source, pods, mirrors } = listen();
     source.replaced([podOf('a'), podOf('m', { metadata: MIRROR })]);

@@ -2,26 +2,40 @@
 import type { Pod } from '../api/pod.ts';
 import { isMirrorPod } from '../api/pod-traits.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { WatchListener } from '../kube/kube.ts';
 import { readApiPod, sayTheSame } from './rules/api-pod.ts';
 
 export interface ApiSourceDeps {
   readonly log: Logger;
+  readonly supervisor: Pick<Supervisor, 'guard'>;
   /** All pods to run, each time something about one of them has changed that is not this kubelet's own word. */
   readonly onPods: (pods: readonly Pod[]) => void;
   /** All mirror pods. They stand for pods of other sources and are never run. */
   readonly onMirrors: (mirrors: readonly Pod[]) => void;
+  /** Told first of every pod that can be read. */
+  readonly first?: WatchListener<Pod>;
 }
 
-/** Mirrors are told first, so that who they belong to is known when pods are looked at. */
-export function createApiSource({ log, onPods, onMirrors }: ApiSourceDeps): WatchListener<unknown> {
+/**
+ * Mirrors are told first, so that who they belong to is known when pods are looked at. An object that is no pod is left out: it
+ * neither ends the watch nor costs the others of its list. A pod that was good before stays as it was.
+ */
+export function createApiSource(deps: ApiSourceDeps): WatchListener<unknown> {
+  const { log, supervisor, first } = deps;
   let pods = new Map<string, Pod>();
   let mirrors = new Map<string, Pod>();
 
   const read = (object: unknown): Pod | undefined => {
     const pod = readApiPod(object);
-    if (!pod.ok) log.error('Left out an object that is no pod', { problem: pod.problem });
+    if (!pod.ok) log.error('Failed to decode pod, skipping', { problem: pod.problem });
     return pod.ok ? pod.value : undefined;
+  };
+  const onPods = (all: readonly Pod[]) => supervisor.guard('API pods', { pods: all.length }, () => deps.onPods(all));
+  const onMirrors = (all: readonly Pod[]) =>
+    supervisor.guard('API mirror pods', { pods: all.length }, () => deps.onMirrors(all));
+  const tellFirst = (pod: Pod | undefined, call: (listener: WatchListener<Pod>) => void): void => {
+    if (first !== undefined) supervisor.guard('API pod', { podUID: pod?.metadata.uid }, () => call(first));
   };
 
   const tell = (pod: Pod): void => {
@@ -34,9 +48,9 @@ export function createApiSource({ log, onPods, onMirrors }: ApiSourceDeps): Watc
       const before = new Map([...pods, ...mirrors]);
       pods = new Map();
       mirrors = new Map();
-      for (const object of objects) {
-        const pod = read(object);
-        if (pod === undefined) continue;
+      const readable = objects.flatMap((object) => read(object) ?? before.get(uidOf(object) ?? '') ?? []);
+      tellFirst(undefined, (listener) => listener.replaced(readable));
+      for (const pod of readable) {
         const known = before.get(pod.metadata.uid);
         const kept = known !== undefined && sayTheSame(known, pod) ? known : pod;
         (isMirrorPod(kept) ? mirrors : pods).set(kept.metadata.uid, kept);
@@ -47,6 +61,7 @@ export function createApiSource({ log, onPods, onMirrors }: ApiSourceDeps): Watc
     changed: (object) => {
       const pod = read(object);
       if (pod === undefined) return;
+      tellFirst(pod, (listener) => listener.changed(pod));
       const { uid } = pod.metadata;
       const known = pods.get(uid) ?? mirrors.get(uid);
       if (known !== undefined && sayTheSame(known, pod)) return;
@@ -59,13 +74,20 @@ export function createApiSource({ log, onPods, onMirrors }: ApiSourceDeps): Watc
       tell(pod);
     },
     removed: (object) => {
-      const pod = read(object);
-      if (pod === undefined) return;
-      const known = pods.get(pod.metadata.uid) ?? mirrors.get(pod.metadata.uid);
+      // One that can't be read is gone all the same.
+      const uid = uidOf(object) ?? '';
+      const known = pods.get(uid) ?? mirrors.get(uid);
+      const pod = read(object) ?? known;
+      if (pod !== undefined) tellFirst(pod, (listener) => listener.removed(pod));
       if (known === undefined) return;
-      pods.delete(pod.metadata.uid);
-      mirrors.delete(pod.metadata.uid);
+      pods.delete(uid);
+      mirrors.delete(uid);
       tell(known);
     },
   };
+}
+
+function uidOf(object: unknown): string | undefined {
+  const uid = (object as Partial<Pod> | null | undefined)?.metadata?.uid;
+  return typeof uid === 'string' ? uid : undefined;
 }

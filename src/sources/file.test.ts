@@ -20,6 +20,7 @@ import { type TestContext, test } from 'node:test';
 import type { Pod } from '../api/pod.ts';
 import { createSystemClock } from '../base/clock.ts';
 import { createSilentLogger, type Logger } from '../base/logger.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { EventInput } from '../events/events.ts';
 import { createHost } from '../host/host.ts';
 import { createSources, type SourcesConfig } from './sources.ts';
@@ -62,6 +63,7 @@ function setUp(
     },
     {
       clock: createSystemClock(),
+      supervisor: createTestSupervisor(createSystemClock()),
       log,
       inotify: host.inotify,
       record: (event) => {
@@ -500,6 +502,7 @@ test('file source: without inotify the check interval finds changes', async (t) 
     },
     {
       clock: createSystemClock(),
+      supervisor: createTestSupervisor(createSystemClock()),
       log: createSilentLogger(),
       inotify: {
         watch: () => {

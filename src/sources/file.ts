@@ -7,10 +7,10 @@
  */
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
-import { describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import { linkSignal } from '../base/signal.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { RecordEvent } from '../events/events.ts';
 import type { Inotify } from '../host/inotify.ts';
@@ -34,6 +34,7 @@ export interface FileSourceConfig {
 export interface FileSourceDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly inotify: Pick<Inotify, 'watch'>;
   readonly rules: ManifestRules;
   readonly record: RecordEvent;
@@ -48,17 +49,22 @@ const SETTLE_MS = 100;
 const TELL_EVERY_MS = 50;
 
 export function createFileSource(config: FileSourceConfig, deps: FileSourceDeps): Part {
-  const { clock, log } = deps;
+  const { clock, log, supervisor } = deps;
   const stopping = linkSignal();
   const bit = createWakeBit();
   let running: Promise<void> = Promise.resolve();
 
-  const run = async (watch: FolderWatch) => {
+  const run = async (watch: FolderWatch): Promise<void> => {
     const look = createLook(config, deps, watch);
-    while (!stopping.signal.aborted) {
-      const again = await look(stopping.signal);
+    let again = 0;
+    const pass = async (signal: AbortSignal): Promise<void> => {
+      again = await look(signal);
+    };
+    const rest = async (): Promise<void> => {
       if (again > 0) await wakeOrTimeout(bit.wait, again);
-    }
+    };
+    await supervisor.run({ name: 'file source', about: { path: config.path }, pass, rest }, stopping.signal);
+    watch.close();
   };
 
   const wakeOrTimeout = async (wait: (signal: AbortSignal) => Promise<void>, ms: number) => {
@@ -70,13 +76,7 @@ export function createFileSource(config: FileSourceConfig, deps: FileSourceDeps)
   return {
     name: 'file source',
     start: () => {
-      const watch = createFolderWatch({ inotify: deps.inotify, log, wake: bit.wake });
-      running = run(watch)
-        .catch((error: unknown) => {
-          if (!stopping.signal.aborted)
-            log.error('File source failed', { path: config.path, err: describeError(error) });
-        })
-        .finally(watch.close);
+      running = run(createFolderWatch({ inotify: deps.inotify, log, supervisor, wake: bit.wake }));
     },
     stop: async () => {
       stopping.abort('stopped');

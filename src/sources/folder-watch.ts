@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import { IN, type Inotify, type InotifyEvent } from '../host/inotify.ts';
 import { isManifestName } from './rules/manifest-files.ts';
 import type { WatchedPlace, WatchedPlaces } from './watched-places.ts';
@@ -25,6 +26,7 @@ export interface FolderWatch {
 export interface FolderWatchDeps {
   readonly inotify: Pick<Inotify, 'watch'>;
   readonly log: Logger;
+  readonly supervisor: Pick<Supervisor, 'guard'>;
   /** Something changed: look again. */
   readonly wake: () => void;
 }
@@ -32,7 +34,7 @@ export interface FolderWatchDeps {
 const CHANGES = IN.modify | IN.attributes | IN.closeWrite | IN.movedFrom | IN.movedTo | IN.create | IN.delete;
 const FOLDER_GONE = IN.deleteSelf | IN.moveSelf | IN.ignored;
 
-export function createFolderWatch({ inotify, log, wake }: FolderWatchDeps): FolderWatch {
+export function createFolderWatch({ inotify, log, supervisor, wake }: FolderWatchDeps): FolderWatch {
   const watches = new Map<string, { readonly place: WatchedPlace; readonly close: () => void }>();
   const states = new Map<string, WriteState>();
   let deleted = new Set<string>();
@@ -59,7 +61,9 @@ export function createFolderWatch({ inotify, log, wake }: FolderWatchDeps): Fold
 
   const add = (folder: string, place: WatchedPlace): boolean => {
     try {
-      const watch = inotify.watch(folder, CHANGES | FOLDER_GONE, (event) => hear(folder, event));
+      const watch = inotify.watch(folder, CHANGES | FOLDER_GONE, (event) =>
+        supervisor.guard('file source', { folder }, () => hear(folder, event)),
+      );
       watches.set(folder, { place, close: watch.close });
       unwatchable.delete(folder);
       return true;

@@ -1,6 +1,7 @@
 /** From a text to the pods that its origin stands for: reads it, tells what is wrong with it, and keeps what was good before. */
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
 import type { LastGood } from './last-good.ts';
 import { readInSteps } from './read-in-steps.ts';
 import type { SourceReading, SourceReport } from './report.ts';
@@ -30,8 +31,16 @@ export interface ManifestReader {
 type Reading = SourceReading & { readonly pods: readonly Pod[] };
 
 export function createManifestReader({ clock, rules, report, lastGood }: ManifestReaderDeps): ManifestReader {
-  const readText = (text: string, signal: AbortSignal): Promise<Reading> =>
-    readInSteps(readManifest(text, rules), clock, signal);
+  /** A text that the reader itself fails on is a bad text, and no reason not to read the others. */
+  const readText = async (text: string, signal: AbortSignal): Promise<Reading> => {
+    try {
+      return await readInSteps(readManifest(text, rules), clock, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const problem = { place: undefined, text: `could not be read: ${describeError(error)}` };
+      return { pods: [], problems: [problem], warnings: [] };
+    }
+  };
 
   const recall = async (origin: string, signal: AbortSignal): Promise<readonly Pod[]> => {
     const text = await lastGood.read(origin);

@@ -6,6 +6,7 @@ import { DEFAULT_POD_GATES, type PodGates } from '../api/pod-gates.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { RecordEvent } from '../events/events.ts';
 import type { Inotify } from '../host/inotify.ts';
 import { createFileSource } from './file.ts';
@@ -34,6 +35,7 @@ export interface SourcesConfig {
 export interface SourcesDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly inotify: Pick<Inotify, 'watch'>;
   readonly record: RecordEvent;
   /** Called with the whole set at the start and after every change. A pod that did not change is the same object as before. */

@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import type { Pod } from '../api/pod.ts';
 import { createSilentLogger, type Logger } from '../base/logger.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { EventInput } from '../events/events.ts';
 import { createSources } from './sources.ts';
 
@@ -65,6 +66,7 @@ async function setUp(
     },
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       log,
       inotify: { watch: () => ({ close: () => undefined }) },
       record: (event) => events.push(event),
@@ -258,6 +260,7 @@ function createSourcesLike(port: number, stateFolder: string) {
     },
     {
       clock: createManualClock(),
+      supervisor: createTestSupervisor(createManualClock()),
       log: createSilentLogger(),
       inotify: { watch: () => ({ close: () => undefined }) },
       record: () => undefined,

@@ -8,6 +8,7 @@ import { describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import { linkSignal, withDeadline } from '../base/signal.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { RecordEvent } from '../events/events.ts';
 import { httpGet } from './http-get.ts';
 import type { LastGood } from './last-good.ts';
@@ -26,6 +27,7 @@ export interface UrlSourceConfig {
 export interface UrlSourceDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly rules: ManifestRules;
   readonly record: RecordEvent;
   readonly lastGood: LastGood;
@@ -57,19 +59,12 @@ export function createUrlSource(config: UrlSourceConfig, deps: UrlSourceDeps): P
     }
   };
 
-  const run = async () => {
-    while (!stopping.signal.aborted) {
-      await checkOnce();
-      await clock.sleep(config.checkEveryMs, stopping.signal);
-    }
-  };
+  const rest = () => clock.sleep(config.checkEveryMs, stopping.signal);
 
   return {
     name: 'URL source',
     start: () => {
-      running = run().catch((error: unknown) => {
-        if (!stopping.signal.aborted) log.error('URL source failed', { err: describeError(error) });
-      });
+      running = deps.supervisor.run({ name: 'URL source', pass: checkOnce, rest }, stopping.signal);
     },
     stop: async () => {
       stopping.abort('stopped');

@@ -6,6 +6,7 @@ import type { PodPhase, PodStatus } from '../api/pod-status.ts';
 import { CodedError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { KubeClient, KubeRequest } from '../kube/kube.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
 
@@ -79,6 +80,7 @@ function world(...pods: readonly Pod[]) {
   const clock = createManualClock(1_000_000);
   const publisher: Publisher = createPublisher({
     clock,
+    supervisor: createTestSupervisor(clock),
     log: createSilentLogger(),
     client: server.client,
     chance: () => 0.5,

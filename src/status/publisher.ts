@@ -12,6 +12,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import { mayAnswerAt, noteAnswer, type Standoff } from '../base/standoff.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { KubeClient, WatchListener } from '../kube/kube.ts';
 import { createRetries } from './retries.ts';
 import { isOlder } from './rules/resource-version.ts';
@@ -35,6 +36,7 @@ export interface Publisher extends Part {
 export interface PublisherDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Pick<Supervisor, 'guard'>;
   readonly client: KubeClient;
   /** 0 to below 1. */
   readonly chance: () => number;
@@ -69,7 +71,8 @@ const WRITE_WITHIN_MS = 15_000;
 /** That a new pod waits is news to nobody, and to write it keeps the API server from what the pod waits for: its token, its objects. */
 const FIRST_WORD_MS = 30;
 
-export function createPublisher({ clock, log, client, chance, onSynced }: PublisherDeps): Publisher {
+export function createPublisher(deps: PublisherDeps): Publisher {
+  const { clock, log, client, chance, onSynced, supervisor } = deps;
   const entries = new Map<PodUid, Entry>();
   const objects = new Map<string, Target>();
   /** UID of a static pod to that of its mirror. */
@@ -151,7 +154,7 @@ export function createPublisher({ clock, log, client, chance, onSynced }: Publis
     log.error('Somebody else keeps writing the status of a pod', { pod: `${namespace}/${name}`, podUID: uid, hint });
   };
 
-  const begin = async (entry: Entry, target: Target, work: Work, stopping: AbortSignal): Promise<void> => {
+  const write = async (entry: Entry, target: Target, work: Work, stopping: AbortSignal): Promise<void> => {
     entry.busy = true;
     try {
       await carryOut(entry, target, work, stopping);
@@ -177,7 +180,13 @@ export function createPublisher({ clock, log, client, chance, onSynced }: Publis
     pump(entry);
   };
 
+  /** Behind a guard: a status that can't be compared is that pod's trouble, and it is tried again later. */
   const pump = (entry: Entry): void => {
+    const isDone = supervisor.guard('status publisher', { podUID: entry.uid }, () => begin(entry));
+    if (!isDone) retries.failed(entry.uid, 'refused');
+  };
+
+  const begin = (entry: Entry): void => {
     if (signal === undefined || signal.aborted || entry.busy || entries.get(entry.uid) !== entry) return;
     const target = targetOf(entry.uid);
     const work = target === undefined ? undefined : workOf(entry, target);
@@ -189,7 +198,7 @@ export function createPublisher({ clock, log, client, chance, onSynced }: Publis
     const notBefore = work.kind === 'patch' ? earliestWrite(entry, work) : 0;
     if (notBefore > clock.now()) retries.putOff(entry.uid, notBefore);
     if (retries.mustWait(entry.uid)) return;
-    const running = begin(entry, target, work, signal).finally(() => underWay.delete(running));
+    const running = write(entry, target, work, signal).finally(() => underWay.delete(running));
     underWay.add(running);
   };
 

@@ -2,12 +2,15 @@
  * The recorded lives of 60 pods, walked again: from the runtime's side of each recorded status (which containers there
  * were, how they ended, what the probes said) our status must come out as the reference's, one after the other.
  */
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { loadLives, type RecordedLife } from '../../tests/recorded/lives.ts';
 import { reconstructView } from '../../tests/recorded/status-views.ts';
 import type { PodStatus } from '../api/pod-status.ts';
+import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createStatus, type PodStatusChange, type Statuses } from './status.ts';
 
 interface Difference {
@@ -59,7 +62,10 @@ function without(status: PodStatus, paths: readonly string[]): unknown {
 }
 
 function statusesFor(life: RecordedLife, now: () => number, changes: PodStatusChange[]): Statuses {
+  const clock = createManualClock();
   return createStatus({
+    clock,
+    supervisor: createTestSupervisor(clock),
     now,
     nodeIps: () => ['192.0.2.10'],
     runtimeName: () => 'containerd',

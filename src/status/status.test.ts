@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { exited, makeContainer, makePod, makeSandbox, NOW, observe } from '../../tests/plan/builders.ts';
 import { conditionText, GATES, stateText, statusOf } from '../../tests/plan/status-builders.ts';
 import { podUid } from '../api/ids.ts';
+import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createStatus, type PodStatusChange, type Statuses, type StatusView } from './status.ts';
 
 const uid = podUid('uid-1');
@@ -15,7 +17,10 @@ function setUp(): {
 } {
   const changes: PodStatusChange[] = [];
   const clock = { now: NOW };
+  const timers = createManualClock();
   const statuses = createStatus({
+    clock: timers,
+    supervisor: createTestSupervisor(timers),
     now: () => clock.now,
     nodeIps: () => ['192.0.2.1'],
     runtimeName: () => 'containerd',
@@ -43,7 +48,7 @@ function view(more: Partial<StatusView> = {}): StatusView {
 test('only what has changed goes out', () => {
   const { statuses, changes, clock } = setUp();
   const heard: PodStatusChange[] = [];
-  const stop = statuses.subscribe((change) => heard.push(change));
+  const stop = statuses.subscribe('test', (change) => heard.push(change));
   statuses.publish(view());
   clock.now += 5000;
   statuses.publish(view());

@@ -6,6 +6,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { PodStatus, QosClass } from '../api/pod-status.ts';
+import type { Clock } from '../base/clock.ts';
+import { createListeners } from '../base/listeners.ts';
+import type { LogValues } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Observation } from '../plan/observation.ts';
 import type { ProbeResults, WaitingReason } from '../plan/snapshot.ts';
 import { computePodStatus } from './rules/compute-status.ts';
@@ -54,6 +58,8 @@ export interface StatusDeps {
   readonly gates: StatusGates;
   /** Where changes go: the API server's patches in cluster mode. It must not throw and not take long. */
   sink(change: PodStatusChange): void;
+  readonly clock: Clock;
+  readonly supervisor: Pick<Supervisor, 'guard'>;
 }
 
 export interface Statuses {
@@ -64,8 +70,8 @@ export interface Statuses {
   /** As others see it. */
   get(uid: PodUid): PodStatus | undefined;
   list(): readonly PodStatusChange[];
-  /** Called on each change, after the sink; returns the way to end it. */
-  subscribe(listener: (change: PodStatusChange) => void): () => void;
+  /** Called on each change, after the sink. The name is for the log. Returns the way to end it. */
+  subscribe(name: string, listener: (change: PodStatusChange) => void): () => void;
   /** The pod is gone. */
   forget(uid: PodUid): void;
 }
@@ -78,7 +84,9 @@ interface Entry {
 
 export function createStatus(deps: StatusDeps): Statuses {
   const entries = new Map<PodUid, Entry>();
-  const listeners = new Set<(change: PodStatusChange) => void>();
+  const { clock, supervisor } = deps;
+  const listeners = createListeners<PodStatusChange>({ supervisor, clock, keyOf: ({ uid }) => uid, about: aboutPod });
+  listeners.add('status sink', deps.sink);
 
   function compute(view: StatusView, previous: PodStatus | undefined): PodStatus {
     const { pod, rejected, ended, startedAt } = view;
@@ -120,8 +128,7 @@ export function createStatus(deps: StatusDeps): Statuses {
     entries.set(uid, { step, computed, change });
     const same = before !== undefined && before.change.final === change.final;
     if (!same || !isDeepStrictEqual(before.change.status, status)) {
-      deps.sink(change);
-      for (const listener of listeners) listener(change);
+      listeners.tell(change);
     }
     return status;
   }
@@ -131,12 +138,13 @@ export function createStatus(deps: StatusDeps): Statuses {
     computed: (uid) => entries.get(uid)?.computed,
     get: (uid) => entries.get(uid)?.change.status,
     list: () => [...entries.values()].map(({ change }) => change),
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.add,
     forget(uid) {
       entries.delete(uid);
     },
   };
+}
+
+function aboutPod({ uid, pod: { metadata } }: PodStatusChange): LogValues {
+  return { pod: `${metadata.namespace}/${metadata.name}`, podUID: uid };
 }

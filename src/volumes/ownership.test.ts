@@ -7,6 +7,7 @@ import type { Pod } from '../api/pod.ts';
 import { createSystemClock } from '../base/clock.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createFileCalls } from '../host/file-calls.ts';
 import { createFileJobs, type FileJobs } from '../host/file-jobs.ts';
 import { FILE_PROCESS_ARGUMENT } from '../host/file-process-argument.ts';
@@ -34,6 +35,7 @@ test('a pod that waits long for its files hears why, and how far it is', async (
   } as unknown as FileJobs;
   const give = createOwnership({
     clock,
+    supervisor: createTestSupervisor(clock),
     log: createSilentLogger(),
     jobs,
     record: ({ reason, message }) => events.push(`${reason}: ${message}`),
@@ -88,7 +90,13 @@ test('many files are changed in a process of their own, and nobody waits for the
     last = performance.now();
   }, 5);
   t.after(() => clearInterval(beat));
-  const give = createOwnership({ clock, log: createSilentLogger(), jobs, record: () => undefined });
+  const give = createOwnership({
+    clock,
+    supervisor: createTestSupervisor(clock),
+    log: createSilentLogger(),
+    jobs,
+    record: () => undefined,
+  });
   const cpu = process.cpuUsage();
   await give({ pod: POD, directory: folder, fsGroup: 3000, readOnly: false, foreign: false }, never);
   const own = process.cpuUsage(cpu);

@@ -6,6 +6,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { linkSignal } from '../base/signal.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
 import { groupChangeIsSlow, groupChangeProgress } from './rules/messages.ts';
 import { placeFromUid } from './rules/places.ts';
@@ -22,6 +23,7 @@ export interface OwnershipWish {
 export interface OwnershipDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly jobs: FileJobs;
   readonly record: (event: {
     readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
@@ -38,18 +40,23 @@ const LONGEST_MS = 24 * 3600 * 1000;
 
 export type GiveToGroup = (wish: OwnershipWish, signal: AbortSignal) => Promise<void>;
 
-export function createOwnership({ clock, log, jobs, record }: OwnershipDeps): GiveToGroup {
+export function createOwnership({ clock, log, supervisor, jobs, record }: OwnershipDeps): GiveToGroup {
   /** Until the signal aborts. */
-  const tellProgress = async (wish: OwnershipWish, files: () => number, signal: AbortSignal): Promise<void> => {
+  const tellProgress = (wish: OwnershipWish, files: () => number, signal: AbortSignal): Promise<void> => {
     const place = placeFromUid(wish.directory, wish.pod.metadata.uid);
     const tell = (message: string) =>
       record({ pod: wish.pod.metadata, type: 'Warning', reason: 'VolumePermissionChangeInProgress', message });
-    await clock.sleep(FIRST_WORD_MS, signal);
-    tell(groupChangeIsSlow(place));
-    for (;;) {
-      await clock.sleep(NEXT_WORD_MS, signal);
-      tell(groupChangeProgress(place, files()));
-    }
+    let told = 0;
+    const pass = (): void => {
+      tell(told === 0 ? groupChangeIsSlow(place) : groupChangeProgress(place, files()));
+      told += 1;
+    };
+    const rest = () => clock.sleep(told === 0 ? FIRST_WORD_MS : NEXT_WORD_MS, signal);
+    const about = { podUID: wish.pod.metadata.uid };
+    return supervisor.run(
+      { name: 'volume ownership progress', about, oneOfMany: true, restFirst: true, pass, rest },
+      signal,
+    );
   };
 
   return async (wish, signal) => {
@@ -58,7 +65,7 @@ export function createOwnership({ clock, log, jobs, record }: OwnershipDeps): Gi
     const policy = pod.spec.securityContext?.fsGroupChangePolicy;
     let files = 0;
     using words = linkSignal(signal);
-    tellProgress(wish, () => files, words.signal).catch(() => undefined); // it is over
+    void tellProgress(wish, () => files, words.signal);
     const job = { kind: 'change-group', path: directory, gid: fsGroup, readOnly, policy } as const;
     try {
       const done = await jobs.run(job, {

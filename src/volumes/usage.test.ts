@@ -7,6 +7,7 @@ import { podUid } from '../api/ids.ts';
 import type { Volume } from '../api/volume.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createFileCalls } from '../host/file-calls.ts';
 import { createFileJobs } from '../host/file-jobs.ts';
 import { readMountTable } from '../host/mount-table.ts';
@@ -46,6 +47,7 @@ test('volumes are measured soon after they are there, then once in a period; tho
   const usage = createUsage(
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       log: createSilentLogger(),
       jobs,
       mountTable: (about) => {

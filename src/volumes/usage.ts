@@ -6,6 +6,8 @@ import type { PodUid } from '../api/ids.ts';
 import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
+import { createWakeBit } from '../base/wake.ts';
 import type { DiskUse } from '../host/file-job.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
 import { isForeign, type MountEntry, type MountTable, mountAt, mountsBelow } from '../host/mount-table.ts';
@@ -35,6 +37,7 @@ export interface Usage {
 export interface UsageDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly jobs: FileJobs;
   readonly mountTable: MountTable;
   readonly volumes: () => readonly { readonly uid: PodUid; readonly task: VolumeTask }[];
@@ -126,20 +129,12 @@ export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usage
   };
 
   let stopping: AbortSignal | undefined;
-  let sweeping = false;
-  const alarm = createAlarm(clock, () => {
-    const signal = stopping;
-    if (signal === undefined || signal.aborted || sweeping) return;
-    sweeping = true;
-    sweep(signal)
-      .then((next) => {
-        if (next !== undefined && !signal.aborted) alarm.ringAt(next);
-      })
-      .catch((error: unknown) => log.error('Volumes are not measured any more', { err: error }))
-      .finally(() => {
-        sweeping = false;
-      });
-  });
+  const bit = createWakeBit();
+  const alarm = createAlarm(clock, bit.wake);
+  const pass = async (signal: AbortSignal): Promise<void> => {
+    const next = await sweep(signal);
+    if (next !== undefined && !signal.aborted) alarm.ringAt(next);
+  };
 
   return {
     start: (signal) => {
@@ -147,9 +142,10 @@ export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usage
       stopping = signal;
       signal.addEventListener('abort', alarm.clear, { once: true });
       alarm.ringAt(clock.now() + PAUSE_MS);
+      void deps.supervisor.run({ name: 'volume usage', restFirst: true, pass, rest: bit.wait }, signal);
     },
     noticed: () => {
-      if (stopping !== undefined && !stopping.aborted && !sweeping) alarm.ringAt(clock.now() + FIRST_MEASURE_MS);
+      if (stopping !== undefined && !stopping.aborted) alarm.ringAt(clock.now() + FIRST_MEASURE_MS);
     },
     of: (uid) => [...(uses.get(uid)?.values() ?? [])],
     overLimit: () =>

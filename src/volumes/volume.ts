@@ -33,6 +33,8 @@ export interface VolumeTask {
 
 export interface VolumeTaskDeps {
   readonly clock: Clock;
+  /** Calls something, and reports what it throws. */
+  readonly guard: (call: () => void) => void;
   /** Makes what comes before `setUp`: attaches and stages the device. Answers its unique name. */
   readonly prepare: (task: PrepareWish, signal: AbortSignal) => Promise<string | undefined>;
   readonly onSettled: () => void;
@@ -92,7 +94,7 @@ export function createVolumeTask(deps: VolumeTaskDeps, start: VolumeTaskStart): 
       running = operate();
     } else if (step.until !== undefined) alarm.ringAt(step.until);
   };
-  const alarm = createAlarm(clock, look);
+  const alarm = createAlarm(clock, () => deps.guard(look));
 
   const showsObjects = () => kind.dependsOnPod === true || (kind.dependsOn?.(pod, volume) ?? []).length > 0;
 

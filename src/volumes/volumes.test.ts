@@ -8,6 +8,7 @@ import type { Pod } from '../api/pod.ts';
 import { CodedError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createFileCalls } from '../host/file-calls.ts';
 import { createFileJobs } from '../host/file-jobs.ts';
 import { readMountTable } from '../host/mount-table.ts';
@@ -57,6 +58,7 @@ function scene(
   const volumes = createVolumes(
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       log: createSilentLogger(),
       kinds: [kind],
       jobs,

@@ -9,6 +9,7 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError, describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
 import type { MountTable } from '../host/mount-table.ts';
 import { createCleanUp } from './clean-up.ts';
@@ -79,6 +80,7 @@ export type PodNews =
 export interface VolumesDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly kinds: readonly VolumeKind[];
   readonly jobs: FileJobs;
   readonly mountTable: MountTable;
@@ -118,7 +120,15 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
   const onOperation = deps.onOperation ?? (() => undefined);
   const allTasks = () => [...pods].flatMap(([uid, { tasks }]) => tasks.map((task) => ({ uid, task })));
   const usage = createUsage(
-    { clock, log, jobs: deps.jobs, mountTable: deps.mountTable, volumes: allTasks, onOperation },
+    {
+      clock,
+      log,
+      supervisor: deps.supervisor,
+      jobs: deps.jobs,
+      mountTable: deps.mountTable,
+      volumes: allTasks,
+      onOperation,
+    },
     config,
   );
 
@@ -126,6 +136,7 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
 
   const taskDeps = (uid: PodUid): VolumeTaskDeps => ({
     clock,
+    guard: (call) => deps.supervisor.guard('volumes', { podUID: uid }, call),
     prepare: devices.ensure,
     onSettled: () => {
       pods.get(uid)?.settled();

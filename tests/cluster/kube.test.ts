@@ -8,6 +8,7 @@ import { apiPath, apiPathBelow, type FieldSelector, fieldEquals } from '../../sr
 import { createSystemClock } from '../../src/base/clock.ts';
 import { codeOf, describeError } from '../../src/base/errors.ts';
 import { createSilentLogger, type Logger, type LogValues } from '../../src/base/logger.ts';
+import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
 import { createKube, type Kube, type KubeDeps, type KubeObject } from '../../src/kube/kube.ts';
 import type { Cluster } from '../lab/cluster/cluster.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
@@ -43,6 +44,7 @@ async function accessWith(cluster: Cluster, kubeconfig: string, more: Partial<Ku
   const kube = createKube(
     {
       clock: createSystemClock(),
+      supervisor: createTestSupervisor(createSystemClock()),
       log: createListLogger((message, values) => lines.push({ message, err: values?.['err'] })),
       random: Math.random,
       environment: { PATH: process.env['PATH'] },
@@ -301,7 +303,7 @@ async function restarted(cluster: Cluster): Promise<void> {
     () => 'the list',
   );
   const backs: number[] = [];
-  access.kube.onBack(() => backs.push(performance.now()));
+  access.kube.onBack('test', () => backs.push(performance.now()));
   await server.kill();
   await assert.rejects(whoAmI(access.kube), (error) => codeOf(error) === 'unavailable');
   await until(

@@ -15,7 +15,7 @@ export async function changes(world: ObjectWorld, t: TestContext): Promise<void>
   await world.ready('moving');
   const objects = await objectsAsNode(t, world.cluster);
   const told: { readonly name: string; readonly at: number }[] = [];
-  objects.subscribe(({ name }) => told.push({ name, at: performance.now() }));
+  objects.subscribe('test', ({ name }) => told.push({ name, at: performance.now() }));
   objects.setPods([pod]);
   const first = await objects.configMap('default', 'moving', never);
   assert.equal(first.kind === 'found' && first.object.data?.['k'], '1');

@@ -1,10 +1,12 @@
 /** A cluster whose API server writes down what the node asked of it, and the parts under test inside this process. */
+
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Clock, createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
+import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
 import { createKube, type Kube } from '../../src/kube/kube.ts';
 import { createObjects, type Objects, type ObjectsConfig } from '../../src/objects/objects.ts';
 import type { ApiObject } from '../lab/cluster/api.ts';
@@ -102,6 +104,7 @@ export async function kubeAsNode(t: TestContext, cluster: Cluster, signal: Abort
   const kube = createKube(
     {
       clock: createSystemClock(),
+      supervisor: createTestSupervisor(createSystemClock()),
       log: createSilentLogger(),
       random: Math.random,
       environment: {},
@@ -131,6 +134,7 @@ export async function objectsAsNode(
   const objects = createObjects(
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       log: createSilentLogger(),
       kube,
       record: () => undefined,

@@ -1,4 +1,5 @@
 /** Images of a lab node, through CRI alone: no worker, no pods, events kept in a list. */
+
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import type { Container } from '../../src/api/container.ts';
 import type { Pod, PodSpec } from '../../src/api/pod.ts';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
+import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
 import { readDiskSpace } from '../../src/host/disk.ts';
 import { createImages, type Images, type ImagesConfig, type ImagesDeps } from '../../src/images/images.ts';
 import type { CriClient } from '../../src/runtime/cri/client.ts';
@@ -38,6 +40,7 @@ export async function openImages(
   const images = createImages(
     {
       clock: createSystemClock(),
+      supervisor: createTestSupervisor(createSystemClock()),
       log: createSilentLogger(),
       runtime: cri.images,
       record: ({ type, reason, message }) => events.push(`${type} ${reason} ${message}`),

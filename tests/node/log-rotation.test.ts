@@ -1,4 +1,5 @@
 /** Logs of containers on a real containerd: rotated while they are written, with no line lost, and taken away in time. */
+
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { readFile, readlink, rename, rm } from 'node:fs/promises';
@@ -7,6 +8,7 @@ import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
+import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
 import { createLogRotation } from '../../src/runtime/logs/rotation.ts';
 import { eventually, labNode, startPod } from './cri-support.ts';
 import { podNode, RUNTIMES, runs, until } from './pod-support.ts';
@@ -76,6 +78,7 @@ for (const runtime of RUNTIMES) {
     const rotation = createLogRotation(
       {
         clock: createSystemClock(),
+        supervisor: createTestSupervisor(createSystemClock()),
         log: createSilentLogger(),
         reopen: cri.containers.reopenLog,
         written: () => [{ containerId: container, path: join(folder, 'c.log') }],
@@ -114,6 +117,7 @@ test('a runtime that does not answer keeps the log where it is', async (t) => {
   const rotation = createLogRotation(
     {
       clock: createSystemClock(),
+      supervisor: createTestSupervisor(createSystemClock()),
       log: createSilentLogger(),
       reopen: () => {
         asked += 1;

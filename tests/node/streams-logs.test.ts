@@ -1,4 +1,5 @@
 /** Logs through the kubelet's port on a real containerd: one stream over all files of a log, whatever is rotated meanwhile. */
+
 import assert from 'node:assert/strict';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -6,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
+import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
 import { createLogRotation } from '../../src/runtime/logs/rotation.ts';
 import { never, type PodNode, podNode, type RUNTIMES, runs, until } from './pod-support.ts';
 import { type KubeletClient, kubeletClient } from './streams-support.ts';
@@ -24,6 +26,7 @@ async function rotateFast(t: TestContext, place: PodNode, container: { id: strin
   const rotation = createLogRotation(
     {
       clock,
+      supervisor: createTestSupervisor(clock),
       log: createSilentLogger(),
       reopen: place.cri.containers.reopenLog,
       written: () => [{ containerId: container.id, path: container.path }],

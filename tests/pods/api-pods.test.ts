@@ -19,9 +19,9 @@ const fromFile = (pod: Pod): Pod => ({
   metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'file' } },
 });
 
-function listen(pods: { subscribe(listener: (news: PodNews) => void): unknown }) {
+function listen(pods: { subscribe(name: string, listener: (news: PodNews) => void): unknown }) {
   const gone: string[] = [];
-  pods.subscribe((news) => {
+  pods.subscribe('test', (news) => {
     if (news.kind === 'gone') gone.push(news.uid);
   });
   return gone;

@@ -1,4 +1,5 @@
 /** Pods, actions and observation as they are, over a runtime in memory: everything but the machine. */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,8 @@ import type { Container } from '../../src/api/container.ts';
 import type { Pod } from '../../src/api/pod.ts';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
+import type { SupervisorDeps } from '../../src/base/supervise.ts';
+import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
 import { type Admission, createPods, type Pods, type PodsDeps } from '../../src/pods/pods.ts';
 import { createObserve } from '../../src/runtime/observe/observe.ts';
 import { restorePod } from '../../src/runtime/observe/rules/restore-pod.ts';
@@ -36,6 +39,8 @@ export interface PodWorldOptions {
   readonly identify?: PodsDeps['identify'];
   /** Told of each container that is to be made, as its pod has it then. */
   readonly onContainer?: (container: Container) => void;
+  readonly hashes?: PodsDeps['decisions']['hashes'];
+  readonly beforeRound?: SupervisorDeps['beforeRound'];
 }
 
 const NOTHING = { startup: new Map(), liveness: new Map(), readiness: new Map() };
@@ -49,12 +54,14 @@ export async function podFolder(t: TestContext): Promise<string> {
 export async function podWorld(t: TestContext, options: PodWorldOptions = {}): Promise<PodWorld> {
   const clock = createSystemClock();
   const log = createSilentLogger();
+  const supervisor = createTestSupervisor(clock, { beforeRound: options.beforeRound });
   const runtime = options.runtime ?? createFakeRuntime();
   const folder = options.folder ?? (await podFolder(t));
   const events: PodEvent[] = [];
   const record = (event: PodEvent) => events.push(event);
   const observe = createObserve({
     clock,
+    supervisor,
     log,
     runtime,
     relistMs: options.relistMs ?? 60_000,
@@ -66,6 +73,7 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
   const pods: Pods = createPods(
     {
       clock,
+      supervisor,
       log,
       act,
       observe,
@@ -73,7 +81,7 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
       decisions: {
         backOff: { initialMs: 20, maxMs: 100, resetAfterMs: 600_000 },
         probes: () => NOTHING,
-        hashes: () => new Map(),
+        hashes: options.hashes ?? (() => new Map()),
         restartCounts: () => Promise.resolve(new Map()),
         garbage: (observation, now) => findGarbage(observation, { minimumAge: 0, perContainer: 1 }, now),
       },

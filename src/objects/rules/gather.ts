@@ -1,7 +1,7 @@
 /** Which pods here refer to which objects. */
 import type { Pod } from '../../api/pod.ts';
 import { isStaticPod } from '../../api/pod-traits.ts';
-import { type Reference, type ReferenceKind, referencesOf } from './references.ts';
+import type { Reference, ReferenceKind } from './references.ts';
 
 /** An object that pods here refer to. */
 export interface Referred {
@@ -23,12 +23,12 @@ export function isLiving(pod: Pod): boolean {
 export type ReferredByKind = Readonly<Record<ReferenceKind, ReadonlyMap<string, Referred>>>;
 
 /** Pods stay the same object for as long as they don't change: each is looked through once. */
-export function createGatherer(): (pods: readonly Pod[]) => ReferredByKind {
+export function createGatherer(look: (pod: Pod) => readonly Reference[]): (pods: readonly Pod[]) => ReferredByKind {
   const looked = new WeakMap<Pod, readonly Reference[]>();
   return (pods) => {
     const found = { configMap: new Map<string, MutableReferred>(), secret: new Map<string, MutableReferred>() };
     for (const pod of pods) {
-      const references = looked.get(pod) ?? referencesOf(pod);
+      const references = looked.get(pod) ?? look(pod);
       looked.set(pod, references);
       const { namespace, uid } = pod.metadata;
       for (const { kind, name, byVolume } of references) {

@@ -3,12 +3,14 @@ import type { Clock } from '../../base/clock.ts';
 import type { Part } from '../../base/lifecycle.ts';
 import { localTime } from '../../base/local-time.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { Supervisor } from '../../base/supervise.ts';
 import { keepLogSmall, type RotateDeps, type WrittenLog } from './rotate.ts';
 import { logStamp } from './rules/log-names.ts';
 
 export interface LogRotationDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly reopen: RotateDeps['reopen'];
   /** The logs that running containers write now. */
   readonly written: () => readonly WrittenLog[];
@@ -53,20 +55,12 @@ export function createLogRotation(deps: LogRotationDeps, config: LogRotationConf
     await Promise.all(Array.from({ length: config.workers }, work));
   };
 
-  const run = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      await lookAtAll(signal);
-      await clock.sleep(config.intervalMs, signal);
-    }
-  };
-
   return {
     name: 'log rotation',
     start: (signal) => {
       if (config.maxSize < 0n) return;
-      running = run(signal).catch((error) => {
-        if (!signal.aborted) log.error('Logs are not rotated any more', { err: error });
-      });
+      const rest = () => clock.sleep(config.intervalMs, signal);
+      running = deps.supervisor.run({ name: 'log rotation', pass: lookAtAll, rest }, signal);
     },
     stop: async () => {
       await running;

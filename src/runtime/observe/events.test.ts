@@ -4,6 +4,7 @@ import { podUid } from '../../api/ids.ts';
 import { CodedError } from '../../base/errors.ts';
 import { createSilentLogger } from '../../base/logger.ts';
 import { createManualClock } from '../../base/manual-clock.ts';
+import { createTestSupervisor } from '../../base/supervise-testing.ts';
 import { type ContainerEventResponse, ContainerEventType, PodSandboxStatus } from '../../wire/gen/cri-runtime-v1.ts';
 import type { ContainerdEvent } from '../containerd-events.ts';
 import { createAnnouncedEnds } from './announced-ends.ts';
@@ -25,6 +26,7 @@ function setUp(streams: Partial<EventStreams> = {}) {
   const living = new AbortController();
   const follower = createEventFollower({
     clock,
+    supervisor: createTestSupervisor(clock),
     log: createSilentLogger(),
     runtime: {
       watchEvents: (onEvent, signal) => {

@@ -5,9 +5,10 @@
 import type { PodUid } from '../../api/ids.ts';
 import { podUid } from '../../api/ids.ts';
 import type { Clock } from '../../base/clock.ts';
-import { codeOf } from '../../base/errors.ts';
+import { codeOf, isClassified } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { linkSignal } from '../../base/signal.ts';
+import type { Supervisor } from '../../base/supervise.ts';
 import { isLastWord } from '../../plan/plan-ahead.ts';
 import { type ContainerEventResponse, ContainerEventType } from '../../wire/gen/cri-runtime-v1.ts';
 import type { ContainerdEvent } from '../containerd-events.ts';
@@ -21,6 +22,7 @@ export interface EventStreams {
 export interface EventFollowerDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly runtime: EventStreams;
   /** Finds what happened while nobody listened. */
   readonly relist: (signal: AbortSignal) => Promise<void>;
@@ -119,20 +121,20 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
     }
   };
 
-  const follow = async (signal: AbortSignal): Promise<void> => {
+  const follow = (signal: AbortSignal): Promise<void> => {
     let wait = FIRST_RETRY_MS;
-    while (!signal.aborted) {
+    const pass = async (): Promise<void> => {
       const began = clock.mono();
       try {
         await round(signal);
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted || !isClassified(error)) throw error;
         log.v(2)?.info('Events of the container runtime ended', { err: error });
       }
       // A stream that ends as soon as it is opened must not be opened all the time.
       wait = clock.mono() - began > SECOND_RELIST_MS ? FIRST_RETRY_MS : Math.min(wait * 2, LONGEST_RETRY_MS);
-      await clock.sleep(wait, signal).catch(() => undefined);
-    }
+    };
+    return deps.supervisor.run({ name: 'runtime events', pass, rest: () => clock.sleep(wait, signal) }, signal);
   };
 
   return { follow, criTells: () => !cri.missing };

@@ -7,6 +7,7 @@ import { type ContainerId, containerId, type PodUid } from '../../api/ids.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Part } from '../../base/lifecycle.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { Supervisor } from '../../base/supervise.ts';
 import type { AnnouncedEnd, Observation } from '../../plan/observation.ts';
 import {
   type Container,
@@ -38,6 +39,7 @@ export interface ObservedRuntime extends EventStreams {
 export interface ObserveDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly runtime: ObservedRuntime;
   /** Something of this pod has changed, or may have. Must not wait for anything. */
   readonly wake: (uid: PodUid) => void;
@@ -75,7 +77,7 @@ interface Known {
 }
 
 export function createObserve(deps: ObserveDeps): Observe {
-  const { clock, log, runtime, wake, onList } = deps;
+  const { clock, log, supervisor, runtime, wake, onList } = deps;
   const calls: StatusCalls = {
     sandbox: (id, signal) => runtime.sandboxes.status(id, {}, signal),
     container: (id, signal) => runtime.containers.status(id, {}, signal),
@@ -171,21 +173,18 @@ export function createObserve(deps: ObserveDeps): Observe {
     onList([...found.values()].map(listedPod));
   };
 
-  const relisting = createRelisting({ clock, log, relist, longestMs: deps.relistMs ?? RELIST_MS });
+  const relisting = createRelisting({ clock, log, supervisor, relist, longestMs: deps.relistMs ?? RELIST_MS });
   const owner = (id: string) => owners.get(id);
-  const follower = createEventFollower({ clock, log, runtime, relist, owner, ends, wake, foretell: deps.foretell });
-  let following: Promise<void> = Promise.resolve();
+  const follower = createEventFollower({ ...deps, relist, owner, ends });
+  let following: Promise<unknown> = Promise.resolve();
   return {
     name: 'runtime events',
     start: (signal) => {
-      following = Promise.all([follower.follow(signal), relisting.run(signal)]).then(
-        () => undefined,
-        (error) => {
-          if (!signal.aborted) throw error;
-        },
-      );
+      following = Promise.all([follower.follow(signal), relisting.run(signal)]);
     },
-    stop: () => following,
+    stop: async () => {
+      await following;
+    },
     read,
     list: async (signal) => [...(await listAll(signal)).values()].map(listedPod),
     forget: (uid) => {

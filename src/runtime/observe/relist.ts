@@ -4,12 +4,15 @@
  */
 import { createAlarm } from '../../base/alarm.ts';
 import type { Clock } from '../../base/clock.ts';
+import { isClassified } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { Supervisor } from '../../base/supervise.ts';
 import { createWakeBit } from '../../base/wake.ts';
 
 export interface RelistDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly relist: (signal: AbortSignal) => Promise<void>;
   /** The pace at rest, ms. */
   readonly longestMs: number;
@@ -24,19 +27,26 @@ export interface Relisting {
 
 const SHORTEST_MS = 2000;
 
-export function createRelisting({ clock, log, relist, longestMs }: RelistDeps): Relisting {
+export function createRelisting({ clock, log, supervisor, relist, longestMs }: RelistDeps): Relisting {
   const bit = createWakeBit();
   const alarm = createAlarm(clock, bit.wake);
   let wait = Math.min(SHORTEST_MS, longestMs);
   let runs = false;
 
   const list = async (signal: AbortSignal): Promise<void> => {
+    // Before the list: what it finds begins a new round.
+    wait = Math.min(wait * 2, longestMs);
     try {
       await relist(signal);
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted || !isClassified(error)) throw error;
       log.v(2)?.info('Could not list what the container runtime has', { err: error });
     }
+  };
+
+  const rest = (signal: AbortSignal): Promise<void> => {
+    alarm.ringAt(clock.now() + wait);
+    return bit.wait(signal);
   };
 
   return {
@@ -46,18 +56,9 @@ export function createRelisting({ clock, log, relist, longestMs }: RelistDeps): 
     },
     run: async (signal) => {
       runs = true;
-      try {
-        while (!signal.aborted) {
-          alarm.ringAt(clock.now() + wait);
-          await bit.wait(signal);
-          // Before the list: what it finds begins a new round.
-          wait = Math.min(wait * 2, longestMs);
-          await list(signal);
-        }
-      } finally {
-        runs = false;
-        alarm.clear();
-      }
+      await supervisor.run({ name: 'runtime relist', restFirst: true, pass: list, rest }, signal);
+      runs = false;
+      alarm.clear();
     },
   };
 }

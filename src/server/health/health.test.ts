@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createSystemClock } from '../../base/clock.ts';
 import type { Part } from '../../base/lifecycle.ts';
 import { createSilentLogger, type Logger } from '../../base/logger.ts';
+import { createTestSupervisor } from '../../base/supervise-testing.ts';
 import { createHealthChecks, type HealthChecks } from './checks.ts';
 import { createHealthServer } from './health.ts';
 import { healthPage } from './page.ts';
@@ -39,7 +40,10 @@ describe('health port', { timeout: 10_000 }, () => {
     checks = createHealthChecks();
     stopping = new AbortController();
     errors.length = 0;
-    part = createHealthServer({ address: '127.0.0.1', port }, { clock, log, checks });
+    part = createHealthServer(
+      { address: '127.0.0.1', port },
+      { clock, supervisor: createTestSupervisor(clock), log, checks },
+    );
     checks.add({ name: 'ping', check: healthy });
     checks.add({ name: 'syncloop', check: () => Promise.resolve(undefined) });
   });
@@ -119,7 +123,10 @@ describe('health port', { timeout: 10_000 }, () => {
   it('tries again when the port is taken, until it is free', async () => {
     const other = await listenAnywhere();
     port = other.port;
-    part = createHealthServer({ address: '127.0.0.1', port }, { clock, log, checks });
+    part = createHealthServer(
+      { address: '127.0.0.1', port },
+      { clock, supervisor: createTestSupervisor(clock), log, checks },
+    );
     await part.start(stopping.signal);
     assert.deepEqual(errors, ['Failed to start healthz server']);
     await new Promise((resolve) => other.server.close(resolve));
@@ -141,7 +148,10 @@ describe('health port', { timeout: 10_000 }, () => {
   });
 
   it('is off with port 0', async () => {
-    part = createHealthServer({ address: '127.0.0.1', port: 0 }, { clock, log, checks });
+    part = createHealthServer(
+      { address: '127.0.0.1', port: 0 },
+      { clock, supervisor: createTestSupervisor(clock), log, checks },
+    );
     await part.start(stopping.signal);
     await assert.rejects(get('/healthz'));
   });

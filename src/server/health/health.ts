@@ -5,6 +5,7 @@ import { describeError } from '../../base/errors.ts';
 import type { Part } from '../../base/lifecycle.ts';
 import type { Logger } from '../../base/logger.ts';
 import { linkSignal } from '../../base/signal.ts';
+import type { Supervisor } from '../../base/supervise.ts';
 import { askHealth, isHealthPath } from './ask.ts';
 import type { HealthChecks } from './checks.ts';
 import type { PageAnswer } from './page.ts';
@@ -18,6 +19,7 @@ export interface HealthConfig {
 export interface HealthDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly checks: HealthChecks;
 }
 
@@ -52,15 +54,17 @@ export function createHealthServer(config: HealthConfig, deps: HealthDeps): Part
 
   async function retry(first: unknown, signal: AbortSignal): Promise<void> {
     let failure = first;
-    for (
-      let wait = FIRST_RETRY_MS;
-      failure !== undefined && !signal.aborted;
-      wait = Math.min(wait * 2, LONGEST_RETRY_MS)
-    ) {
+    let wait = FIRST_RETRY_MS;
+    const rest = async (): Promise<void> => {
       deps.log.error('Failed to start healthz server', { err: failure, retryInMs: wait });
-      await deps.clock.sleep(wait, signal).catch(() => undefined);
-      if (!signal.aborted) failure = await open(signal);
-    }
+      await deps.clock.sleep(wait, signal);
+      wait = Math.min(wait * 2, LONGEST_RETRY_MS);
+    };
+    const pass = async (): Promise<void> => {
+      failure = await open(signal);
+    };
+    const isDone = () => failure === undefined;
+    await deps.supervisor.run({ name: 'health server listen', restFirst: true, pass, rest, isDone }, signal);
   }
 }
 

@@ -16,6 +16,7 @@ import { describe, it } from 'node:test';
 import { createSystemClock } from '../../base/clock.ts';
 import { createSilentLogger } from '../../base/logger.ts';
 import { createManualClock } from '../../base/manual-clock.ts';
+import { createTestSupervisor } from '../../base/supervise-testing.ts';
 import { createHost } from '../../host/host.ts';
 import { issueCertificate } from './certificate.ts';
 import { integer, objectId, time } from './der.ts';
@@ -137,7 +138,8 @@ describe('files of certificates', () => {
     const errors: string[] = [];
     const stopping = new AbortController();
     const logging = { ...log, error: (message: string) => void errors.push(message) };
-    const deps = { clock, log: logging, onChange: ({ key }: { key: string }) => void seen.push(key) };
+    const supervisor = createTestSupervisor(clock);
+    const deps = { clock, log: logging, supervisor, onChange: ({ key }: { key: string }) => void seen.push(key) };
     const watching = watchTlsFiles(files, await readTlsMaterial(files), deps, stopping.signal);
     const tick = async () => {
       await clock.advance(10_000);
@@ -179,7 +181,9 @@ describe('files of certificates', () => {
     let tell: (key: string) => void = () => undefined;
     const stopping = new AbortController();
     const anHour = 3_600_000;
-    const deps = { clock: createSystemClock(), log, inotify: host.inotify, everyMs: anHour };
+    const clock = createSystemClock();
+    const supervisor = createTestSupervisor(clock);
+    const deps = { clock, log, supervisor, inotify: host.inotify, everyMs: anHour };
     const watching = watchTlsFiles(
       files,
       await readTlsMaterial(files),

@@ -6,6 +6,7 @@ import { createAlarm } from '../../base/alarm.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CodedError, describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { Supervisor } from '../../base/supervise.ts';
 import { createWakeBit } from '../../base/wake.ts';
 import type { Inotify } from '../../host/inotify.ts';
 import { createFileNews } from './file-news.ts';
@@ -115,6 +116,7 @@ const LONGEST_SETTLE_MS = 2000;
 export interface TlsWatchDeps {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly supervisor: Supervisor;
   readonly inotify?: Pick<Inotify, 'watch'> | undefined;
   readonly everyMs?: number | undefined;
   onChange(material: TlsMaterial): void;
@@ -132,32 +134,32 @@ export async function watchTlsFiles(
   const bit = createWakeBit();
   const alarm = createAlarm(clock, bit.wake);
   let events = 0;
+  let seen = 0;
   const onNews = () => {
     events += 1;
     bit.wake();
   };
   const news = inotify && createFileNews({ inotify, log, onNews });
   const paths = [files.certificate, files.key, files.clientCa].filter((path) => path !== '');
-  try {
-    // What changed before the watch was there is seen with the first look.
-    for (let seen = 0; ; seen = events) {
-      await news?.follow(paths);
-      await look();
-      if (events === seen) alarm.ringAt(clock.now() + everyMs);
-      await bit.wait(signal);
-      alarm.clear();
-      const since = clock.mono();
-      for (let last = seen; events !== last && clock.mono() - since < LONGEST_SETTLE_MS; ) {
-        last = events;
-        await clock.sleep(SETTLE_MS, signal);
-      }
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  } finally {
+  // What changed before the watch was there is seen with the first look.
+  const pass = async (): Promise<void> => {
+    await news?.follow(paths);
+    await look();
+  };
+  const rest = async (): Promise<void> => {
+    if (events === seen) alarm.ringAt(clock.now() + everyMs);
+    await bit.wait(signal);
     alarm.clear();
-    news?.close();
-  }
+    const since = clock.mono();
+    for (let last = seen; events !== last && clock.mono() - since < LONGEST_SETTLE_MS; ) {
+      last = events;
+      await clock.sleep(SETTLE_MS, signal);
+    }
+    seen = events;
+  };
+  await deps.supervisor.run({ name: 'server certificate files', pass, rest }, signal);
+  alarm.clear();
+  news?.close();
 }
 
 /** Reads what is there; tells of it if it is new and good. */

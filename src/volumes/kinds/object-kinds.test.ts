@@ -307,6 +307,7 @@ describe('while the pod runs', () => {
     const task = createVolumeTask(
       {
         clock,
+        guard: (call) => call(),
         prepare: () => Promise.resolve(undefined),
         onSettled: () => settled.resolve(),
         onFailed: (_, __, error) => settled.reject(error),
