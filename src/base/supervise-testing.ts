@@ -6,3 +6,13 @@ import { createSupervisor, type Supervisor, type SupervisorDeps } from './superv
 export function createTestSupervisor(clock: Clock, more: Partial<SupervisorDeps> = {}): Supervisor {
   return createSupervisor({ clock, log: createSilentLogger(), random: () => 1, ...more });
 }
+
+/** A fault for `beforeRound`: the loop of this name throws once. */
+export function throwOnce(name: string): (loop: string) => void {
+  let hasThrown = false;
+  return (loop) => {
+    if (hasThrown || loop !== name) return;
+    hasThrown = true;
+    throw new Error(`injected into ${name}`);
+  };
+}

@@ -11,7 +11,7 @@ import { podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { createSystemClock } from '../base/clock.ts';
 import { createSilentLogger } from '../base/logger.ts';
-import { createTestSupervisor } from '../base/supervise-testing.ts';
+import { createTestSupervisor, throwOnce } from '../base/supervise-testing.ts';
 import { parseCgroupMounts } from '../host/cgroup-mounts.ts';
 import { createCgroups } from '../host/cgroups.ts';
 import { createResources, type NodeEvent, type Resources, type ResourcesConfig } from './resources.ts';
@@ -45,7 +45,8 @@ async function createPlace(t: TestContext, more: Partial<ResourcesConfig> = {}, 
   const resources = createResources(
     {
       clock: createSystemClock(),
-      supervisor: createTestSupervisor(createSystemClock()),
+      // It is in force all the same after its loop has failed.
+      supervisor: createTestSupervisor(createSystemClock(), { beforeRound: throwOnce('node allocatable') }),
       log: createSilentLogger(),
       cgroups,
       machine: () => ({ cpus: 2, memory: 2n ** 34n, ephemeralStorage: 2n ** 36n, hugePages: new Map(), pids: 4000n }),

@@ -167,11 +167,15 @@ function createPort(
   return {
     listen: () =>
       new Promise((resolve) => {
-        server.once('error', resolve);
-        server.listen({ host: address, port }, () => {
-          server.removeListener('error', resolve);
-          resolve(undefined);
-        });
+        // Neither listener may stay behind: a port that is taken is tried again and again.
+        const settle = (failure?: Error) => {
+          server.removeListener('error', settle);
+          server.removeListener('listening', settle);
+          resolve(failure);
+        };
+        server.once('error', settle);
+        server.once('listening', settle);
+        server.listen({ host: address, port });
       }),
     close: () =>
       new Promise((resolve) => {

@@ -7,7 +7,7 @@ import type { Pod } from '../api/pod.ts';
 import { createSystemClock } from '../base/clock.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
-import { createTestSupervisor } from '../base/supervise-testing.ts';
+import { createTestSupervisor, throwOnce } from '../base/supervise-testing.ts';
 import { createFileCalls } from '../host/file-calls.ts';
 import { createFileJobs, type FileJobs } from '../host/file-jobs.ts';
 import { FILE_PROCESS_ARGUMENT } from '../host/file-process-argument.ts';
@@ -61,6 +61,22 @@ test('a pod that waits long for its files hears why, and how far it is', async (
   await done;
   await clock.advance(200_000);
   assert.equal(events.length, 2);
+});
+
+test('volume ownership progress is told also after its loop has failed', async () => {
+  const clock = createManualClock();
+  const events: string[] = [];
+  const supervisor = createTestSupervisor(clock, { beforeRound: throwOnce('volume ownership progress') });
+  const finish = Promise.withResolvers<unknown>();
+  const jobs = { run: () => finish.promise, close: () => undefined } as unknown as FileJobs;
+  const record = ({ reason }: { readonly reason: string }) => void events.push(reason);
+  const give = createOwnership({ clock, supervisor, log: createSilentLogger(), jobs, record });
+  const done = give({ pod: POD, directory: '/r/v', fsGroup: 3000, readOnly: false, foreign: true }, never);
+  await new Promise((resolve) => setImmediate(resolve));
+  await clock.advance(120_000);
+  assert.deepEqual(events, ['VolumePermissionChangeInProgress', 'VolumePermissionChangeInProgress']);
+  finish.resolve({ files: 1, failed: 0, firstFailure: undefined });
+  await done;
 });
 
 test('many files are changed in a process of their own, and nobody waits for the event loop', {
