@@ -129,6 +129,34 @@ describe('a watch', () => {
     };
   };
 
+  test('goes on past items that are no objects, and past a listener that throws', async () => {
+    const told: string[] = [];
+    const tell = (objects: readonly KubeObject[]) => {
+      for (const { metadata } of objects) {
+        if (metadata.name === 'bad') throw new TypeError('bad object');
+        told.push(metadata.name);
+      }
+    };
+    const odd = (response: Response) =>
+      sendJson(response, 200, { metadata: { resourceVersion: '5' }, items: [null, 7, {}, object('a', 5)] });
+    const listener = {
+      replaced: tell,
+      changed: (one: KubeObject) => tell([one]),
+      removed: (one: KubeObject) => tell([one]),
+    };
+    const events = [event('ADDED', 'bad', 6), event('DELETED', 'bad', 7), event('ADDED', 'b', 8)];
+    const w = await run({ lists: [odd], watches: [lines(...events)] }, { listener });
+    await using _ = w;
+    await until(() => told.length === 2, 'both good objects');
+    assert.deepEqual(
+      [told, w.asked],
+      [
+        ['a', 'b'],
+        ['list 0', 'watch 5'],
+      ],
+    );
+  });
+
   test('lists, then tells every change', async () => {
     const script = {
       lists: [list(5, 'a', 'b')],

@@ -131,6 +131,24 @@ test('objects: services, unknown at first', async () => {
   assert.equal(objects.services()?.length, 1);
 });
 
+test('objects: one that cannot be read is left out of its list', async () => {
+  const { kube, objects } = await setUp();
+  const { listener } = kube.running(SERVICES);
+  const bad = { metadata: meta('bad', 'ns'), spec: { ports: 'http' } };
+  listener.replaced([bad, { metadata: meta('web', 'ns') }]);
+  assert.deepEqual(
+    objects.services()?.map(({ name }) => name),
+    ['web'],
+  );
+});
+
+test('objects: a pod whose references cannot be read costs the others nothing', async () => {
+  const { kube, objects } = await setUp();
+  const bad = pod('bad', { volumes: 'none' as never });
+  objects.setPods([bad, pod('good', withMap('m'))]);
+  assert.ok(kube.running('/api/v1/namespaces/ns/configmaps', 'metadata.name=m'));
+});
+
 test('objects: the handler of a runtime class', async () => {
   const { clock, kube, objects } = await setUp();
   const early = objects.runtimeHandler('plain', never);

@@ -8,6 +8,7 @@ import { parseTimestamp } from '../api/timestamp.ts';
 import { createAlarm } from '../base/alarm.ts';
 import { assertNever } from '../base/assert-never.ts';
 import { CodedError, codeOf, describeError, isClassified } from '../base/errors.ts';
+import type { LogValues } from '../base/logger.ts';
 import { type LinkedSignal, linkSignal } from '../base/signal.ts';
 import { createWakeBit } from '../base/wake.ts';
 import { emptyObservation, type Observation } from '../plan/observation.ts';
@@ -233,21 +234,24 @@ export function createWorker(
     const wait = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
     // A runtime that is away is told of once, by whoever watches it, not by every pod.
     const told = codeOf(error) === 'unavailable' ? log.v(2) : log;
-    told?.warn('Could not do what the pod needs: trying again', { err: error, step: state.step, retryInMs: wait });
-    if (!isClassified(error)) reportBug(error);
+    const values = { err: error, step: state.step, retryInMs: wait };
+    if (isClassified(error)) told?.warn('Could not do what the pod needs: trying again', values);
+    else reportBug(error, values);
     alarm.ringAt(clock.now() + wait);
   };
 
   /** Nobody expected it: an error in handling just this pod. */
-  const reportBug = (error: unknown): void => {
-    log.error('Error syncing pod, skipping', { err: error, stack: error instanceof Error ? error.stack : undefined });
+  const reportBug = (error: unknown, values: LogValues): void => {
+    const stack = error instanceof Error ? error.stack : undefined;
+    log.error('Error syncing pod, skipping', { ...values, stack });
     const message = `error syncing pod: ${describeError(error)}`;
     deps.record({ pod: state.pod.metadata, type: 'Warning', reason: 'FailedSync', message });
   };
 
   const run = async (): Promise<void> => {
     const { name, namespace } = initial.pod.metadata;
-    if (isNew) publish(emptyObservation(uid, name, namespace, clock.mono()), undefined);
+    const first = () => publish(emptyObservation(uid, name, namespace, clock.mono()), undefined);
+    if (isNew) deps.supervisor.guard('pod worker', about, first);
     const isDone = () => state.step === 'gone';
     const loop = { name: 'pod worker', about, oneOfMany: true, pass: runPass, rest: bit.wait, isDone };
     await deps.supervisor.run(loop, signal);
