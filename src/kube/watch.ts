@@ -68,7 +68,7 @@ export function createWatch<T extends KubeObject>(deps: WatchDeps, wish: WatchWi
       const loop = {
         name: 'API watch',
         about: { path: wish.path },
-        // One for each object that pods refer to.
+        // The watches of objects that pods refer to; those of the node and its pods list apart.
         oneOfMany: wish.inOne === true,
         pass: () => watch.round(),
         rest: () => Promise.resolve(),
