@@ -4,12 +4,12 @@ import { setFlagsFromString } from 'node:v8';
 import { createSystemClock } from './base/clock.ts';
 import { describeError } from './base/errors.ts';
 import type { Logger } from './base/logger.ts';
-import type { Kubelet } from './compose.ts';
-import type { ProcessDoor } from './compose-server.ts';
+import type { Kubelet } from './compose/compose.ts';
+import type { ProcessDoor } from './compose/server.ts';
 import { type Config, type ConfigOutcome, readConfig } from './config/config.ts';
+import { createReload } from './config/reload.ts';
 import { FILE_PROCESS_ARGUMENT } from './host/file-process-argument.ts';
 import { cgroupVersion, memoryBytes, numaNodes, onlineCpus } from './host/machine.ts';
-import { createReload } from './reload.ts';
 import { createCallerFinder } from './telemetry/caller.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { logSettings } from './telemetry/log-settings.ts';
@@ -80,7 +80,7 @@ function refuse({ problems, warnings, hint }: Extract<ConfigOutcome, { kind: 're
 }
 
 async function run(config: Config, warnings: readonly string[]): Promise<void> {
-  const { createKubelet } = await import('./compose.ts');
+  const { createKubelet } = await import('./compose/compose.ts');
   const { createHost } = await import('./host/host.ts');
   tuneCompiler();
   const clock = createSystemClock();

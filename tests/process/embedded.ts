@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger, type Logger } from '../../src/base/logger.ts';
-import { createKubelet, type Kubelet, type KubeletDeps } from '../../src/compose.ts';
+import { createKubelet, type Kubelet, type KubeletDeps } from '../../src/compose/compose.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import { createHost } from '../../src/host/host.ts';
 import { askServer, freePort, temporaryDirectory, workingConfig } from './kubelet.ts';

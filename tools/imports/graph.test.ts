@@ -6,7 +6,7 @@ const value = (from: string, to: string) => ({ from, to, typeOnly: false });
 
 test('arrows go between folders, without types, bare modules and the ground', () => {
   const graph = folderGraph([
-    value('compose.ts', 'pods/pods.ts'),
+    value('main.ts', 'pods/pods.ts'),
     value('pods/pods.ts', 'plan/plan.ts'),
     value('pods/pods.ts', 'base/clock.ts'),
     value('pods/pods.ts', 'pods/worker.ts'),

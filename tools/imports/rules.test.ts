@@ -10,7 +10,8 @@ const cases: readonly [string, Import, RegExp | undefined][] = [
   ['only through the door', { from: 'pods/pods.ts', to: 'config/flags/table.ts', typeOnly: false }, /no front door/],
   ['parts meet in compose', { from: 'pods/pods.ts', to: 'images/images.ts', typeOnly: false }, /compose/],
   ['types of a part may be named', { from: 'pods/pods.ts', to: 'images/images.ts', typeOnly: true }, undefined],
-  ['compose sees all', { from: 'compose.ts', to: 'pods/pods.ts', typeOnly: false }, undefined],
+  ['compose sees all', { from: 'compose/compose.ts', to: 'pods/pods.ts', typeOnly: false }, undefined],
+  ['nobody sees compose', { from: 'pods/pods.ts', to: 'compose/compose.ts', typeOnly: true }, /higher layer/],
   ['rules stay pure', { from: 'eviction/rules/rank.ts', to: 'node:fs', typeOnly: false }, /pure/],
   [
     'rules use no effect of their part',

@@ -1,10 +1,14 @@
 /** What goes through the counted ports is as it was, and is counted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Act, ActContext, Outcome } from './act/act.ts';
-import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from './act/ports.ts';
-import type { Pod } from './api/pod.ts';
-import { createSilentLogger } from './base/logger.ts';
+import type { Act, ActContext, Outcome } from '../act/act.ts';
+import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from '../act/ports.ts';
+import type { Pod } from '../api/pod.ts';
+import { createSilentLogger } from '../base/logger.ts';
+import type { Cgroups } from '../host/cgroups.ts';
+import type { Action } from '../plan/plan.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { createWorkMetrics } from '../telemetry/metrics-work.ts';
 import {
   type Counting,
   countAct,
@@ -14,12 +18,8 @@ import {
   countImages,
   countRuntime,
   countUserNamespaces,
-} from './compose-counted.ts';
-import { askDriver } from './compose-resources.ts';
-import type { Cgroups } from './host/cgroups.ts';
-import type { Action } from './plan/plan.ts';
-import { createMetrics } from './telemetry/metrics.ts';
-import { createWorkMetrics } from './telemetry/metrics-work.ts';
+} from './counted.ts';
+import { askDriver } from './resources.ts';
 
 const never = new AbortController().signal;
 

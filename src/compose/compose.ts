@@ -2,30 +2,30 @@
  * The composition root: builds every part of a kubelet from its configuration and the doors to the machine, top to bottom, and is
  * the only file that knows them all. Two kubelets can live in one process: everything they share is passed in.
  */
-import type { Clock } from './base/clock.ts';
-import { CodedError } from './base/errors.ts';
-import { createLifecycle, type Part, type StopReport } from './base/lifecycle.ts';
-import type { Logger } from './base/logger.ts';
-import { createSupervisor, type Supervisor, type SupervisorDeps } from './base/supervise.ts';
-import { composeKube } from './compose-kube.ts';
-import { composeMetrics, type Meters } from './compose-metrics.ts';
-import { composePods } from './compose-pods.ts';
-import { composeServer, type ProcessDoor } from './compose-server.ts';
-import type { Config } from './config/config.ts';
-import type { OwnProgram } from './host/file-jobs.ts';
-import type { Host } from './host/host.ts';
-import type { FileLock } from './host/lock-file.ts';
-import type { Surroundings } from './images/ports.ts';
-import { CONTAINER_LOGS_DIRECTORY, DEVICE_PLUGINS_DIRECTORY, ensureDataDirectories } from './node/data-directories.ts';
-import { refuseMachine } from './node/rules/machine.ts';
-import type { Pods } from './pods/pods.ts';
-import { createRunOnce } from './pods/run-once.ts';
-import { createCriClient } from './runtime/cri/client.ts';
-import { DEFAULT_CRI_TIMEOUTS } from './runtime/cri/timeouts.ts';
-import { createRuntimeHealth } from './runtime/health.ts';
-import { createHealthChecks, type HealthChecks } from './server/health/checks.ts';
-import { createHealthServer } from './server/health/health.ts';
-import { createEventLoopLag } from './telemetry/event-loop-lag.ts';
+import type { Clock } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
+import { createLifecycle, type Part, type StopReport } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import { createSupervisor, type Supervisor, type SupervisorDeps } from '../base/supervise.ts';
+import type { Config } from '../config/config.ts';
+import type { OwnProgram } from '../host/file-jobs.ts';
+import type { Host } from '../host/host.ts';
+import type { FileLock } from '../host/lock-file.ts';
+import type { Surroundings } from '../images/ports.ts';
+import { CONTAINER_LOGS_DIRECTORY, DEVICE_PLUGINS_DIRECTORY, ensureDataDirectories } from '../node/data-directories.ts';
+import { refuseMachine } from '../node/rules/machine.ts';
+import type { Pods } from '../pods/pods.ts';
+import { createRunOnce } from '../pods/run-once.ts';
+import { createCriClient } from '../runtime/cri/client.ts';
+import { DEFAULT_CRI_TIMEOUTS } from '../runtime/cri/timeouts.ts';
+import { createRuntimeHealth } from '../runtime/health.ts';
+import { createHealthChecks, type HealthChecks } from '../server/health/checks.ts';
+import { createHealthServer } from '../server/health/health.ts';
+import { createEventLoopLag } from '../telemetry/event-loop-lag.ts';
+import { composeKube } from './kube.ts';
+import { composeMetrics, type Meters } from './metrics.ts';
+import { composePods } from './pods.ts';
+import { composeServer, type ProcessDoor } from './server.ts';
 
 export interface KubeletDeps {
   readonly clock: Clock;

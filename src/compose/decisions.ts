@@ -1,12 +1,12 @@
 /** What decisions about pods depend on besides the pod itself. */
-import type { Pod } from './api/pod.ts';
-import { allContainers } from './api/pod-traits.ts';
-import type { Config } from './config/config.ts';
-import type { Observation } from './plan/observation.ts';
-import type { BackOffSettings } from './plan/snapshot.ts';
-import type { DecisionInputs } from './pods/worker-deps.ts';
-import { findGarbage, shareOfDead } from './runtime/rules/garbage.ts';
-import { hashContainer } from './runtime/spec/hash.ts';
+import type { Pod } from '../api/pod.ts';
+import { allContainers } from '../api/pod-traits.ts';
+import type { Config } from '../config/config.ts';
+import type { Observation } from '../plan/observation.ts';
+import type { BackOffSettings } from '../plan/snapshot.ts';
+import type { DecisionInputs } from '../pods/worker-deps.ts';
+import { findGarbage, shareOfDead } from '../runtime/rules/garbage.ts';
+import { hashContainer } from '../runtime/spec/hash.ts';
 
 const CRASH_INITIAL_MS = 10_000;
 const CRASH_MAX_MS = 300_000;

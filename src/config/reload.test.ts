@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createSilentLogger, type Logger, type LogValues } from './base/logger.ts';
-import { type Config, type ConfigOutcome, readConfig } from './config/config.ts';
+import { createSilentLogger, type Logger, type LogValues } from '../base/logger.ts';
+import { type Config, type ConfigOutcome, readConfig } from './config.ts';
 import { createReload } from './reload.ts';
 
 function read(fields: Readonly<Record<string, unknown>>): ConfigOutcome {

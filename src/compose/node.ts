@@ -1,21 +1,21 @@
 /** The part of the composition root that knows this machine as a node: its name, its addresses, its object at the API server. */
 import { hostname } from 'node:os';
-import { formatDuration } from './api/duration.ts';
-import type { StringMap } from './api/meta.ts';
-import type { KubeNode, Taint } from './api/node.ts';
+import { formatDuration } from '../api/duration.ts';
+import type { StringMap } from '../api/meta.ts';
+import type { KubeNode, Taint } from '../api/node.ts';
+import type { Config } from '../config/config.ts';
+import type { RecordEvent } from '../events/events.ts';
+import { architecture, kernelVersion, osImage, readFirst, systemUuid } from '../host/identity.ts';
+import { cgroupVersion, swapBytes } from '../host/machine.ts';
+import { createInterfaceReader, listDefaultRoutes, resolveName } from '../host/network.ts';
+import type { Kube } from '../kube/kube.ts';
+import { type AddressBook, createAddressBook, internalIpsOf } from '../node/address-book.ts';
+import { createNode, type Node, type NodeDeps, type NodeFacts } from '../node/node.ts';
+import { initialLabels, type NodeIdentity } from '../node/rules/initial-node.ts';
+import { computeDeclaredFeatures, type DeclarableFeature, type MachineIdentity } from '../node/rules/node-info.ts';
+import type { Resources } from '../resources/resources.ts';
+import type { CriClient } from '../runtime/cri/client.ts';
 import type { PartDeps } from './compose.ts';
-import type { Config } from './config/config.ts';
-import type { RecordEvent } from './events/events.ts';
-import { architecture, kernelVersion, osImage, readFirst, systemUuid } from './host/identity.ts';
-import { cgroupVersion, swapBytes } from './host/machine.ts';
-import { createInterfaceReader, listDefaultRoutes, resolveName } from './host/network.ts';
-import type { Kube } from './kube/kube.ts';
-import { type AddressBook, createAddressBook, internalIpsOf } from './node/address-book.ts';
-import { createNode, type Node, type NodeDeps, type NodeFacts } from './node/node.ts';
-import { initialLabels, type NodeIdentity } from './node/rules/initial-node.ts';
-import { computeDeclaredFeatures, type DeclarableFeature, type MachineIdentity } from './node/rules/node-info.ts';
-import type { Resources } from './resources/resources.ts';
-import type { CriClient } from './runtime/cri/client.ts';
 
 /** What pods may be sent here for because it is declared: each stands here once it works. */
 const BUILT_FEATURES: ReadonlySet<DeclarableFeature> = new Set<DeclarableFeature>([

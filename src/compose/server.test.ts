@@ -3,15 +3,12 @@
 import assert from 'node:assert/strict';
 import { Agent } from 'node:https';
 import { after, before, describe, it } from 'node:test';
-import { createSystemClock } from './base/clock.ts';
-import { createSilentLogger } from './base/logger.ts';
-import { createTestSupervisor } from './base/supervise-testing.ts';
-import type { PartDeps } from './compose.ts';
-import { composeMetrics } from './compose-metrics.ts';
-import { composeRoutes } from './compose-server.ts';
-import { type Config, readConfig } from './config/config.ts';
-import { createHealthChecks } from './server/health/checks.ts';
-import type { Route } from './server/routes.ts';
+import { createSystemClock } from '../base/clock.ts';
+import { createSilentLogger } from '../base/logger.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { createHealthChecks } from '../server/health/checks.ts';
+import type { Route } from '../server/routes.ts';
 import {
   ask,
   createFakeReviews,
@@ -20,8 +17,11 @@ import {
   startTestServer,
   type TestAsk,
   type TestPki,
-} from './server/testing.ts';
-import { createEventLoopLag } from './telemetry/event-loop-lag.ts';
+} from '../server/testing.ts';
+import { createEventLoopLag } from '../telemetry/event-loop-lag.ts';
+import type { PartDeps } from './compose.ts';
+import { composeMetrics } from './metrics.ts';
+import { composeRoutes } from './server.ts';
 
 const REACHED = 'reached';
 

@@ -1,21 +1,18 @@
 /** The part of the composition root that counts: the registry, and what the parts are given to tell it. */
-import { isStaticPod } from './api/pod-traits.ts';
-import { parseTimestamp } from './api/timestamp.ts';
-import type { PartDeps } from './compose.ts';
-import { containerType } from './compose-counted.ts';
-import { nodeNameOf } from './compose-node.ts';
-import type { Config } from './config/config.ts';
-import { KUBERNETES_VERSION, PROGRAM_VERSION } from './config/version.ts';
-import { cgroupVersion } from './host/machine.ts';
-import { readOwnProcess } from './host/own-process.ts';
-import type { Pods } from './pods/pods.ts';
-import type { PodNews, PodView } from './pods/view.ts';
-import type { EventLoopLag } from './telemetry/event-loop-lag.ts';
-import { createMetrics, type Metrics } from './telemetry/metrics.ts';
-import { createLoopMetrics } from './telemetry/metrics-loops.ts';
-import { type CountedPod, createPodMetrics } from './telemetry/metrics-pods.ts';
-import { createProbeMetrics, type ProbeCounts } from './telemetry/metrics-probes.ts';
-import { addBuildMetrics, addProcessMetrics, addRegistryMetrics, addStartTime } from './telemetry/metrics-process.ts';
+import { isStaticPod } from '../api/pod-traits.ts';
+import { parseTimestamp } from '../api/timestamp.ts';
+import type { Config } from '../config/config.ts';
+import { KUBERNETES_VERSION, PROGRAM_VERSION } from '../config/version.ts';
+import { cgroupVersion } from '../host/machine.ts';
+import { readOwnProcess } from '../host/own-process.ts';
+import type { Pods } from '../pods/pods.ts';
+import type { PodNews, PodView } from '../pods/view.ts';
+import type { EventLoopLag } from '../telemetry/event-loop-lag.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { createLoopMetrics } from '../telemetry/metrics-loops.ts';
+import { type CountedPod, createPodMetrics } from '../telemetry/metrics-pods.ts';
+import { createProbeMetrics, type ProbeCounts } from '../telemetry/metrics-probes.ts';
+import { addBuildMetrics, addProcessMetrics, addRegistryMetrics, addStartTime } from '../telemetry/metrics-process.ts';
 import {
   type ApiRequest,
   createApiMetrics,
@@ -24,10 +21,13 @@ import {
   createWebSocketMetrics,
   type RelistReport,
   type RuntimeCall,
-} from './telemetry/metrics-runtime.ts';
-import { createStartupMetrics, type StartupStep } from './telemetry/metrics-startup.ts';
-import { type CountedOperation, type CountedVolumes, createVolumeMetrics } from './telemetry/metrics-volumes.ts';
-import { createWorkMetrics, type WantedImage, type WorkMetrics } from './telemetry/metrics-work.ts';
+} from '../telemetry/metrics-runtime.ts';
+import { createStartupMetrics, type StartupStep } from '../telemetry/metrics-startup.ts';
+import { type CountedOperation, type CountedVolumes, createVolumeMetrics } from '../telemetry/metrics-volumes.ts';
+import { createWorkMetrics, type WantedImage, type WorkMetrics } from '../telemetry/metrics-work.ts';
+import type { PartDeps } from './compose.ts';
+import { containerType } from './counted.ts';
+import { nodeNameOf } from './node.ts';
 
 export interface Meters {
   /** `/metrics` */

@@ -1,13 +1,13 @@
 /** The logs of containers: their folders and links, and the rotation of those that running containers write. */
-import { parseQuantity, quantityValue } from './api/quantity.ts';
-import type { Part } from './base/lifecycle.ts';
+import { parseQuantity, quantityValue } from '../api/quantity.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Config } from '../config/config.ts';
+import { CONTAINER_LOGS_DIRECTORY } from '../node/data-directories.ts';
+import type { PodView } from '../pods/view.ts';
+import type { CriClient } from '../runtime/cri/client.ts';
+import { createLogs, type Logs } from '../runtime/logs/logs.ts';
+import { createLogRotation } from '../runtime/logs/rotation.ts';
 import type { PartDeps } from './compose.ts';
-import type { Config } from './config/config.ts';
-import { CONTAINER_LOGS_DIRECTORY } from './node/data-directories.ts';
-import type { PodView } from './pods/view.ts';
-import type { CriClient } from './runtime/cri/client.ts';
-import { createLogs, type Logs } from './runtime/logs/logs.ts';
-import { createLogRotation } from './runtime/logs/rotation.ts';
 
 export interface NodeLogs {
   readonly logs: Logs;

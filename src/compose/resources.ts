@@ -1,25 +1,25 @@
 /** The part of the composition root that reads what the node has for pods, and builds what holds them to it. */
 import { readFileSync } from 'node:fs';
-import { parseCpuSet } from './api/cpu-set.ts';
-import type { ResourceList } from './api/meta.ts';
-import type { Pod } from './api/pod.ts';
-import type { Quantities } from './api/pod-resources.ts';
-import type { QosClass } from './api/pod-status.ts';
-import { qosClassOf } from './api/qos-class.ts';
-import { formatQuantity } from './api/quantity.ts';
-import type { Logger } from './base/logger.ts';
+import { parseCpuSet } from '../api/cpu-set.ts';
+import type { ResourceList } from '../api/meta.ts';
+import type { Pod } from '../api/pod.ts';
+import type { Quantities } from '../api/pod-resources.ts';
+import type { QosClass } from '../api/pod-status.ts';
+import { qosClassOf } from '../api/qos-class.ts';
+import { formatQuantity } from '../api/quantity.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Config } from '../config/config.ts';
+import type { RecordEvent } from '../events/events.ts';
+import { diskBytes, hugePages, processLimit } from '../host/capacity.ts';
+import { parseCgroupMounts } from '../host/cgroup-mounts.ts';
+import { createCgroups } from '../host/cgroups.ts';
+import { memoryBytes, onlineCpus } from '../host/machine.ts';
+import { createResources, type Resources } from '../resources/resources.ts';
+import type { Reservations } from '../resources/rules/allocatable.ts';
+import type { CgroupDriver } from '../resources/rules/cgroup-name.ts';
+import type { CriClient } from '../runtime/cri/client.ts';
 import type { PartDeps } from './compose.ts';
-import { type Counting, countCgroups } from './compose-counted.ts';
-import type { Config } from './config/config.ts';
-import type { RecordEvent } from './events/events.ts';
-import { diskBytes, hugePages, processLimit } from './host/capacity.ts';
-import { parseCgroupMounts } from './host/cgroup-mounts.ts';
-import { createCgroups } from './host/cgroups.ts';
-import { memoryBytes, onlineCpus } from './host/machine.ts';
-import { createResources, type Resources } from './resources/resources.ts';
-import type { Reservations } from './resources/rules/allocatable.ts';
-import type { CgroupDriver } from './resources/rules/cgroup-name.ts';
-import type { CriClient } from './runtime/cri/client.ts';
+import { type Counting, countCgroups } from './counted.ts';
 
 export interface ResourceTools {
   readonly cri: Pick<CriClient, 'cgroupDriver'>;

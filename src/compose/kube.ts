@@ -1,9 +1,9 @@
 /** The part of the composition root that gives access to the API server. */
 import { arch, platform } from 'node:os';
+import type { Config } from '../config/config.ts';
+import { KUBERNETES_VERSION } from '../config/version.ts';
+import { createKube, type Kube, type KubeDeps } from '../kube/kube.ts';
 import type { PartDeps } from './compose.ts';
-import type { Config } from './config/config.ts';
-import { KUBERNETES_VERSION } from './config/version.ts';
-import { createKube, type Kube, type KubeDeps } from './kube/kube.ts';
 
 /** What 0 means for the limits, as in the reference. */
 const DEFAULT_QPS = 5;

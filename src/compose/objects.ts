@@ -1,20 +1,20 @@
 /** The objects of the API server that pods refer to, in the forms in which requests, images and volumes ask for them. */
 
 import { randomBytes } from 'node:crypto';
-import { apiPath } from './api/api-path.ts';
-import type { Pod } from './api/pod.ts';
-import type { ConfigMap, Secret, StoredMeta } from './api/referenced-objects.ts';
-import { CodedError, describeError } from './base/errors.ts';
+import { apiPath } from '../api/api-path.ts';
+import type { Pod } from '../api/pod.ts';
+import type { ConfigMap, Secret, StoredMeta } from '../api/referenced-objects.ts';
+import { CodedError, describeError } from '../base/errors.ts';
+import type { Config } from '../config/config.ts';
+import { createApiSink } from '../events/api-sink.ts';
+import type { EventsDeps, RecordEvent } from '../events/events.ts';
+import type { CredentialObjects } from '../images/ports.ts';
+import type { Kube } from '../kube/kube.ts';
+import { createObjects, type ObjectAnswer, type Objects } from '../objects/objects.ts';
+import type { Pods } from '../pods/pods.ts';
+import type { ObjectsPort } from '../runtime/requests.ts';
+import type { EnvValue, ObjectData } from '../runtime/spec/environment.ts';
 import type { PartDeps } from './compose.ts';
-import type { Config } from './config/config.ts';
-import { createApiSink } from './events/api-sink.ts';
-import type { EventsDeps, RecordEvent } from './events/events.ts';
-import type { CredentialObjects } from './images/ports.ts';
-import type { Kube } from './kube/kube.ts';
-import { createObjects, type ObjectAnswer, type Objects } from './objects/objects.ts';
-import type { Pods } from './pods/pods.ts';
-import type { ObjectsPort } from './runtime/requests.ts';
-import type { EnvValue, ObjectData } from './runtime/spec/environment.ts';
 
 export interface ObjectTools {
   readonly kube: Kube;

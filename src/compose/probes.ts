@@ -1,13 +1,13 @@
 /** Probes and hooks: what they need of the rest. */
-import type { Container } from './api/container.ts';
-import type { PodUid } from './api/ids.ts';
+import type { Container } from '../api/container.ts';
+import type { PodUid } from '../api/ids.ts';
+import { KUBERNETES_VERSION } from '../config/version.ts';
+import type { RecordEvent } from '../events/events.ts';
+import { createProcesses } from '../host/processes.ts';
+import { createHooks, createProbes, type ProbesDeps } from '../probes/probes.ts';
+import type { CriClient } from '../runtime/cri/client.ts';
+import { expandAll } from '../runtime/spec/environment.ts';
 import type { PartDeps } from './compose.ts';
-import { KUBERNETES_VERSION } from './config/version.ts';
-import type { RecordEvent } from './events/events.ts';
-import { createProcesses } from './host/processes.ts';
-import { createHooks, createProbes, type ProbesDeps } from './probes/probes.ts';
-import type { CriClient } from './runtime/cri/client.ts';
-import { expandAll } from './runtime/spec/environment.ts';
 
 export interface ProbeTools {
   readonly cri: CriClient;

@@ -1,12 +1,27 @@
 /** The part of the composition root that looks after pods: from the sources over the workers to the runtime. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAct } from './act/act.ts';
-import { podUid, type SandboxId } from './api/ids.ts';
-import type { Part } from './base/lifecycle.ts';
+import { createAct } from '../act/act.ts';
+import { podUid, type SandboxId } from '../api/ids.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Config } from '../config/config.ts';
+import { createEvents, DEFAULT_REMEMBERED_EVENTS, type Events } from '../events/events.ts';
+import { onlineCpus } from '../host/machine.ts';
+import type { Kube } from '../kube/kube.ts';
+import { createPods, type FoundPod, type Pods } from '../pods/pods.ts';
+import type { Resources } from '../resources/resources.ts';
+import type { CriClient } from '../runtime/cri/client.ts';
+import { createHandlers } from '../runtime/handlers.ts';
+import type { Logs } from '../runtime/logs/logs.ts';
+import { createObserve, type Observe, type ObserveDeps } from '../runtime/observe/observe.ts';
+import { restorePod } from '../runtime/observe/rules/restore-pod.ts';
+import { createSources } from '../sources/sources.ts';
+import type { Statuses } from '../status/status.ts';
+import type { WorkMetrics } from '../telemetry/metrics-work.ts';
+import type { Volumes } from '../volumes/volumes.ts';
+import { composeAdmission } from './admission.ts';
+import { type Cluster, composeCluster } from './cluster.ts';
 import type { PartDeps } from './compose.ts';
-import { composeAdmission } from './compose-admission.ts';
-import { type Cluster, composeCluster } from './compose-cluster.ts';
 import {
   type Counting,
   countAct,
@@ -16,33 +31,18 @@ import {
   countReads,
   countRuntime,
   countUserNamespaces,
-} from './compose-counted.ts';
-import { composeDecisions } from './compose-decisions.ts';
-import { composeImages, type ImageTools } from './compose-images.ts';
-import { composeLogs } from './compose-logs.ts';
-import { composeAddresses, type NodeTools, nodeIpsOf, nodeNameOf } from './compose-node.ts';
-import { composeObjects, eventSink, retryOnChange } from './compose-objects.ts';
-import { composeProbes, type ProbeTools } from './compose-probes.ts';
-import { composeRequests } from './compose-requests.ts';
-import { composeResources } from './compose-resources.ts';
-import { sourcesConfig } from './compose-sources.ts';
-import { composeStatuses, publishStatus } from './compose-status.ts';
-import { composeVolumes, nodeAttachments, usedVolumes, type VolumeTools } from './compose-volumes.ts';
-import type { Config } from './config/config.ts';
-import { createEvents, DEFAULT_REMEMBERED_EVENTS, type Events } from './events/events.ts';
-import { onlineCpus } from './host/machine.ts';
-import type { Kube } from './kube/kube.ts';
-import { createPods, type FoundPod, type Pods } from './pods/pods.ts';
-import type { Resources } from './resources/resources.ts';
-import type { CriClient } from './runtime/cri/client.ts';
-import { createHandlers } from './runtime/handlers.ts';
-import type { Logs } from './runtime/logs/logs.ts';
-import { createObserve, type Observe, type ObserveDeps } from './runtime/observe/observe.ts';
-import { restorePod } from './runtime/observe/rules/restore-pod.ts';
-import { createSources } from './sources/sources.ts';
-import type { Statuses } from './status/status.ts';
-import type { WorkMetrics } from './telemetry/metrics-work.ts';
-import type { Volumes } from './volumes/volumes.ts';
+} from './counted.ts';
+import { composeDecisions } from './decisions.ts';
+import { composeImages, type ImageTools } from './images.ts';
+import { composeLogs } from './logs.ts';
+import { composeAddresses, type NodeTools, nodeIpsOf, nodeNameOf } from './node.ts';
+import { composeObjects, eventSink, retryOnChange } from './objects.ts';
+import { composeProbes, type ProbeTools } from './probes.ts';
+import { composeRequests } from './requests.ts';
+import { composeResources } from './resources.ts';
+import { sourcesConfig } from './sources.ts';
+import { composeStatuses, publishStatus } from './status.ts';
+import { composeVolumes, nodeAttachments, usedVolumes, type VolumeTools } from './volumes.ts';
 
 export interface PodTools {
   readonly cri: CriClient;

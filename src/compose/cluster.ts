@@ -1,25 +1,25 @@
 /** The part of the composition root that ties this kubelet's pods to an API server. A kubelet without one has none of it. */
 
 import { join } from 'node:path';
-import { apiPath, fieldEquals } from './api/api-path.ts';
-import type { KubeNode } from './api/node.ts';
-import type { Pod } from './api/pod.ts';
-import { isStaticPod } from './api/pod-traits.ts';
-import type { Part } from './base/lifecycle.ts';
-import type { Supervisor } from './base/supervise.ts';
+import { apiPath, fieldEquals } from '../api/api-path.ts';
+import type { KubeNode } from '../api/node.ts';
+import type { Pod } from '../api/pod.ts';
+import { isStaticPod } from '../api/pod-traits.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Supervisor } from '../base/supervise.ts';
+import type { Config } from '../config/config.ts';
+import type { Kube } from '../kube/kube.ts';
+import type { Node } from '../node/node.ts';
+import { createAdoption } from '../pods/adoption.ts';
+import { createMirrors } from '../pods/mirrors.ts';
+import type { Pods, PodsDeps } from '../pods/pods.ts';
+import type { PodNews } from '../pods/view.ts';
+import { createApiSource } from '../sources/apiserver.ts';
+import type { SourcesDeps } from '../sources/sources.ts';
+import { createPublisher } from '../status/publisher.ts';
+import type { PodStatusChange } from '../status/status.ts';
 import type { PartDeps } from './compose.ts';
-import { composeNode, type NodeTools, nodeNameOf } from './compose-node.ts';
-import type { Config } from './config/config.ts';
-import type { Kube } from './kube/kube.ts';
-import type { Node } from './node/node.ts';
-import { createAdoption } from './pods/adoption.ts';
-import { createMirrors } from './pods/mirrors.ts';
-import type { Pods, PodsDeps } from './pods/pods.ts';
-import type { PodNews } from './pods/view.ts';
-import { createApiSource } from './sources/apiserver.ts';
-import type { SourcesDeps } from './sources/sources.ts';
-import { createPublisher } from './status/publisher.ts';
-import type { PodStatusChange } from './status/status.ts';
+import { composeNode, type NodeTools, nodeNameOf } from './node.ts';
 
 export interface ClusterTools extends Omit<NodeTools, 'kube'> {
   readonly pods: () => Pods;

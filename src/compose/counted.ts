@@ -1,12 +1,12 @@
 /** Ports as they are, but what goes through them is counted and timed. */
-import type { Act, Outcome } from './act/act.ts';
-import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from './act/ports.ts';
-import type { Pod } from './api/pod.ts';
-import type { Cgroups } from './host/cgroups.ts';
-import type { CriClient } from './runtime/cri/client.ts';
-import type { Observe } from './runtime/observe/observe.ts';
-import type { ContainerType } from './telemetry/metrics-pods.ts';
-import type { WorkMetrics } from './telemetry/metrics-work.ts';
+import type { Act, Outcome } from '../act/act.ts';
+import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from '../act/ports.ts';
+import type { Pod } from '../api/pod.ts';
+import type { Cgroups } from '../host/cgroups.ts';
+import type { CriClient } from '../runtime/cri/client.ts';
+import type { Observe } from '../runtime/observe/observe.ts';
+import type { ContainerType } from '../telemetry/metrics-pods.ts';
+import type { WorkMetrics } from '../telemetry/metrics-work.ts';
 
 export interface Counting {
   /** Milliseconds. */

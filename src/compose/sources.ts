@@ -1,7 +1,7 @@
 /** What the sources of pods need to know of the configuration. */
 import { join } from 'node:path';
-import type { Config } from './config/config.ts';
-import type { SourcesConfig } from './sources/sources.ts';
+import type { Config } from '../config/config.ts';
+import type { SourcesConfig } from '../sources/sources.ts';
 
 export function sourcesConfig({ kubelet, settings, features }: Config, nodeName: string): SourcesConfig {
   return {

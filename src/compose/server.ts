@@ -1,26 +1,26 @@
 /** The part of the composition root that lets others in: the ports 10250 and 10255 and what they show. */
 import { join } from 'node:path';
-import type { Pod } from './api/pod.ts';
+import type { Pod } from '../api/pod.ts';
+import { type Config, renderArguments, renderConfigz } from '../config/config.ts';
+import { KUBERNETES_VERSION } from '../config/version.ts';
+import type { Kube } from '../kube/kube.ts';
+import type { CriClient } from '../runtime/cri/client.ts';
+import { CONTAINER_NAME, POD_NAME, POD_NAMESPACE, POD_UID } from '../runtime/spec/labels.ts';
+import { askHealth } from '../server/health/ask.ts';
+import type { HealthChecks } from '../server/health/checks.ts';
+import { plainRoutes } from '../server/pages/plain.ts';
+import { podRoutes, type RunningPod } from '../server/pages/pods.ts';
+import { profilingRoutes } from '../server/pages/profiling.ts';
+import { zPageRoutes } from '../server/pages/z-pages.ts';
+import type { Route } from '../server/routes.ts';
+import { decideServing } from '../server/rules/serving.ts';
+import { createServer, type Server, type ServerConfig } from '../server/server.ts';
+import { ContainerState, PodSandboxState } from '../wire/gen/cri-runtime-v1.ts';
 import type { PartDeps } from './compose.ts';
-import type { Meters } from './compose-metrics.ts';
-import { nodeNameOf } from './compose-node.ts';
-import type { PodParts } from './compose-pods.ts';
-import { composeStreams } from './compose-streams.ts';
-import { type Config, renderArguments, renderConfigz } from './config/config.ts';
-import { KUBERNETES_VERSION } from './config/version.ts';
-import type { Kube } from './kube/kube.ts';
-import type { CriClient } from './runtime/cri/client.ts';
-import { CONTAINER_NAME, POD_NAME, POD_NAMESPACE, POD_UID } from './runtime/spec/labels.ts';
-import { askHealth } from './server/health/ask.ts';
-import type { HealthChecks } from './server/health/checks.ts';
-import { plainRoutes } from './server/pages/plain.ts';
-import { podRoutes, type RunningPod } from './server/pages/pods.ts';
-import { profilingRoutes } from './server/pages/profiling.ts';
-import { zPageRoutes } from './server/pages/z-pages.ts';
-import type { Route } from './server/routes.ts';
-import { decideServing } from './server/rules/serving.ts';
-import { createServer, type Server, type ServerConfig } from './server/server.ts';
-import { ContainerState, PodSandboxState } from './wire/gen/cri-runtime-v1.ts';
+import type { Meters } from './metrics.ts';
+import { nodeNameOf } from './node.ts';
+import type { PodParts } from './pods.ts';
+import { composeStreams } from './streams.ts';
 
 /** What the pages show of the process that this kubelet lives in. */
 export interface ProcessDoor {

@@ -1,18 +1,18 @@
 /** The requests to the runtime, from what this node and its configuration say. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RequestsPort } from './act/ports.ts';
-import type { Clock } from './base/clock.ts';
-import { qosClasses, resourceListOf } from './compose-resources.ts';
-import { readRequestsConfig } from './compose-spec.ts';
-import type { Config } from './config/config.ts';
-import { cgroupVersion } from './host/machine.ts';
-import { createNetwork } from './network/network.ts';
-import type { Resources } from './resources/resources.ts';
-import type { Handlers } from './runtime/handlers.ts';
-import { createRequests, type ObjectsPort } from './runtime/requests.ts';
-import { createUserNamespaces } from './runtime/user-namespaces.ts';
-import type { Volumes } from './volumes/volumes.ts';
+import type { RequestsPort } from '../act/ports.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../config/config.ts';
+import { cgroupVersion } from '../host/machine.ts';
+import { createNetwork } from '../network/network.ts';
+import type { Resources } from '../resources/resources.ts';
+import type { Handlers } from '../runtime/handlers.ts';
+import { createRequests, type ObjectsPort } from '../runtime/requests.ts';
+import { createUserNamespaces } from '../runtime/user-namespaces.ts';
+import type { Volumes } from '../volumes/volumes.ts';
+import { qosClasses, resourceListOf } from './resources.ts';
+import { readRequestsConfig } from './spec.ts';
 
 const IDS_PER_POD = 65_536;
 

@@ -1,19 +1,19 @@
 /** What the endpoints of streams and logs need to know of pods and their containers. */
 import { join } from 'node:path';
-import { type ContainerId, containerId, type PodUid, podUid, type SandboxId, sandboxId } from './api/ids.ts';
-import type { Pod } from './api/pod.ts';
-import { isStaticPod } from './api/pod-traits.ts';
+import { type ContainerId, containerId, type PodUid, podUid, type SandboxId, sandboxId } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import { isStaticPod } from '../api/pod-traits.ts';
+import type { Config } from '../config/config.ts';
+import type { CriClient } from '../runtime/cri/client.ts';
+import { CONTAINER_NAME, POD_UID } from '../runtime/spec/labels.ts';
+import { createLogRoutes } from '../server/logs/logs.ts';
+import type { Route } from '../server/routes.ts';
+import { createCheckpointRoute } from '../server/streams/checkpoint.ts';
+import type { ServedPod, ServedPods } from '../server/streams/served-pods.ts';
+import { createStreamRoutes } from '../server/streams/streams.ts';
+import { ContainerState, PodSandboxState } from '../wire/gen/cri-runtime-v1.ts';
 import type { PartDeps } from './compose.ts';
-import type { PodParts } from './compose-pods.ts';
-import type { Config } from './config/config.ts';
-import type { CriClient } from './runtime/cri/client.ts';
-import { CONTAINER_NAME, POD_UID } from './runtime/spec/labels.ts';
-import { createLogRoutes } from './server/logs/logs.ts';
-import type { Route } from './server/routes.ts';
-import { createCheckpointRoute } from './server/streams/checkpoint.ts';
-import type { ServedPod, ServedPods } from './server/streams/served-pods.ts';
-import { createStreamRoutes } from './server/streams/streams.ts';
-import { ContainerState, PodSandboxState } from './wire/gen/cri-runtime-v1.ts';
+import type { PodParts } from './pods.ts';
 
 /** Where services of the node write their logs. */
 const NODE_LOGS = '/var/log';

@@ -1,6 +1,6 @@
 /** SIGHUP: the configuration is read again, what can change in a running kubelet changes, and the rest is told. */
-import type { Logger } from './base/logger.ts';
-import { type Config, type ConfigOutcome, diffConfigs } from './config/config.ts';
+import type { Logger } from '../base/logger.ts';
+import { type Config, type ConfigOutcome, diffConfigs } from './config.ts';
 
 export interface ReloadDeps {
   readonly log: Logger;

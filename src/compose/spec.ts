@@ -1,9 +1,9 @@
 /** What requests to the runtime depend on besides the pod, read from the configuration and from this machine once. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from './config/config.ts';
-import { limitsSwap, memoryBytes, onlineCpus, swapBytes } from './host/machine.ts';
-import type { RequestsConfig } from './runtime/requests.ts';
+import type { Config } from '../config/config.ts';
+import { limitsSwap, memoryBytes, onlineCpus, swapBytes } from '../host/machine.ts';
+import type { RequestsConfig } from '../runtime/requests.ts';
 
 const HUGE_PAGES = '/sys/kernel/mm/hugepages';
 

@@ -4,16 +4,16 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { createSystemClock } from './base/clock.ts';
-import { createSilentLogger } from './base/logger.ts';
-import { createTestSupervisor } from './base/supervise-testing.ts';
+import { createSystemClock } from '../base/clock.ts';
+import { createSilentLogger } from '../base/logger.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
+import type { Config } from '../config/config.ts';
+import { resolveFeatures } from '../config/features/features.ts';
+import { createFakeReviews, createTestPki, startTestServer } from '../server/testing.ts';
+import { createEventLoopLag } from '../telemetry/event-loop-lag.ts';
+import { formatNumber } from '../telemetry/metrics.ts';
 import type { PartDeps } from './compose.ts';
-import { composeMetrics } from './compose-metrics.ts';
-import type { Config } from './config/config.ts';
-import { resolveFeatures } from './config/features/features.ts';
-import { createFakeReviews, createTestPki, startTestServer } from './server/testing.ts';
-import { createEventLoopLag } from './telemetry/event-loop-lag.ts';
-import { formatNumber } from './telemetry/metrics.ts';
+import { composeMetrics } from './metrics.ts';
 
 interface Recorded {
   readonly type: string;
@@ -21,7 +21,7 @@ interface Recorded {
   readonly buckets: string;
 }
 
-const file = join(import.meta.dirname, 'telemetry/testdata/recorded-metrics.tsv');
+const file = join(import.meta.dirname, '../telemetry/testdata/recorded-metrics.tsv');
 const recorded = new Map<string, Recorded>(
   readFileSync(file, 'utf8')
     .trim()
