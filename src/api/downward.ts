@@ -15,11 +15,16 @@ export interface DownwardFacts {
   readonly podIps: readonly string[];
 }
 
-const SUBSCRIPTED = /^(.+?)\['(.*)'\]$/s;
+/** `metadata.labels['key']` as its two parts; undefined where nothing stands in brackets. */
+export function splitSubscript(fieldPath: string): { readonly owner: string; readonly key: string } | undefined {
+  const open = fieldPath.indexOf("['");
+  if (open <= 0 || !fieldPath.endsWith("']") || fieldPath.length < open + 4) return undefined;
+  return { owner: fieldPath.slice(0, open), key: fieldPath.slice(open + 2, -2) };
+}
 
 export function podFieldValue(pod: Pod, fieldPath: string, facts: DownwardFacts): Parsed<string> {
-  const [, owner, key] = SUBSCRIPTED.exec(fieldPath) ?? [];
-  if (owner !== undefined && key !== undefined) return subscripted(pod, { fieldPath, owner, key });
+  const parts = splitSubscript(fieldPath);
+  if (parts !== undefined) return subscripted(pod, { fieldPath, ...parts });
   const value = plainField(pod, fieldPath, facts);
   return value === undefined ? unparsable(`unsupported fieldPath: ${fieldPath}`) : parsed(value);
 }

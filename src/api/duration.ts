@@ -2,7 +2,7 @@
  * Durations in the text form of Go (`1h2m3.5s`), which Kubernetes uses in every file and flag. Here a duration is a
  * number of milliseconds; fractions reach down to a nanosecond.
  */
-import { type Parsed, parsed, unparsable } from './parsed.ts';
+import { type Parsed, parsed, shorten, unparsable } from './parsed.ts';
 
 const NANOSECONDS_IN: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -18,6 +18,8 @@ const MILLISECOND = 1_000_000n;
 // The text form belongs to a signed 64-bit count of nanoseconds, about 292 years.
 const LARGEST = 2n ** 63n - 1n;
 const SMALLEST = -(2n ** 63n);
+/** Far more than the longest one that Go prints. */
+const LONGEST_TEXT = 128;
 const ONE_PART = /^(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/;
 
 /** Milliseconds of a text such as `1m30s`, `-1.5h`, `100ms` or a bare `0`. */
@@ -28,6 +30,7 @@ export function parseDuration(text: string): Parsed<number> {
 }
 
 function parseNanoseconds(text: string): Parsed<bigint> {
+  if (text.length > LONGEST_TEXT) return notADuration(text, `it is longer than ${LONGEST_TEXT} characters`);
   const negative = text.startsWith('-');
   const unsigned = negative || text.startsWith('+') ? text.slice(1) : text;
   if (unsigned === '0') return parsed(0n);
@@ -48,7 +51,7 @@ function parseNanoseconds(text: string): Parsed<bigint> {
 }
 
 function notADuration(text: string, why?: string): Parsed<never> {
-  const shown = JSON.stringify(text);
+  const shown = shorten(text);
   const reason = why === undefined ? '' : `, ${why}`;
   return unparsable(
     `${shown} is not a duration${reason}: write a number with a unit (ns, us, ms, s, m, h), such as 1m30s`,

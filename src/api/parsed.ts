@@ -11,3 +11,10 @@ export function parsed<T>(value: T): Parsed<T> {
 export function unparsable(problem: string): { readonly ok: false; readonly problem: string } {
   return { ok: false, problem };
 }
+
+const LONGEST_SHOWN = 200;
+
+/** Quoted for a message, which must not grow with what a stranger wrote. */
+export function shorten(text: string): string {
+  return JSON.stringify(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text);
+}

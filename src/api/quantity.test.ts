@@ -143,3 +143,9 @@ test('no text makes it throw', () => {
     }),
   );
 });
+
+test('no quantity has a thousand digits, and no message repeats them', () => {
+  const quantity = parseQuantity('1'.repeat(1000));
+  assert.ok(!quantity.ok && quantity.problem.length < 300, 'a short problem');
+  assert.equal(parseQuantity('1'.repeat(128)).ok, true);
+});

@@ -2,7 +2,7 @@
  * Kubernetes quantities (`100m`, `1.5Gi`, `12e6`): exact, immutable, no finer than one billionth. The family of suffixes
  * a quantity was written in is kept, because it decides how it is printed.
  */
-import { type Parsed, parsed, unparsable } from './parsed.ts';
+import { type Parsed, parsed, shorten, unparsable } from './parsed.ts';
 
 export type QuantityFamily = 'binary' | 'decimal' | 'exponent';
 
@@ -26,11 +26,16 @@ const LARGEST_EXPONENT = 99;
 const LARGEST_BINARY = (2n ** 63n - 1n) * ONE;
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+/** Its digits are matched in more than one way where it is no quantity, so that time grows with the square of its length. */
+const LONGEST_TEXT = 128;
 const SHAPE = /^([+-]?)(\d*)(?:\.(\d*))?([A-Za-z]*)([+-]?\d+)?$/;
 
 export const zeroQuantity: Quantity = { nanos: 0n, family: 'decimal' };
 
 export function parseQuantity(text: string): Parsed<Quantity> {
+  if (text.length > LONGEST_TEXT) {
+    return unparsable(`${shorten(text)} is not a quantity: it is longer than ${LONGEST_TEXT} characters`);
+  }
   const [matched, sign = '', whole = '', fraction = '', letters = '', exponent = ''] = SHAPE.exec(text) ?? [];
   // The reference reads a bare suffix (`Mi`) as zero; it can only be a slip.
   if (matched === undefined || whole + fraction === '') return notAQuantity(text);

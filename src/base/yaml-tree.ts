@@ -1,14 +1,17 @@
 /** A YAML or JSON text as a tree in which every value knows its place. */
 import {
   type Alias,
+  Composer,
+  type Document,
   isAlias,
   isCollection,
   isMap,
   isNode,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
-  parseAllDocuments,
+  Parser,
   type Scalar as YamlScalar,
 } from 'yaml';
 import { resolvePlain, resolveTagged, type Scalar } from './yaml-scalar.ts';
@@ -105,7 +108,17 @@ function parseDocuments(
   text: string,
 ): { readonly documents: readonly ParsedDocument[]; readonly placeOf: PlaceOf } | { readonly problem: SyntaxProblem } {
   const { lines, placeOf } = createPlaces();
-  const documents = parseAllDocuments(text, { ...PARSE_OPTIONS, lineCounter: lines });
+  lines.addNewLine(0);
+  const parser = new Parser(lines.addNewLine);
+  const composer = new Composer(PARSE_OPTIONS);
+  const documents: Document.Parsed[] = [];
+  for (const lexeme of new Lexer().lex(text)) {
+    // The parser, too, works by recursion.
+    if (parser.stack.length > DEEPEST) return { problem: { place: placeOf(parser.offset), text: TOO_DEEP } };
+    for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
+  }
+  for (const token of parser.end()) documents.push(...composer.next(token));
+  documents.push(...composer.end());
   // The first error only: the others usually follow from it.
   const error = documents.flatMap((document) => document.errors)[0];
   if (error !== undefined) return { problem: syntaxProblem(error, placeOf) };

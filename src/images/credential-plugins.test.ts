@@ -206,3 +206,12 @@ test('opening: files of a folder in order, executables that are there, all compl
     /3\.yml: .*slashes or spaces[\s\S]*4\.yml: .*another provider/,
   );
 });
+
+test('of very many answers the oldest are forgotten', async () => {
+  const { ask, requests } = createBench();
+  for (let n = 0; n <= 1000; n += 1) await ask(`a.example.com/x${n}`);
+  await ask('a.example.com/x1000');
+  assert.equal(requests.length, 1001);
+  await ask('a.example.com/x0');
+  assert.equal(requests.length, 1002);
+});

@@ -97,6 +97,7 @@ interface Identity {
 
 const ANONYMOUS: Identity = { source: { kind: 'node' }, token: '', annotations: {}, key: '' };
 const DEADLINE_MS = 60_000;
+const MOST_KEPT = 1000;
 
 class Plugin {
   readonly #deps: CredentialPluginDeps;
@@ -188,7 +189,13 @@ class Plugin {
     const keepMs = answer.cacheMs ?? defaultCacheMs;
     if (keepMs > 0) {
       const name = JSON.stringify([cacheKeys(image)[answer.cacheKeyType], key]);
+      this.#kept.delete(name);
       this.#kept.set(name, { logins: answer.logins, until: this.#deps.clock.mono() + keepMs });
+      // The first is the oldest. Pods name the images: they must not fill the memory with answers.
+      for (const oldest of this.#kept.keys()) {
+        if (this.#kept.size <= MOST_KEPT) break;
+        this.#kept.delete(oldest);
+      }
     }
     return answer.logins;
   }

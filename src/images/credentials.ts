@@ -65,9 +65,11 @@ async function readSecrets(
   objects: CredentialsDeps['objects'],
   signal: AbortSignal,
 ): Promise<{ readonly secrets: readonly PullSecret[]; readonly missing: readonly string[] }> {
-  const names = (pod.spec.imagePullSecrets ?? []).map(({ name = '' }) => name).filter((name) => name !== '');
+  // A pod can name the same secret a thousand times.
+  const names = new Set((pod.spec.imagePullSecrets ?? []).map(({ name = '' }) => name));
+  names.delete('');
   const found = await Promise.all(
-    names.map(async (name) => ({ name, secret: await objects?.secret(pod.metadata.namespace, name, signal) })),
+    Array.from(names, async (name) => ({ name, secret: await objects?.secret(pod.metadata.namespace, name, signal) })),
   );
   return {
     secrets: found.flatMap(({ secret }) => (secret === undefined ? [] : [secret])),

@@ -19,13 +19,16 @@ export function mayRun({ state }: ObservedContainer): boolean {
 
 /** Nobody stands before a container it waits for. */
 export function orderStops(pod: Pod | undefined, containers: readonly ObservedContainer[]): readonly OrderedStop[] {
-  const running = containers.filter(mayRun);
-  const sidecars = (pod?.spec.initContainers ?? []).map(({ name }) => name);
-  const served = running.filter(({ name }) => roleOf(pod, name).role === 'regular').map(({ id }) => id);
-  const stops = running.map((container): OrderedStop => {
-    if (roleOf(pod, container.name).role !== 'sidecar') return { container, after: [] };
-    const place = sidecars.indexOf(container.name);
-    const later = running.filter(({ name }) => roleOf(pod, name).role === 'sidecar' && sidecars.indexOf(name) > place);
+  const running = containers.filter(mayRun).map((container) => ({ container, role: roleOf(pod, container.name).role }));
+  const places = new Map((pod?.spec.initContainers ?? []).map(({ name }, index) => [name, index]));
+  const served = running.filter(({ role }) => role === 'regular').map(({ container: { id } }) => id);
+  const sidecars = running
+    .filter(({ role }) => role === 'sidecar')
+    .map(({ container: { id, name } }) => ({ id, place: places.get(name) ?? -1 }));
+  const stops = running.map(({ container, role }): OrderedStop => {
+    if (role !== 'sidecar') return { container, after: [] };
+    const own = places.get(container.name) ?? -1;
+    const later = sidecars.filter(({ place }) => place > own);
     return { container, after: [...served, ...later.map(({ id }) => id)] };
   });
   // Whoever waits for another also waits for all that the other waits for: by their number they stand in order.

@@ -35,6 +35,7 @@ export const SUITES: readonly Suite[] = [
       'tests/conformance/node/*.test.ts',
       'tests/pods/*.test.ts',
       'tests/recorded/**/*.test.ts',
+      'tests/fuzz/*.test.ts',
       'bench/**/*.test.ts',
     ],
     atOnce: undefined,

@@ -8,6 +8,7 @@ import type {
   ObjectFieldSelector,
   ResourceFieldSelector,
 } from '../container.ts';
+import { splitSubscript } from '../downward.ts';
 import { parseQuantity } from '../quantity.ts';
 import type { Faults } from './faults.ts';
 import {
@@ -93,7 +94,7 @@ export function checkFieldRef(
   else if (apiVersion !== 'v1')
     faults.invalid(`${path}.fieldPath`, fieldPath, `unsupported pod version: ${apiVersion}`);
   else {
-    const [, field = fieldPath, key] = /^(.*)\['(.*)'\]$/.exec(fieldPath) ?? [];
+    const { owner: field, key } = splitSubscript(fieldPath) ?? { owner: fieldPath, key: undefined };
     if (!KNOWN_FIELDS.includes(field)) {
       faults.invalid(`${path}.fieldPath`, fieldPath, 'field label not supported');
     } else if (key === undefined) {

@@ -1,5 +1,5 @@
 /** Names of images: which registry and repository they mean, and how the runtime wants them. The grammar is that of distribution registries. */
-import type { Parsed } from '../../api/parsed.ts';
+import { type Parsed, shorten } from '../../api/parsed.ts';
 import { quoteText } from '../../base/go-text.ts';
 
 export interface ImageName {
@@ -15,6 +15,8 @@ const DEFAULT_REGISTRY = 'docker.io';
 const OLD_DEFAULT_REGISTRY = 'index.docker.io';
 const OFFICIAL = 'library/';
 const LONGEST_PATH = 255;
+/** Four times what a path, a tag and the longest digest take; the rest is for the name of the registry. */
+const LONGEST_NAME = 2048;
 
 const LABEL = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
 const HOST = `(?:${LABEL}(?:\\.${LABEL})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;
@@ -30,6 +32,7 @@ const BARE_ID = /^[a-f0-9]{64}$/;
 const DIGEST_LENGTHS: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
 
 export function parseImageName(image: string): Parsed<ImageName> {
+  if (image.length > LONGEST_NAME) return { ok: false, problem: tooLong(image) };
   const parsed = parseNormalized(image);
   if (!parsed.ok) return { ok: false, problem: `couldn't parse image name ${quoteText(image)}: ${parsed.problem}` };
   const { name, tag, digest } = parsed.value;
@@ -50,8 +53,13 @@ export function withDefaultTag(image: string): Parsed<string> {
 
 /** The name as it was written, without tag and digest: what pull records and allow lists go by. */
 export function withoutTagAndDigest(image: string): Parsed<string> {
+  if (image.length > LONGEST_NAME) return { ok: false, problem: tooLong(image) };
   const parsed = parseReference(image);
   return parsed.ok ? { ok: true, value: parsed.value.name } : parsed;
+}
+
+function tooLong(image: string): string {
+  return `couldn't parse image name ${shorten(image)}: it is longer than ${LONGEST_NAME} characters`;
 }
 
 /** Whether one of these full names, as runtimes list them, is what `image` means. */

@@ -3,11 +3,12 @@ import { chmod, chown, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/pod.ts';
 import type { Volume } from '../../api/volume.ts';
+import { CodedError } from '../../base/errors.ts';
 import type { AtomicWriter } from '../atomic-writer.ts';
 import type { ObjectReference, VolumeFolders, VolumeKind, VolumeWish } from '../kind.ts';
 import { rootMode } from '../rules/file-access.ts';
 import { nestedMountPoints } from '../rules/nested-mount-points.ts';
-import type { Payload } from '../rules/payload.ts';
+import { type Payload, sizeFault } from '../rules/payload.ts';
 
 export interface ObjectVolumeDeps {
   readonly folders: VolumeFolders;
@@ -46,6 +47,8 @@ export function createObjectVolumeKind<Source>(deps: ObjectVolumeDeps, kind: Obj
       const source = kind.source(wish.volume);
       if (source === undefined) throw new TypeError(`volume ${wish.volume.name} is none of ${plugin}`);
       const { payload, refreshAt } = await kind.content(wish, source, signal);
+      const fault = sizeFault(payload);
+      if (fault !== undefined) throw new CodedError('invalid', fault);
       await ensureFolder(deps, medium, wish, signal);
       const { directory, fsGroup } = wish;
       await deps.writer.write({ directory, payload, fsGroup, medium }, signal);

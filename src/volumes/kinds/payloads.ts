@@ -21,6 +21,8 @@ export interface Payloads {
   secret(answer: ObjectAnswer<SecretContent>, source: KeyedSource): Payload;
 }
 
+const MOST_FORMS = 16;
+
 export function createPayloads(): Payloads {
   return { configMap: sharedForms(configMapPayload), secret: sharedForms(secretPayload) };
 }
@@ -41,6 +43,11 @@ function sharedForms<T extends object>(
     forms.set(answer.object, ofObject);
     const made = ofObject.get(key) ?? make(source, answer.object);
     ofObject.set(key, made);
+    // The first is the oldest. Pods that ask for ever new forms of an object that stays must not fill the memory.
+    for (const oldest of ofObject.keys()) {
+      if (ofObject.size <= MOST_FORMS) break;
+      ofObject.delete(oldest);
+    }
     return checked(made);
   };
 }

@@ -12,7 +12,7 @@ import type {
   TokenWish,
   TrustBundleWish,
 } from '../../objects/objects.ts';
-import { downwardPayload } from '../rules/downward-payload.ts';
+import { downwardPayload, type FieldContents } from '../rules/downward-payload.ts';
 import { credentialAccess } from '../rules/file-access.ts';
 import type { Payload, ProjectedFile } from '../rules/payload.ts';
 import type { ObjectContent } from './object-volume.ts';
@@ -39,6 +39,8 @@ export interface ProjectedWish {
   readonly index: number;
   readonly fsGroup: number | undefined;
   readonly defaultMode: number;
+  /** Of the pod, shared by all sources. */
+  readonly fields: FieldContents;
 }
 
 type Reader = (deps: ProjectedSourceDeps, wish: ProjectedWish, signal: AbortSignal) => Promise<ObjectContent>;
@@ -63,10 +65,10 @@ export const readProjectedSource: Reader = async (deps, wish, signal) => {
   return { payload: new Map() };
 };
 
-function readDownward(deps: ProjectedSourceDeps, { source, pod, defaultMode }: ProjectedWish): ObjectContent {
+function readDownward(deps: ProjectedSourceDeps, { source, pod, defaultMode, fields }: ProjectedWish): ObjectContent {
   const { podLevel } = deps;
   const items = source.downwardAPI?.items;
-  const made = downwardPayload({ pod, items, defaultMode, podLevel, nodeAllocatable: deps.nodeAllocatable() });
+  const made = downwardPayload({ pod, items, defaultMode, podLevel, nodeAllocatable: deps.nodeAllocatable(), fields });
   if (!made.ok) throw new CodedError('invalid', made.problem);
   return { payload: made.value };
 }

@@ -15,7 +15,7 @@ export function createProjectedKind(deps: ProjectedKindDeps): VolumeKind {
     dependsOnPod: true,
     source: ({ projected }) => projected,
     content: async ({ pod, volume, fsGroup }, { sources = [], defaultMode = DEFAULT_MODE }, signal) => {
-      const wish = { pod, volumeName: volume.name, fsGroup, defaultMode };
+      const wish = { pod, volumeName: volume.name, fsGroup, defaultMode, fields: new Map() };
       const answers = await Promise.allSettled(
         sources.map((source, index) => readProjectedSource(deps, { ...wish, source, index }, signal)),
       );

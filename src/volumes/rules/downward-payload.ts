@@ -14,27 +14,45 @@ export interface DownwardSource {
   readonly nodeAllocatable: ResourceList;
   /** The gate PodLevelResources. */
   readonly podLevel: boolean;
+  /** What fields of this pod were read before, for a volume of many sources. */
+  readonly fields?: FieldContents;
 }
+
+/** By the path of the field: ten thousand files can show the same one. */
+export type FieldContents = Map<string, Parsed<Uint8Array>>;
 
 const text = new TextEncoder();
 
 export function downwardPayload(source: DownwardSource): Parsed<Payload> {
-  const { items = [], defaultMode } = source;
+  const { items = [], defaultMode, fields = new Map() } = source;
   const payload = new Map<string, ProjectedFile>();
   const problems: string[] = [];
   for (const item of items) {
-    const value = itemValue(item, source);
-    if (value.ok) payload.set(item.path, { data: text.encode(value.value), mode: item.mode ?? defaultMode });
+    const value = itemContent(item, source, fields);
+    if (value.ok) payload.set(item.path, { data: value.value, mode: item.mode ?? defaultMode });
     else problems.push(value.problem);
   }
   return problems.length === 0 ? parsed(payload) : unparsable(describeProblems(problems));
 }
 
-function itemValue({ fieldRef, resourceFieldRef }: DownwardApiVolumeFile, source: DownwardSource): Parsed<string> {
-  if (fieldRef !== undefined) return fieldValue(source.pod, fieldRef.fieldPath);
-  if (resourceFieldRef === undefined) return parsed('');
+function itemContent(
+  { fieldRef, resourceFieldRef }: DownwardApiVolumeFile,
+  source: DownwardSource,
+  fields: FieldContents,
+): Parsed<Uint8Array> {
   const { pod, nodeAllocatable, podLevel } = source;
-  return resourceFieldValue({ pod, container: undefined, selector: resourceFieldRef, nodeAllocatable, podLevel });
+  if (fieldRef !== undefined) {
+    const content = fields.get(fieldRef.fieldPath) ?? encoded(fieldValue(pod, fieldRef.fieldPath));
+    fields.set(fieldRef.fieldPath, content);
+    return content;
+  }
+  if (resourceFieldRef === undefined) return encoded(parsed(''));
+  const selector = resourceFieldRef;
+  return encoded(resourceFieldValue({ pod, container: undefined, selector, nodeAllocatable, podLevel }));
+}
+
+function encoded(value: Parsed<string>): Parsed<Uint8Array> {
+  return value.ok ? parsed(text.encode(value.value)) : value;
 }
 
 /** Files are made before the pod has addresses, so that only what its metadata says can be in them. */

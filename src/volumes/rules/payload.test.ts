@@ -5,9 +5,11 @@ import {
   configMapPayload,
   describeProblems,
   type KeyedSource,
+  LARGEST_PAYLOAD,
   mergePayloads,
   type Payload,
   secretPayload,
+  sizeFault,
 } from './payload.ts';
 
 const text = new TextDecoder();
@@ -104,4 +106,14 @@ test('problems are told once each', () => {
   assert.equal(describeProblems(['a']), 'a');
   assert.equal(describeProblems(['a', 'a']), 'a');
   assert.equal(describeProblems(['a', 'b', 'a']), '[a, b]');
+});
+
+test('paths that show the same key share its bytes, and count each for itself', () => {
+  const items = Array.from({ length: 65 }, (_, index) => ({ key: 'k', path: `p${index}` }));
+  const source = { items, defaultMode: 0o644, optional: false };
+  const made = configMapPayload(source, { data: { k: 'x'.repeat(1024 * 1024) } });
+  assert.ok(made.ok);
+  assert.equal(new Set(Array.from(made.value.values(), ({ data }) => data)).size, 1);
+  assert.equal(sizeFault(made.value), `the files of the volume are larger than ${LARGEST_PAYLOAD} bytes`);
+  assert.equal(sizeFault(new Map([...made.value].slice(0, 64))), undefined);
 });

@@ -67,8 +67,11 @@ interface Keyed {
 function keyedPayload({ items = [], defaultMode, optional }: KeyedSource, keyed: Keyed): Parsed<Payload> {
   const wanted: readonly KeyToPath[] = items.length > 0 ? items : keyed.keys.map((key) => ({ key, path: key }));
   const payload = new Map<string, ProjectedFile>();
+  // Ten thousand paths can show the same key.
+  const contents = new Map<string, Uint8Array | undefined>();
   for (const { key, path, mode = defaultMode } of wanted) {
-    const data = keyed.read(key);
+    if (!contents.has(key)) contents.set(key, keyed.read(key));
+    const data = contents.get(key);
     if (data !== undefined) payload.set(path, { data, mode });
     else if (!optional) return unparsable(keyed.missing(key));
   }
@@ -81,6 +84,19 @@ function ownBytes(map: StringMap, key: string, decode: (value: string) => Uint8A
 }
 
 const fromBase64 = (value: string): Uint8Array => Uint8Array.fromBase64(value);
+
+/**
+ * Bytes of all files of one volume. Most such volumes are in memory, and the files that a pod asks for can be many thousand times
+ * larger than the pod: each of them may show all annotations, or the same key of a secret.
+ */
+export const LARGEST_PAYLOAD = 64 * 1024 * 1024;
+
+/** What is wrong with its size, or undefined. */
+export function sizeFault(payload: Payload): string | undefined {
+  let bytes = 0;
+  for (const { data } of payload.values()) bytes += data.length;
+  return bytes > LARGEST_PAYLOAD ? `the files of the volume are larger than ${LARGEST_PAYLOAD} bytes` : undefined;
+}
 
 /** Several sources in one volume: of a path that more than one has, the last one counts. */
 export function mergePayloads(payloads: readonly Payload[]): Payload {
