@@ -26,11 +26,13 @@ export interface CriCall {
 }
 
 export interface SeenCall extends CriCall {
+  /** The encoded answer, of the calls that make something: without it what they made could not be told apart. */
+  readonly answer?: Buffer;
   /** As `performance.now()` tells it. */
   readonly at: number;
 }
 
-export interface CriProxy {
+export interface CriProxy extends AsyncDisposable {
   /** For `containerRuntimeEndpoint`. */
   readonly endpoint: string;
   /** Every call so far, in the order in which they came. */
@@ -49,6 +51,10 @@ export interface CriProxy {
 const EVENT_STREAMS: readonly string[] = [
   '/runtime.v1.RuntimeService/GetContainerEvents',
   '/containerd.services.events.v1.Events/Subscribe',
+];
+const MAKING: readonly string[] = [
+  '/runtime.v1.RuntimeService/RunPodSandbox',
+  '/runtime.v1.RuntimeService/CreateContainer',
 ];
 const LARGEST_MESSAGE = 64 * 1024 * 1024;
 
@@ -92,7 +98,7 @@ export async function startCriProxy(runtimeSocket: string): Promise<CriProxy> {
     client.on('error', () => client.destroy());
     client.on('data', (chunk: Buffer) => chunks.push(chunk));
     client.on('end', () => {
-      const call = { path, request: Buffer.concat(chunks), at: performance.now() };
+      const call: SeenCall & { answer?: Buffer } = { path, request: Buffer.concat(chunks), at: performance.now() };
       seen.push(call);
       const go = () => {
         const upstream = client.session === undefined ? undefined : upstreams.get(client.session);
@@ -100,6 +106,9 @@ export async function startCriProxy(runtimeSocket: string): Promise<CriProxy> {
         pass(client, upstream.request(headers), {
           body: call.request,
           drop: EVENT_STREAMS.includes(path) ? drop : undefined,
+          onChunk: (chunk) => {
+            if (MAKING.includes(path)) call.answer = Buffer.concat([call.answer ?? Buffer.alloc(0), chunk]);
+          },
         });
       };
       if (!isHeld(call)) return go();
@@ -118,6 +127,12 @@ export async function startCriProxy(runtimeSocket: string): Promise<CriProxy> {
     for (const go of held) go();
     held.clear();
   };
+  const close = async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const session of sessions) session.destroy();
+    await closed;
+    await rm(folder, { recursive: true });
+  };
   return {
     endpoint: `unix://${socket}`,
     calls: () => seen,
@@ -129,12 +144,8 @@ export async function startCriProxy(runtimeSocket: string): Promise<CriProxy> {
       isLost = rule;
     },
     lost: () => lost,
-    close: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const session of sessions) session.destroy();
-      await closed;
-      await rm(folder, { recursive: true });
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -142,10 +153,12 @@ interface Passing {
   readonly body: Buffer;
   /** Asked for each message of the answer; undefined where all of them are passed on. */
   readonly drop: (() => boolean) | undefined;
+  /** Sees the answer go by, except that of a stream. */
+  readonly onChunk: (chunk: Buffer) => void;
 }
 
 /** Passes a request on, and its answer back: headers, messages, trailers. Whoever gives up first ends the other side too. */
-function pass(client: ServerHttp2Stream, runtime: ClientHttp2Stream, { body, drop }: Passing): void {
+function pass(client: ServerHttp2Stream, runtime: ClientHttp2Stream, { body, drop, onChunk }: Passing): void {
   let trailers: IncomingHttpHeaders = {};
   runtime.on('response', (headers, flags) => {
     if (client.destroyed) return;
@@ -163,7 +176,11 @@ function pass(client: ServerHttp2Stream, runtime: ClientHttp2Stream, { body, dro
   const reader = new FrameReader('an event', LARGEST_MESSAGE, (message) => {
     if (!drop?.()) write(frame(message));
   });
-  runtime.on('data', (chunk: Buffer) => (drop === undefined ? write(chunk) : reader.push(chunk)));
+  runtime.on('data', (chunk: Buffer) => {
+    if (drop !== undefined) return reader.push(chunk);
+    onChunk(chunk);
+    write(chunk);
+  });
   runtime.on('end', () => {
     if (client.headersSent && !client.writableEnded) client.end();
   });

@@ -10,6 +10,7 @@ import type { PodStatus } from '../../../src/api/pod-status.ts';
 import type { ApiObject } from '../../lab/cluster/api.ts';
 import type { Cluster } from '../../lab/cluster/cluster.ts';
 import { waitUntilGone } from '../../lab/cluster/wait.ts';
+import { type CriProxy, startCriProxy } from '../../lab/cri-proxy.ts';
 import { lab } from '../../lab/lab.ts';
 import type { RecordedEvent, RecordedLife } from '../lives.ts';
 import { recordedImages } from './images.ts';
@@ -75,31 +76,35 @@ export async function liveInCluster(
 ): Promise<readonly LivedLife[]> {
   await using cluster = await startCluster(options);
   const { node } = cluster;
+  await using proxy = await startCriProxy(node.runtimeSocket);
+  await startKubelet(cluster, proxy, options);
   return await liveAll(lives, node, options, async (place, life) => {
-    const seen = await liveOne(cluster, place, life);
+    const seen = { ...(await liveOne(cluster, place, life)), calls: proxy.calls() };
     return itemsOf(recordedTelling(life, clusterLife), seenTelling(life, seen, node));
   });
 }
 
-async function startCluster({ test, binary }: RunOptions): Promise<Cluster> {
-  const cluster = await lab.cluster({
+async function startCluster({ test }: RunOptions): Promise<Cluster> {
+  return await lab.cluster({
     ...(test === undefined ? {} : { test }),
     kubelet: 'none',
     nodeName: NODE_NAME,
     images: await recordedImages(process.env),
   });
+}
+
+async function startKubelet(cluster: Cluster, proxy: CriProxy, { binary }: RunOptions): Promise<void> {
   const { node } = cluster;
   const resolvConf = join(node.world.folder, 'recorded-resolv.conf');
   await writeFile(resolvConf, RESOLV_CONF);
   await makeNodeFiles(node);
   const settings = cluster.kubeletSettings;
-  const config = { ...settings.config, resolvConf };
+  const config = { ...settings.config, resolvConf, containerRuntimeEndpoint: proxy.endpoint };
   await node.kubelet.start({ ...settings, config, ...(binary === undefined ? {} : { binary }) });
   await cluster.waitUntilNodeReady();
   for (const [path, object] of BESIDE) await cluster.admin.create(path, object);
   await untilThere(cluster, `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/default`);
   await untilThere(cluster, `/api/v1/namespaces/${NAMESPACE}/configmaps/kube-root-ca.crt`);
-  return cluster;
 }
 
 async function untilThere({ admin }: Cluster, path: string): Promise<void> {
@@ -110,7 +115,7 @@ async function untilThere({ admin }: Cluster, path: string): Promise<void> {
   throw new Error(`${path} was never made`);
 }
 
-async function liveOne(cluster: Cluster, place: Place, life: RecordedLife): Promise<SeenLife> {
+async function liveOne(cluster: Cluster, place: Place, life: RecordedLife): Promise<Omit<SeenLife, 'calls'>> {
   const { admin, node } = cluster;
   const { name, labels, annotations } = life.pod.metadata;
   const { spec } = life.pod;

@@ -15,6 +15,8 @@ export interface Telling {
   readonly inside: Readonly<Record<string, RecordedInside>>;
   readonly files: readonly RecordedFile[];
   readonly logs: readonly RecordedFile[];
+  /** What was asked of the runtime. */
+  readonly requests: readonly string[];
   /** Puts names of kinds in the place of ids, addresses, times, paths. */
   neutral(text: string): string;
 }
@@ -42,6 +44,7 @@ export function itemsOf(recorded: Telling, seen: Telling): readonly Item[] {
     item('counts', ({ events }) => byPlace(events).map(countLine)),
     ...(seen.cgroups === undefined ? [] : [item('cgroups', ({ cgroups = {} }) => flatten(cgroups))]),
     item('files', ({ files }) => files.map((file) => file.join(' ').trim()).sort()),
+    item('requests', ({ requests }) => requests),
     item('logs', ({ logs }) => logs.map((file) => file.join(' ').trim()).sort()),
     inside('hosts', ({ hosts }) => hosts.split('\n')),
     inside('resolv.conf', ({ resolv }) => resolv.split('\n')),

@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSystemClock } from '../../../src/base/clock.ts';
 import { createCriClient } from '../../../src/runtime/cri/client.ts';
+import { type CriProxy, startCriProxy } from '../../lab/cri-proxy.ts';
 import { type LabNode, lab } from '../../lab/lab.ts';
 import { eventually } from '../../lab/static-pods.ts';
 import type { RecordedLife } from '../lives.ts';
@@ -54,8 +55,10 @@ export async function liveAgain(
   options: RunOptions = {},
 ): Promise<readonly LivedLife[]> {
   await using node = await startNode(options);
+  await using proxy = await startCriProxy(node.runtimeSocket);
+  await startKubelet(node, proxy, options);
   return await liveAll(lives, node, options, async (place, life) => {
-    const seen = await liveOne(place, life);
+    const seen = { ...(await liveOne(place, life)), calls: proxy.calls() };
     return itemsOf(recordedTelling(life), seenTelling(life, seen, node));
   });
 }
@@ -87,7 +90,7 @@ export async function liveAll(
   return lived.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function startNode({ test, binary }: RunOptions): Promise<LabNode> {
+async function startNode({ test }: RunOptions): Promise<LabNode> {
   const images = await recordedImages(process.env);
   const node = await lab.node({
     ...(test === undefined ? {} : { test }),
@@ -95,11 +98,15 @@ async function startNode({ test, binary }: RunOptions): Promise<LabNode> {
     nodeName: NODE_NAME,
     images,
   });
+  await makeNodeFiles(node);
+  return node;
+}
+
+async function startKubelet(node: LabNode, proxy: CriProxy, { binary }: RunOptions): Promise<void> {
   const resolvConf = join(node.world.folder, 'recorded-resolv.conf');
   await writeFile(resolvConf, RESOLV_CONF);
-  await makeNodeFiles(node);
-  await node.kubelet.start({ config: { ...CONFIG, resolvConf }, ...(binary === undefined ? {} : { binary }) });
-  return node;
+  const config = { ...CONFIG, resolvConf, containerRuntimeEndpoint: proxy.endpoint };
+  await node.kubelet.start({ config, ...(binary === undefined ? {} : { binary }) });
 }
 
 /** As on the recorded node, mounts there are nobody else's. */
@@ -109,7 +116,7 @@ export async function makeNodeFiles(node: LabNode): Promise<void> {
   if (code !== 0) throw new Error(`a private mount in the world: ${stderr}`);
 }
 
-async function liveOne(place: Place, life: RecordedLife): Promise<SeenLife> {
+async function liveOne(place: Place, life: RecordedLife): Promise<Omit<SeenLife, 'calls'>> {
   const { node } = place;
   const { name, namespace, uid } = life.pod.metadata;
   const path = join(node.manifestsFolder, `${name}.json`);

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Container } from '../../../src/api/container.ts';
 import type { Pod } from '../../../src/api/pod.ts';
-import type { RecordedFile, RecordedInside, RecordedLife } from '../lives.ts';
+import type { RecordedCall, RecordedFile, RecordedInside, RecordedLife } from '../lives.ts';
 import { nodeHostsFile } from '../node.ts';
 
 export interface NotStandalone {
@@ -83,6 +83,7 @@ export function standaloneLife(life: RecordedLife): RecordedLife {
   return {
     ...life,
     statuses: life.statuses.map((one) => ({ ...one, status: withoutApiFields(one.status) })),
+    cri: life.cri.map((call) => ({ ...call, req: withoutApiRequests(call.req) })),
     files: life.files && withoutTokenFiles(life.files),
     inside: Object.fromEntries(Object.entries(life.inside ?? {}).map(([name, one]) => [name, withoutServices(one)])),
   };
@@ -104,6 +105,16 @@ function withoutApiFields<T>(status: T): T {
     if (key !== 'volumeMounts' || !Array.isArray(value)) return value;
     const mounts = value.filter((mount) => !isToken(mount));
     return mounts.length === 0 ? undefined : mounts;
+  });
+}
+
+/** A static pod's containers have no token mounted and no variables about services. */
+function withoutApiRequests(request: RecordedCall['req']): RecordedCall['req'] {
+  return JSON.parse(JSON.stringify(request), (key, value: unknown) => {
+    if (!Array.isArray(value)) return value;
+    if (key === 'mounts') return value.filter(({ container_path: path }) => path !== TOKEN_FOLDER);
+    if (key === 'envs') return value.filter(({ key: name }) => !SERVICE_VARIABLE.test(`${name}=`));
+    return value;
   });
 }
 

@@ -1,16 +1,18 @@
 /** Both sides of a comparison in one form: a life from the recording, and one from a run in the lab. */
 import type { PodStatus } from '../../../src/api/pod-status.ts';
+import type { SeenCall } from '../../lab/cri-proxy.ts';
 import type { LabNode } from '../../lab/lab.ts';
 import type { RecordedEvent, RecordedLife } from '../lives.ts';
 import type { Telling } from './items.ts';
 import { ALL_CPUS, type CgroupValues, type Observed } from './observe.ts';
+import { recordedCalls, requestLines, seenCalls } from './requests.ts';
 import { recordedPaths, standaloneLife } from './standalone.ts';
 
 export function recordedTelling(
   life: RecordedLife,
   form: (life: RecordedLife) => RecordedLife = standaloneLife,
 ): Telling {
-  const { statuses, events, files, inside, logs } = form(life);
+  const { statuses, events, files, inside, logs, cri } = form(life);
   // The first one is the API server's own, before the kubelet had seen the pod.
   const shown = statuses.slice(1);
   return {
@@ -21,6 +23,7 @@ export function recordedTelling(
     inside,
     files: (files ?? []).map(withPath),
     logs: (logs ?? []).filter(([path]) => path !== '').map(([path = '', ...rest]) => [belowPod(path), ...rest]),
+    requests: requestLines(recordedCalls({ ...life, cri })),
     neutral: (text) => neutralText(text, life),
   };
 }
@@ -64,17 +67,19 @@ export interface SeenLife {
   readonly untilEnd: number;
   readonly events: readonly RecordedEvent[];
   readonly observed: Observed;
+  readonly calls: readonly SeenCall[];
   /** Where it is not the recorded one. */
   readonly uid?: string;
 }
 
 export function seenTelling(life: RecordedLife, seen: SeenLife, node: LabNode): Telling {
-  const { statuses, untilEnd, events, observed } = seen;
+  const { statuses, untilEnd, events, observed, calls } = seen;
   const { name } = life.pod.metadata;
   const paths: readonly (readonly [string, string])[] = [
     [node.kubeletFolder, '$ROOT'],
     ['/var/lib/kubelet', '$ROOT'],
     [node.podLogsFolder, '$LOGS'],
+    ['/var/log/pods', '$LOGS'],
     [node.containerd.root, '$LAB/cd-root'],
     [`${name}-${node.nodeName}`, name],
     ...(seen.uid === undefined ? [] : [[seen.uid, life.pod.metadata.uid] as const]),
@@ -86,6 +91,7 @@ export function seenTelling(life: RecordedLife, seen: SeenLife, node: LabNode): 
     cgroups: observed.cgroups,
     inside: observed.inside,
     files: observed.files,
+    requests: requestLines(seenCalls(calls, seen.uid ?? life.pod.metadata.uid)),
     logs: observed.logs.map(([path = '', kind = '', mode = '']) => [path, kind, mode]),
     neutral: (text) =>
       neutralText(
@@ -104,6 +110,7 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME'],
   [/\.\.20\d\d_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, '..VERSION'],
   [/(containers\/[^/ ]+\/)[0-9a-f]{8}\b/g, '$1RANDOM'],
+  [/(\.hostId: )\d+/g, '$1RANDOM'],
   // Where the machine's root is itself a folder of a file system, mounts are told with that folder in front.
   [/(^|\s)\/[^\s$]*(\$(?:ROOT|LAB)\/)/g, '$1$2'],
   [/(\$(?:ROOT|LAB)\/.*) - \w+$/g, '$1 - DISK'],
