@@ -12,6 +12,7 @@ const sh = (name: string, script: string, more: object = {}): object => ({
   command: ['sh', '-c', script],
   ...more,
 });
+const field = (name: string, fieldPath: string): object => ({ name, valueFrom: { fieldRef: { fieldPath } } });
 const forever = 'trap "exit 0" TERM; while :; do sleep 1000 & wait $!; done';
 
 /** Each with the state it comes to, by which both kubelets are known to have arrived. */
@@ -114,7 +115,23 @@ test('static pods have the reference’s statuses', { timeout: 120_000 }, async 
   for (const { name, found } of await Promise.all(seen)) {
     await t.test(name, () => assert.deepEqual(found[0], found[1]));
   }
+  await t.test('on the network of its node a pod sees the addresses of its status', () => hostNetwork(ours));
 });
+
+/** Of ours alone: see above. */
+async function hostNetwork(ours: PodNode): Promise<void> {
+  const env = [field('IP', 'status.podIP'), field('IPS', 'status.podIPs')];
+  const containers = [sh('c', 'echo -n "$IP $IPS" > /dev/termination-log', { env })];
+  await ours.write('host', { restartPolicy: 'Never', hostNetwork: true, containers });
+  const read = readOurs(ours);
+  const status = await until('it is over', async () => {
+    const seen = await read('host');
+    return seen?.phase === 'Succeeded' ? seen : undefined;
+  });
+  const { podIP, podIPs = [], containerStatuses = [] } = status;
+  assert.ok(podIP);
+  assert.equal(containerStatuses[0]?.state.terminated?.message, `${podIP} ${podIPs.map(({ ip }) => ip).join(',')}`);
+}
 
 /** Without an API server the reference shows the end of a pod already while its sandbox is being stopped. */
 function isAtRest({ phase, conditions = [] }: PodStatus): boolean {

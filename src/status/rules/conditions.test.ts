@@ -43,6 +43,12 @@ const cases: readonly Case[] = [
     expect: { PodResizePending: 'missing' },
   },
   {
+    name: 'nor in the last word about a pod that was deleted',
+    containers: [exited('c', 0)],
+    more: { resizeRefused: 'not supported', step: 'terminated' },
+    expect: { PodResizePending: 'missing' },
+  },
+  {
     name: 'an ended pod waits for no resize',
     spec: { restartPolicy: 'Never' },
     containers: [exited('c', 0)],

@@ -45,7 +45,7 @@ export function computeVerdicts(context: ConditionInput): readonly Verdict[] {
 
 /** A pod that has ended asks for nothing any more. */
 function judgeResize({ input, phase }: ConditionInput): readonly Verdict[] {
-  if (input.resizeRefused === undefined || endReason(phase) !== undefined) return [];
+  if (input.resizeRefused === undefined || endReason(phase) !== undefined || input.step === 'terminated') return [];
   return [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible', message: input.resizeRefused }];
 }
 
