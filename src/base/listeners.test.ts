@@ -76,5 +76,7 @@ describe('listeners', () => {
     listeners.tell(news('web', 3));
     listeners.stop();
     assert.equal(clock.sleepers(), 0);
+    listeners.tell(news('web', 4));
+    assert.equal(clock.sleepers(), 0, 'the last news of a kubelet that stops are told once');
   });
 });

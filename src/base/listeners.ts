@@ -38,12 +38,14 @@ const OVER = 'newer news';
 
 export function createListeners<T>({ supervisor, clock, keyOf, about }: ListenersDeps<T>): Listeners<T> {
   const listeners = new Set<Listener<T>>();
+  let isStopped = false;
 
   const call = (listener: Listener<T>, news: T, tries: number): void => {
     const key = keyOf(news);
     listener.missed.get(key)?.abort(OVER);
     listener.missed.delete(key);
-    if (supervisor.guard(listener.name, about(news), () => listener.listen(news)) || tries >= MOST_TRIES) return;
+    if (supervisor.guard(listener.name, about(news), () => listener.listen(news))) return;
+    if (isStopped || tries >= MOST_TRIES) return;
     const retry = new AbortController();
     listener.missed.set(key, retry);
     clock.sleep(Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), LONGEST_RETRY_MS), retry.signal).then(
@@ -69,6 +71,9 @@ export function createListeners<T>({ supervisor, clock, keyOf, about }: Listener
     tell: (news) => {
       for (const listener of listeners) call(listener, news, 1);
     },
-    stop: () => listeners.forEach(forget),
+    stop: () => {
+      isStopped = true;
+      listeners.forEach(forget);
+    },
   };
 }
