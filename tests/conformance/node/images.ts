@@ -23,6 +23,7 @@ export const NODE_IMAGE_PACKAGES = [
   'libc-bin',
   'perl-base',
   'openssl',
+  'netcat-openbsd',
 ] as const;
 
 export interface NodeImagePrograms {
@@ -30,6 +31,8 @@ export interface NodeImagePrograms {
   readonly nginx: string;
   readonly sampleDevicePlugin: string;
 }
+
+const NETCAT = '/usr/bin/nc.openbsd';
 
 /** Specs only want these to be there. */
 const PLACEHOLDERS = [
@@ -56,7 +59,7 @@ export async function nodeImages(programs: NodeImagePrograms, keysFolder: string
     layers: more.length === 0 ? shell : [...shell, more],
     config: { Cmd: ['sh'], Env: [PATH], ...config },
   });
-  const agnhostMore = [...(await httpsKeys(keysFolder)), ...fakeRegistry(makeImage(pause))];
+  const agnhostMore = [...(await httpsKeys(keysFolder)), ...fakeRegistry(makeImage(pause)), ...(await netcatFiles())];
   const agnhost = await readFile(programs.agnhost);
   const specs: readonly ImageSpec[] = [
     { ...pause, names: [PAUSE_IMAGE, 'registry.k8s.io/pause:3.9', 'registry.k8s.io/pause:3.10'] },
@@ -161,6 +164,15 @@ function fakeRegistry(pause: Image): readonly TarEntry[] {
       return { kind: 'file', path: `${root}/${kind}/sha256/${hash.slice(0, 2)}/${hash}/data`, content: blob.content };
     }),
     textFile(`${root}/manifests/testing`, [indexBlob.digest]),
+  ];
+}
+
+/** A spec sends datagrams with `nc -u`, which Debian's busybox lacks; its shell takes its own `nc` whatever the PATH says. */
+async function netcatFiles(): Promise<readonly TarEntry[]> {
+  return [
+    ...(await programFiles([NETCAT])),
+    { kind: 'symlink', path: 'bin/nc', target: NETCAT },
+    { kind: 'symlink', path: 'bin/sh', target: '/usr/bin/bash' },
   ];
 }
 

@@ -96,6 +96,7 @@ async function boot(given: {
   await writeEtc(join(folder, 'etc'), {
     ...options.etc,
     hostname: `${options.hostName}\n`,
+    'systemd/system.conf.d/lab.conf': `[Manager]\nDefaultEnvironment="PATH=${path}"\n`,
     [`systemd/system/${TARGET}`]: targetUnit(options.units),
     'systemd/system/lab-ready.service': readyUnit(options.units, logFile),
   });
