@@ -59,7 +59,12 @@ export async function nodeImages(programs: NodeImagePrograms, keysFolder: string
     layers: more.length === 0 ? shell : [...shell, more],
     config: { Cmd: ['sh'], Env: [PATH], ...config },
   });
-  const agnhostMore = [...(await httpsKeys(keysFolder)), ...fakeRegistry(makeImage(pause)), ...(await netcatFiles())];
+  const agnhostMore = [
+    ...(await httpsKeys(keysFolder)),
+    ...fakeRegistry(makeImage(pause)),
+    ...(await netcatFiles()),
+    ...clockLayer(),
+  ];
   const agnhost = await readFile(programs.agnhost);
   const specs: readonly ImageSpec[] = [
     { ...pause, names: [PAUSE_IMAGE, 'registry.k8s.io/pause:3.9', 'registry.k8s.io/pause:3.10'] },
