@@ -5,10 +5,11 @@ import { createSystemClock } from '../../../src/base/clock.ts';
 import { describeError } from '../../../src/base/errors.ts';
 import { createProgress } from '../../lab/binaries/progress.ts';
 import { makeFolder } from '../run.ts';
-import { judge, readNames, renderVerdict } from '../verdict.ts';
+import { judge, readNames, renderVerdict, type SpecResult } from '../verdict.ts';
 import { correctList, missingSpecs } from './list.ts';
+import { MEANT, sortFailures } from './meant.ts';
 import { createNodeSuite } from './run.ts';
-import { readNodeSettings } from './settings.ts';
+import { type NodeSettings, readNodeSettings } from './settings.ts';
 
 const LIST = join(import.meta.dirname, 'reference-passes.txt');
 
@@ -28,13 +29,8 @@ async function main(): Promise<number> {
       const before = readNames(await readFile(LIST, 'utf8'));
       if (settings.update) await writeFile(LIST, correctList(results, before));
       const list = settings.update ? readNames(await readFile(LIST, 'utf8')) : before;
-      const verdict = judge(results, list);
-      const missing = missingSpecs(set, results, list);
-      process.stdout.write(`\n== ${set.name}: ${renderVerdict(verdict, settings.kubelet)}`);
-      if (missing.length > 0) {
-        process.stdout.write(`\nNot run, passed by the reference:\n${missing.map((name) => `  ${name}\n`).join('')}`);
-      }
-      if (verdict.ourFault.length + missing.length > 0) code = Math.max(code, 1);
+      process.stdout.write(`\n== ${set.name}: `);
+      if (!report(settings.kubelet, results, list, missingSpecs(set, results, list))) code = Math.max(code, 1);
     } catch (error) {
       process.stdout.write(`\n== ${set.name}: ${describeError(error)}\n`);
       code = 2;
@@ -42,6 +38,33 @@ async function main(): Promise<number> {
   }
   process.stdout.write(`\nLogs and results: ${folder}\n`);
   return code;
+}
+
+/** Prints what a set showed. Answers whether it was as the reference. */
+function report(
+  kubelet: NodeSettings['kubelet'],
+  results: readonly SpecResult[],
+  list: ReadonlySet<string>,
+  missing: readonly string[],
+): boolean {
+  const verdict = judge(results, list);
+  const ours = kubelet === 'ours';
+  const { faults, meant, outdated } = sortFailures(verdict.ourFault, verdict.passed, ours ? MEANT : []);
+  process.stdout.write(renderVerdict({ ...verdict, ourFault: faults }, kubelet));
+  tell(
+    'Failed here, as it is meant:',
+    meant.map(({ spec, reason }) => `${spec}\n      ${reason}`),
+  );
+  tell(
+    'Listed as meant to fail, but passed:',
+    outdated.map(({ spec }) => spec),
+  );
+  tell('Not run, passed by the reference:', missing);
+  return faults.length + outdated.length + missing.length === 0;
+}
+
+function tell(title: string, lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`\n${title}\n${lines.map((line) => `  ${line}\n`).join('')}`);
 }
 
 process.exitCode = await main().catch((error: unknown) => {

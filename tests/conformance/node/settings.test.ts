@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { LATER } from './later.ts';
 import { correctList, missingSpecs } from './list.ts';
+import { sortFailures } from './meant.ts';
 import { SETS } from './sets.ts';
 import { readNodeSettings } from './settings.ts';
 import { suiteScript } from './units.ts';
@@ -92,6 +93,20 @@ describe('the list of what the reference passes', () => {
       { name: 'pod e', passed: true },
     ];
     assert.equal(correctList(results, list), 'pod b\npod c slow\npod e\nvolume d\n');
+  });
+});
+
+test('a failure that is meant is no fault; one that passes is out of date', () => {
+  const differences = ['a', 'b', 'c'].map((spec) => ({ spec, reason: 'so' }));
+  const sorted = sortFailures(
+    ['a', 'x'].map((name) => ({ name, passed: false })),
+    ['b', 'y'],
+    differences,
+  );
+  assert.deepEqual(sorted, {
+    faults: [{ name: 'x', passed: false }],
+    meant: [{ spec: 'a', reason: 'so' }],
+    outdated: [{ spec: 'b', reason: 'so' }],
   });
 });
 
