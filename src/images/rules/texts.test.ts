@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parseImageName } from './image-name.ts';
 import * as texts from './texts.ts';
 
 interface Life {
@@ -76,4 +77,11 @@ test('several errors are one text, each of them once', () => {
   assert.equal(texts.joinErrors(['a']), 'a');
   assert.equal(texts.joinErrors(['a', 'a']), 'a');
   assert.equal(texts.joinErrors(['a', 'b', 'a']), '[a, b]');
+});
+
+test('a name that is far too long is cut in what the pod shows', () => {
+  const image = 'x'.repeat(1_000_000);
+  const parsed = parseImageName(image);
+  assert.ok(!parsed.ok);
+  assert.ok(texts.invalidName(image, parsed.problem).length < 3000);
 });

@@ -11,8 +11,11 @@ export const WAITING = {
   backOff: 'ImagePullBackOff',
 } as const;
 
+/** As much of a name as can be valid: this stands in the pod's status. */
+const LONGEST_SHOWN = 2048;
+
 export const invalidName = (image: string, problem: string): string =>
-  `Failed to apply default image tag ${quoteText(image)}: ${problem}`;
+  `Failed to apply default image tag ${quoteText(image.slice(0, LONGEST_SHOWN))}: ${problem}`;
 
 export const inspectFailed = (image: string, problem: string): string =>
   `Failed to inspect image ${quoteText(image)}: ${problem}`;
