@@ -26,6 +26,7 @@ import { composeKube } from './kube.ts';
 import { composeMetrics, type Meters } from './metrics.ts';
 import { composePods } from './pods.ts';
 import { composeServer, type ProcessDoor } from './server.ts';
+import { composeStats } from './stats.ts';
 
 export interface KubeletDeps {
   readonly clock: Clock;
@@ -109,12 +110,14 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     onNodeStep: meters.onNodeStep,
   });
   looksAfterPods.pods.subscribe('metrics', meters.follow);
+  const statistics = composeStats(config, deps, { cri: runtime.cri, parts: looksAfterPods });
   const server = composeServer(config, deps, {
     kube,
     cri: runtime.cri,
     parts: looksAfterPods,
     mirrorUid: (namespace, name) => looksAfterPods.cluster?.mirrorUid(namespace, name),
     meters,
+    statistics,
     health,
     shown: () => shown,
   });
@@ -134,6 +137,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     runtime.connection,
     runtime.health,
     ...(kube === undefined ? [] : [kube]),
+    statistics,
     server,
     ...looksAfterPods.parts,
     ...runOnceParts(config, clock, looksAfterPods.pods, ending.resolve),

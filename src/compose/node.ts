@@ -153,7 +153,7 @@ function hasExternalCloud({ settings }: Config): boolean {
 }
 
 /** None of this changes while a kubelet runs. */
-function readMachine({ settings }: Config): MachineIdentity {
+export function readMachine({ settings }: Config): MachineIdentity {
   const { machineIdFile, bootIdFile } = settings.cadvisor;
   return {
     machineId: readFirst(machineIdFile.split(',')),

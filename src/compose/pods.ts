@@ -67,6 +67,7 @@ export interface PodParts {
   readonly events: Events;
   readonly statuses: Statuses;
   readonly volumes: Volumes;
+  readonly resources: Resources;
   /** Undefined for a kubelet without an API server. */
   readonly cluster: Cluster | undefined;
 }
@@ -243,6 +244,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     events,
     statuses,
     volumes,
+    resources,
     cluster,
   };
 }

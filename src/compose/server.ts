@@ -8,7 +8,7 @@ import type { CriClient } from '../runtime/cri/client.ts';
 import { CONTAINER_NAME, POD_NAME, POD_NAMESPACE, POD_UID } from '../runtime/spec/labels.ts';
 import { askHealth } from '../server/health/ask.ts';
 import type { HealthChecks } from '../server/health/checks.ts';
-import { plainRoutes } from '../server/pages/plain.ts';
+import { plainRoutes, type Statistics } from '../server/pages/plain.ts';
 import { podRoutes, type RunningPod } from '../server/pages/pods.ts';
 import { profilingRoutes } from '../server/pages/profiling.ts';
 import { zPageRoutes } from '../server/pages/z-pages.ts';
@@ -41,6 +41,7 @@ export interface ServerTools {
   /** Under which the API server knows a static pod. */
   readonly mirrorUid: (namespace: string, name: string) => string | undefined;
   readonly meters: Meters;
+  readonly statistics: Statistics;
   readonly health: HealthChecks;
   /** The configuration as it is after a reload. */
   readonly shown: () => Config;
@@ -131,7 +132,7 @@ export function composeRoutes(config: Config, deps: PartDeps, tools: ServerTools
       metrics: meters.metrics,
       probeMetrics: meters.probeMetrics,
       healthMetrics: meters.healthMetrics,
-      statistics: undefined,
+      statistics: tools.statistics,
       setVerbosity: process?.setVerbosity,
     }),
     ...profilingRoutes({

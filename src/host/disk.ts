@@ -1,4 +1,6 @@
-import { statfs } from 'node:fs/promises';
+/** What is on disks, in numbers. */
+import { lstat, readdir, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 
 export interface DiskSpace {
   readonly capacityBytes: number;
@@ -10,4 +12,45 @@ export interface DiskSpace {
 export async function readDiskSpace(path: string): Promise<DiskSpace> {
   const { bsize, blocks, bavail } = await statfs(path);
   return { capacityBytes: blocks * bsize, availableBytes: bavail * bsize };
+}
+
+export interface FileSystemSize extends DiskSpace {
+  readonly freeBytes: number;
+  readonly inodes: number;
+  readonly inodesFree: number;
+}
+
+/** Undefined: there is no such path. Only for local file systems, as above. */
+export async function readFileSystem(path: string): Promise<FileSystemSize | undefined> {
+  try {
+    const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(path);
+    return {
+      capacityBytes: blocks * bsize,
+      freeBytes: bfree * bsize,
+      availableBytes: bavail * bsize,
+      inodes: files,
+      inodesFree: ffree,
+    };
+  } catch (error) {
+    return undefinedIfMissing(error);
+  }
+}
+
+const BLOCK_BYTES = 512;
+
+/** What a file takes, or the files directly in a directory. Nothing where there is none. */
+export async function filesUse(path: string): Promise<{ readonly bytes: number; readonly inodes: number }> {
+  const own = await lstat(path).catch(undefinedIfMissing);
+  const names = own?.isDirectory() ? ((await readdir(path).catch(undefinedIfMissing)) ?? []) : [];
+  const below = await Promise.all(names.map((name) => lstat(join(path, name)).catch(undefinedIfMissing)));
+  const files = [own, ...below].filter((found) => found !== undefined && !found.isDirectory());
+  return {
+    bytes: files.reduce((total, file) => total + (file?.blocks ?? 0) * BLOCK_BYTES, 0),
+    inodes: files.length,
+  };
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  return undefined;
 }

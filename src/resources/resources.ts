@@ -21,7 +21,16 @@ import {
   type Reservations,
 } from './rules/allocatable.ts';
 import { type PodLimitSettings, podCgroupLimits } from './rules/cgroup-limits.ts';
-import { type CgroupDriver, cgroupPath, podCgroup, podUidOfFolder, qosCgroup, uidFault } from './rules/cgroup-name.ts';
+import {
+  type CgroupDriver,
+  cgroupPath,
+  containerFolder,
+  groupCgroups,
+  podCgroup,
+  podUidOfFolder,
+  qosCgroup,
+  uidFault,
+} from './rules/cgroup-name.ts';
 
 export interface Resources extends Part {
   /** Makes the pod's cgroup with its limits, and those above it. */
@@ -30,6 +39,10 @@ export interface Resources extends Part {
   removePodCgroup(uid: PodUid): Promise<void>;
   /** What the runtime is told; known for sure once `ensurePodCgroup` has resolved. */
   podCgroupParent(pod: Pod): string;
+  /** Where the runtime puts a container or sandbox of this pod. */
+  containerCgroup(pod: Pod, id: string): string;
+  /** Those above pods: of all of them, and below that of the lower QoS classes. Undefined where pods have none. */
+  groupCgroups(): { readonly pods: string; readonly classes: readonly string[] } | undefined;
   /** Every pod that has a cgroup on this node. */
   listPodCgroups(): Promise<readonly PodUid[]>;
   /** The classes weigh as much as their pods: tell what pods there are. */
@@ -116,10 +129,7 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
     for (let wait = FIRST_WAIT_MS; !(await cgroups.remove(path)); wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
       const killed = await cgroups.kill(path);
       if (killed > 0) log.v(2)?.info('Ended processes that a pod left behind', { cgroup: path, processes: killed });
-      if (clock.mono() > deadline) {
-        const text = `cgroup ${path} can't be removed: ${killed} processes in it have not ended`;
-        throw new CodedError('unavailable', text);
-      }
+      if (clock.mono() > deadline) throw stuckError(path, killed);
       await clock.sleep(wait, signal);
     }
   };
@@ -156,6 +166,8 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
       for (const qosClass of CLASSES) await removeOne(cgroupPath(podCgroup(node.name, qosClass, uid), node.driver()));
     },
     podCgroupParent: (pod) => (config.cgroupsPerQos ? pathOf(pod) : ''),
+    containerCgroup: (pod, id) => `${pathOf(pod)}/${containerFolder(id, node.driver())}`,
+    groupCgroups: () => (config.cgroupsPerQos ? groupCgroups(node.name, node.driver()) : undefined),
     listPodCgroups: async () => {
       const driver = node.driver();
       const folders = await Promise.all(
@@ -172,4 +184,9 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
     capacity: () => capacity,
     allocatable: () => allocatable,
   };
+}
+
+function stuckError(path: string, processes: number): CodedError {
+  const text = `cgroup ${path} can't be removed: ${processes} processes in it have not ended`;
+  return new CodedError('unavailable', text);
 }

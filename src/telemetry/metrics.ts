@@ -159,8 +159,8 @@ function helpOf({ help, stability = 'ALPHA', deprecatedSince }: Definition): str
   return stability === 'none' ? help : `[${stability}] ${deprecated}${help}`;
 }
 
-const escapeHelp = (help: string) => help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
-const escapeValue = (value: string) => escapeHelp(value).replace(/"/g, '\\"');
+export const escapeHelp = (help: string) => help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
+export const escapeValue = (value: string) => escapeHelp(value).replace(/"/g, '\\"');
 
 function isHidden({ deprecatedSince }: Definition, { version, showHiddenFor }: MetricsOptions): boolean {
   if (deprecatedSince === undefined) return false;

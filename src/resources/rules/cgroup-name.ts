@@ -44,6 +44,17 @@ export function cgroupPath(name: CgroupName, driver: CgroupDriver): string {
   return `/${parts.map((_, index) => `${parts.slice(0, index + 1).join('-')}${SLICE}`).join('/')}`;
 }
 
+/** The paths of those above pods: of all of them, and below that of the lower QoS classes. */
+export function groupCgroups(node: CgroupName, driver: CgroupDriver) {
+  const path = (qosClass: QosClass) => cgroupPath(qosCgroup(node, qosClass), driver);
+  return { pods: path('Guaranteed'), classes: [path('Burstable'), path('BestEffort')] };
+}
+
+/** Below its pod's cgroup: where a runtime puts a container or sandbox. Scopes of systemd are named after the runtime, too. */
+export function containerFolder(id: string, driver: CgroupDriver): string {
+  return driver === 'cgroupfs' ? id : `cri-containerd-${id}.scope`;
+}
+
 /** The UID of the pod whose cgroup this folder is, undefined where it is something else. */
 export function podUidOfFolder(folder: string, driver: CgroupDriver): string | undefined {
   const last = driver === 'cgroupfs' ? folder : lastPartOfSlice(folder);

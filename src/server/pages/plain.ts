@@ -3,16 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { readBody } from '../body.ts';
-import {
-  type Access,
-  type Answer,
-  type Exchange,
-  errorPage,
-  jsonAnswer,
-  PROXY,
-  type Route,
-  statusAnswer,
-} from '../routes.ts';
+import { type Access, type Answer, type Exchange, errorPage, jsonAnswer, PROXY, type Route } from '../routes.ts';
 
 export interface PlainPagesDeps {
   /** The health page for a path below `/healthz`; undefined: no such check. */
@@ -22,17 +13,16 @@ export interface PlainPagesDeps {
   readonly metrics: Metrics;
   readonly probeMetrics: Metrics;
   readonly healthMetrics: Metrics;
-  readonly statistics: Statistics | undefined;
+  readonly statistics: Statistics;
   /** Undefined: the embedder's log has its own rules. */
   readonly setVerbosity: ((level: number) => void) | undefined;
 }
 
-/** What another part of the kubelet measures; absent until it is built. */
+/** What another part of the kubelet measures. */
 export interface Statistics {
   summary(query: URLSearchParams, signal: AbortSignal): Promise<unknown>;
   cadvisorMetrics(signal: AbortSignal): Promise<string>;
   resourceMetrics(signal: AbortSignal): Promise<string>;
-  machine(signal: AbortSignal): Promise<unknown>;
 }
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
@@ -90,32 +80,19 @@ async function sendMetrics({ request, answer }: Exchange, text: string): Promise
 }
 
 function statisticsRoutes({ statistics }: PlainPagesDeps): readonly Route[] {
-  const page = (pattern: string, access: Access, send: (stats: Statistics, exchange: Exchange) => Promise<void>) =>
-    open('stats', pattern, access, async (exchange) => {
-      if (statistics === undefined) exchange.answer(notYet(pattern));
-      else await send(statistics, exchange);
-    });
   return [
-    page('/stats/summary', STATS, async (stats, { query, signal, answer }) =>
-      answer(jsonAnswer(await stats.summary(query, signal))),
+    open('stats', '/stats/summary', STATS, async ({ query, signal, answer }) =>
+      answer(jsonAnswer(await statistics.summary(query, signal))),
     ),
-    page('/metrics/cadvisor', METRICS, async (stats, exchange) =>
-      sendMetrics(exchange, await stats.cadvisorMetrics(exchange.signal)),
+    open('stats', '/metrics/cadvisor', METRICS, async (exchange) =>
+      sendMetrics(exchange, await statistics.cadvisorMetrics(exchange.signal)),
     ),
-    page('/metrics/resource', METRICS, async (stats, exchange) =>
-      sendMetrics(exchange, await stats.resourceMetrics(exchange.signal)),
+    open('stats', '/metrics/resource', METRICS, async (exchange) =>
+      sendMetrics(exchange, await statistics.resourceMetrics(exchange.signal)),
     ),
-    page('/spec/', SPEC, async (stats, { signal, answer }) => answer(jsonAnswer(await stats.machine(signal)))),
+    // The reference keeps the right and has nothing behind it any more.
+    open('stats', '/spec/', SPEC, ({ answer }) => answer(errorPage(404, '404 page not found'))),
   ];
-}
-
-/** Better no numbers than zeros that somebody scales by. */
-function notYet(pattern: string): Answer {
-  return statusAnswer({
-    code: 501,
-    reason: 'NotImplemented',
-    message: `${pattern}: this kubelet collects no statistics yet`,
-  });
 }
 
 const LONGEST_LEVEL = 32;

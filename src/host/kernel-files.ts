@@ -1,0 +1,81 @@
+/**
+ * Files that the kernel makes as they are read, below /proc and /sys: in memory, a few microseconds each, so synchronous. Who reads
+ * many pauses in between. What is gone, or never was, is undefined: processes and cgroups end while they are looked at.
+ */
+import { closeSync, opendirSync, openSync, readlinkSync, readSync, statSync } from 'node:fs';
+
+export interface KernelFiles {
+  read(path: string): string | undefined;
+  /** Wall clock, milliseconds. */
+  modifiedAt(path: string): number | undefined;
+  /** The files that a process has open, and how many of them are sockets. A process may have very many: it is done in steps. */
+  openFiles(pid: number): Generator<void, OpenFiles | undefined>;
+}
+
+export interface OpenFiles {
+  readonly files: number;
+  readonly sockets: number;
+}
+
+/** It went while it was read, it was never there, or this kernel has it switched off (pressure without `psi=1`). */
+const ABSENT = new Set(['ENOENT', 'ENODEV', 'ENOTDIR', 'ESRCH', 'EOPNOTSUPP', 'EACCES', 'EINVAL']);
+const CHUNK_BYTES = 16 * 1024;
+const ENTRIES_IN_A_STEP = 128;
+/** A pod may open a million files: beyond these, what they are is not looked up. */
+const MOST_LINKS = 10_000;
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** `onFailure` is told of what is there and can't be read. */
+export function createKernelFiles(onFailure: (path: string, error: unknown) => void): KernelFiles {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  const guarded = <T>(path: string, work: () => T): T | undefined => {
+    try {
+      return work();
+    } catch (error) {
+      if (!ABSENT.has((error as NodeJS.ErrnoException).code ?? '')) onFailure(path, error);
+      return undefined;
+    }
+  };
+  return {
+    read: (path) => guarded(path, () => readWhole(path, buffer)),
+    modifiedAt: (path) => guarded(path, () => statSync(path).mtimeMs),
+    openFiles: function* (pid) {
+      const path = `/proc/${pid}/fd`;
+      const directory = guarded(path, () => opendirSync(path, { bufferSize: ENTRIES_IN_A_STEP }));
+      if (directory === undefined) return undefined;
+      try {
+        let [files, sockets] = [0, 0];
+        for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
+          const link = `${path}/${entry.name}`;
+          files += 1;
+          if (files <= MOST_LINKS && guarded(link, () => readlinkSync(link))?.startsWith('socket:')) sockets += 1;
+          if (files % ENTRIES_IN_A_STEP === 0) yield;
+        }
+        return { files, sockets };
+      } catch (error) {
+        if (!ABSENT.has((error as NodeJS.ErrnoException).code ?? '')) onFailure(path, error);
+        return undefined;
+      } finally {
+        directory.closeSync();
+      }
+    },
+  };
+}
+
+/** Most are shorter than the buffer; the rest is put together, up to a bound. */
+function readWhole(path: string, buffer: Buffer): string {
+  const file = openSync(path, 'r');
+  try {
+    const length = readSync(file, buffer, 0, buffer.length, null);
+    if (length < buffer.length) return buffer.toString('latin1', 0, length);
+    let text = buffer.toString('latin1', 0, length);
+    while (text.length < MOST_BYTES) {
+      const more = readSync(file, buffer, 0, buffer.length, null);
+      if (more === 0) break;
+      text += buffer.toString('latin1', 0, more);
+    }
+    return text;
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,119 @@
+/** Reads one cgroup: its own files, and those of the processes in it. */
+import type { Clock } from '../base/clock.ts';
+import { parseInterfaces, parseOpenFilesLimit, parsePids } from './rules/kernel-text.ts';
+import type { CgroupReading } from './rules/reading.ts';
+import type { CgroupReader, CgroupSpec, ReadFile } from './rules/sample.ts';
+import type { Target } from './rules/targets.ts';
+
+/** Files below /proc and /sys; undefined: not there (any more). */
+export interface KernelFilesPort {
+  read(path: string): string | undefined;
+  modifiedAt(path: string): number | undefined;
+  /** In steps, since a process may have very many. */
+  openFiles(pid: number): Generator<void, { readonly files: number; readonly sockets: number } | undefined>;
+}
+
+/** Where cgroups are. */
+export interface CgroupPlaces {
+  readonly reader: CgroupReader;
+  /** The directory in which a cgroup has the files of a controller; undefined: no such controller here. */
+  directory(path: string, controller: string): string | undefined;
+  /** Every directory that a cgroup has. */
+  directories(path: string): readonly string[];
+}
+
+/** What the node's own cgroup is held to: nothing but the machine. */
+export interface MachineSize {
+  readonly memory: number;
+  readonly swap: number;
+  /** Wall clock, milliseconds. */
+  readonly bootedAt: number;
+}
+
+/** `basic`: CPU and memory. `rates`: CPU rates, disks and network too. `all`: also open files and limits of processes. */
+export type Depth = 'basic' | 'rates' | 'all';
+
+export interface CgroupFilesDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly files: KernelFilesPort;
+  readonly places: CgroupPlaces;
+  readonly machine: MachineSize;
+}
+
+const NOTHING_MORE = {
+  io: undefined,
+  processes: 0,
+  files: 0,
+  sockets: 0,
+  openFilesLimit: undefined,
+  interfaces: undefined,
+} as const;
+
+export function createCgroupFiles({ clock, files, places, machine }: CgroupFilesDeps) {
+  const { reader } = places;
+  const fileOf =
+    (path: string): ReadFile =>
+    (controller, file) => {
+      const directory = places.directory(path, controller);
+      return directory === undefined ? undefined : files.read(`${directory}/${file}`);
+    };
+
+  const specOf = ({ kind }: Target, spec: CgroupSpec): CgroupSpec =>
+    kind === 'node' ? { ...spec, memory: { limit: machine.memory, swapLimit: machine.swap, reservation: 0 } } : spec;
+
+  /** The kernel forgets when a cgroup was made while nobody looks: the earliest time that it told counts. */
+  const births = new Map<string, number>();
+  const createdAt = ({ path, startedAt }: Target): number => {
+    if (startedAt !== undefined) return startedAt;
+    const times = places.directories(path).map((directory) => files.modifiedAt(directory));
+    const known = [births.get(path), ...times].filter((time) => time !== undefined);
+    const birth = Math.max(known.length === 0 ? 0 : Math.min(...known), machine.bootedAt);
+    births.set(path, birth);
+    return birth;
+  };
+
+  const readMore = function* ({ path, kind }: Target, depth: Depth) {
+    const file = fileOf(path);
+    const pids = parsePids(file('cpu', 'cgroup.procs'));
+    const isRuntimes = kind === 'sandbox' || kind === 'container';
+    const first = kind === 'node' ? 1 : isRuntimes ? pids.find((pid) => pid > 0) : undefined;
+    // The network of a pod is that of its sandbox: it is counted once.
+    const hasNetwork = first !== undefined && kind !== 'container';
+    const opened = { files: 0, sockets: 0 };
+    for (const pid of depth === 'all' ? pids : []) {
+      const found = yield* files.openFiles(pid);
+      opened.files += found?.files ?? 0;
+      opened.sockets += found?.sockets ?? 0;
+      yield;
+    }
+    return {
+      io: reader.io(file),
+      processes: pids.length,
+      ...opened,
+      openFilesLimit:
+        depth === 'all' && first !== undefined ? parseOpenFilesLimit(files.read(`/proc/${first}/limits`)) : undefined,
+      interfaces: hasNetwork ? parseInterfaces(files.read(`/proc/${first}/net/dev`)) : undefined,
+    };
+  };
+
+  return {
+    /** Nanoseconds of CPU time, with one file. */
+    usage: (path: string): number | undefined => reader.cpuUsage(fileOf(path)),
+    /** In steps. Undefined: the cgroup is gone. */
+    read: function* (target: Target, depth: Depth): Generator<void, Omit<CgroupReading, 'nanoCores'> | undefined> {
+      const file = fileOf(target.path);
+      const [cpu, memory] = [reader.cpu(file), reader.memory(file)];
+      if (cpu === undefined && memory === undefined) return undefined;
+      return {
+        time: clock.now(),
+        cpu,
+        memory,
+        spec: specOf(target, reader.spec(file)),
+        createdAt: createdAt(target),
+        ...(depth === 'basic' ? NOTHING_MORE : yield* readMore(target, depth)),
+        // The root of the hierarchy counts nothing.
+        tasks: depth === 'all' && target.kind !== 'node' ? reader.tasks(file) : undefined,
+      };
+    },
+  };
+}

@@ -1,0 +1,134 @@
+/** Cgroups of the first generation: one hierarchy for each controller. */
+import { NO_PRESSURE, parseNamed, parseNumber } from './kernel-text.ts';
+import {
+  type CgroupReader,
+  type CpuSample,
+  type DiskCounters,
+  type MemorySample,
+  type ReadFile,
+  workingSetOf,
+} from './sample.ts';
+
+/** `cpuacct.stat` counts in hundredths of a second, whatever the kernel's own clock does. */
+const TICK_NS = 10_000_000;
+/** The kernel's word for no limit is the largest number of whole pages that it can write. */
+const LARGEST_LIMIT = 2 ** 62;
+
+export const cgroupV1: CgroupReader = {
+  cpu: readCpu,
+  memory: readMemory,
+  io: (read) => {
+    if (read('blkio', 'cgroup.procs') === undefined) return undefined;
+    return {
+      bytes: firstWithDisks(read, 'io_service_bytes'),
+      serviced: firstWithDisks(read, 'io_serviced'),
+      pressure: NO_PRESSURE,
+    };
+  },
+  tasks: (read) => {
+    const current = parseNumber(read('pids', 'pids.current'));
+    if (current === undefined) return undefined;
+    const limit = parseNumber(read('pids', 'pids.max')) ?? 0;
+    return { current, limit: Number.isFinite(limit) ? limit : 0 };
+  },
+  spec: readSpec,
+  cpuUsage: (read) => parseNumber(read('cpuacct', 'cpuacct.usage')),
+};
+
+function readCpu(read: ReadFile): CpuSample | undefined {
+  const usage = parseNumber(read('cpuacct', 'cpuacct.usage'));
+  if (usage === undefined) return undefined;
+  const ticks = parseNamed(read('cpuacct', 'cpuacct.stat'));
+  const cfs = parseNamed(read('cpu', 'cpu.stat'));
+  return {
+    usage,
+    user: (ticks.get('user') ?? 0) * TICK_NS,
+    system: (ticks.get('system') ?? 0) * TICK_NS,
+    periods: cfs.get('nr_periods') ?? 0,
+    throttledPeriods: cfs.get('nr_throttled') ?? 0,
+    throttled: cfs.get('throttled_time') ?? 0,
+    burstPeriods: cfs.get('nr_bursts') ?? 0,
+    burst: cfs.get('burst_time') ?? 0,
+    pressure: NO_PRESSURE,
+  };
+}
+
+function readMemory(read: ReadFile): MemorySample | undefined {
+  const number = (file: string) => parseNumber(read('memory', file));
+  const usage = number('memory.usage_in_bytes');
+  if (usage === undefined) return undefined;
+  const stat = parseNamed(read('memory', 'memory.stat'));
+  const total = (name: string) => stat.get(`total_${name}`) ?? stat.get(name) ?? 0;
+  const inactiveFile = total('inactive_file');
+  return {
+    usage,
+    peak: number('memory.max_usage_in_bytes') ?? 0,
+    failures: number('memory.failcnt') ?? 0,
+    kernel: number('memory.kmem.usage_in_bytes') ?? 0,
+    cache: total('cache'),
+    rss: total('rss'),
+    swap: total('swap'),
+    mappedFile: total('mapped_file'),
+    activeFile: total('active_file'),
+    inactiveFile,
+    workingSet: workingSetOf(usage, inactiveFile),
+    // Of this cgroup alone, not of those below it: so does the reference count.
+    pageFaults: stat.get('pgfault') ?? 0,
+    majorPageFaults: stat.get('pgmajfault') ?? 0,
+    oomKills: parseNamed(read('memory', 'memory.oom_control')).get('oom_kill') ?? 0,
+    pressure: NO_PRESSURE,
+  };
+}
+
+/** The BFQ scheduler counts on its own where it is in use; what passes the block layer is counted in any case. */
+const DISK_FILES = ['blkio.bfq.NAME_recursive', 'blkio.throttle.NAME_recursive', 'blkio.throttle.NAME'] as const;
+
+function firstWithDisks(read: ReadFile, name: string): readonly DiskCounters[] {
+  for (const file of DISK_FILES) {
+    const found = parseDisks(read('blkio', file.replace('NAME', name)));
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+const DISK_LINE = /^(\d+):(\d+) (\w+) (\d+)$/gm;
+
+/** Lines such as `8:0 Read 4096`, and a last one with the total of all disks. */
+export function parseDisks(text: string | undefined): readonly DiskCounters[] {
+  const disks = new Map<string, { major: number; minor: number; operations: Record<string, number> }>();
+  for (const [, major = '', minor = '', operation = '', value] of (text ?? '').matchAll(DISK_LINE)) {
+    const key = `${major}:${minor}`;
+    const disk = disks.get(key) ?? { major: Number(major), minor: Number(minor), operations: {} };
+    disk.operations[operation] = Number(value);
+    disks.set(key, disk);
+  }
+  return [...disks.values()];
+}
+
+function readSpec(read: ReadFile) {
+  const shares = parseNumber(read('cpu', 'cpu.shares'));
+  const limit = parseNumber(read('memory', 'memory.limit_in_bytes'));
+  const bytes = (file: string) => {
+    const value = parseNumber(read('memory', file)) ?? 0;
+    return value > LARGEST_LIMIT ? Number.POSITIVE_INFINITY : value;
+  };
+  return {
+    cpu:
+      shares === undefined
+        ? undefined
+        : {
+            shares,
+            period: parseNumber(read('cpu', 'cpu.cfs_period_us')) ?? 0,
+            // -1, which is no number here: no quota
+            quota: parseNumber(read('cpu', 'cpu.cfs_quota_us')),
+          },
+    memory:
+      limit === undefined
+        ? undefined
+        : {
+            limit: bytes('memory.limit_in_bytes'),
+            swapLimit: bytes('memory.memsw.limit_in_bytes'),
+            reservation: bytes('memory.soft_limit_in_bytes'),
+          },
+  };
+}

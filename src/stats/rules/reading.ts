@@ -1,0 +1,27 @@
+/** One cgroup as it was when it was read. */
+import type { InterfaceCounters } from './kernel-text.ts';
+import type { CgroupSpec, CpuSample, IoSample, MemorySample, TaskSample } from './sample.ts';
+
+export interface CgroupReading {
+  /** Wall clock, milliseconds. */
+  readonly time: number;
+  readonly cpu: CpuSample | undefined;
+  /** Undefined until there are two readings. */
+  readonly nanoCores: number | undefined;
+  readonly memory: MemorySample | undefined;
+  readonly io: IoSample | undefined;
+  readonly spec: CgroupSpec;
+  /** Wall clock, milliseconds. */
+  readonly createdAt: number;
+  readonly tasks: TaskSample | undefined;
+  /** Directly in this cgroup, not below it. */
+  readonly processes: number;
+  /** Of those processes; 0 where nobody asked for them. */
+  readonly files: number;
+  readonly sockets: number;
+  readonly openFilesLimit: number | undefined;
+  /** Undefined: it has no network of its own. */
+  readonly interfaces: readonly InterfaceCounters[] | undefined;
+}
+
+export type Readings = ReadonlyMap<string, CgroupReading>;

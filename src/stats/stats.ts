@@ -1,0 +1,105 @@
+/**
+ * The front door of statistics: what the node, its pods and their containers use, read from the kernel and the runtime when someone
+ * asks. See docs/statistics.md.
+ */
+import type { Clock } from '../base/clock.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
+import { type CadvisorDeps, createCadvisor, metricText } from './cadvisor.ts';
+import type { CgroupPlaces, KernelFilesPort, MachineSize } from './cgroup-files.ts';
+import { createCollector } from './collector.ts';
+import { createComplaints } from './complaints.ts';
+import { computeResourceMetrics } from './rules/resource-metrics.ts';
+import { computeSummary } from './rules/summary.ts';
+import { type NodeGroups, planTargets, type StatsPod } from './rules/targets.ts';
+import { createStorage, type StoragePaths, type StoragePorts } from './storage.ts';
+
+export interface StatsDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly supervisor: Pick<Supervisor, 'run'>;
+  /** Given what to call when a file is there and can't be read. */
+  readonly kernelFiles: (onFailure: (path: string, error: unknown) => void) => KernelFilesPort;
+  readonly places: CgroupPlaces;
+  readonly pods: () => readonly StatsPod[];
+  readonly groups: () => NodeGroups;
+  readonly storage: Omit<StoragePorts, 'now' | 'complain'>;
+  readonly machine: CadvisorDeps['machine'];
+  readonly mounts: CadvisorDeps['mounts'];
+  readonly sandboxImage: CadvisorDeps['sandboxImage'];
+}
+
+export interface StatsConfig {
+  readonly nodeName: string;
+  readonly housekeepingMs: number;
+  readonly machine: MachineSize;
+  readonly paths: StoragePaths;
+  readonly podsDirectory: string;
+}
+
+export interface Stats extends Part {
+  /** `/stats/summary` */
+  summary(query: URLSearchParams, signal: AbortSignal): Promise<object>;
+  /** `/metrics/cadvisor` */
+  cadvisorMetrics(signal: AbortSignal): Promise<string>;
+  /** `/metrics/resource` */
+  resourceMetrics(signal: AbortSignal): Promise<string>;
+}
+
+export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
+  const { clock, log } = deps;
+  const complain = createComplaints(log, clock.mono);
+  const files = deps.kernelFiles(complain);
+  const storage = createStorage({ ...deps.storage, now: clock.now, complain }, config.paths);
+  const targets = () => planTargets(deps.groups(), deps.pods());
+  const collector = createCollector(
+    { clock, supervisor: deps.supervisor, files, places: deps.places, machine: config.machine, targets },
+    { intervalMs: config.housekeepingMs },
+  );
+
+  const cadvisor = createCadvisor({
+    clock,
+    read: files.read,
+    mounts: deps.mounts,
+    fileSystem: deps.storage.fileSystem,
+    sandboxImage: deps.sandboxImage,
+    machine: deps.machine,
+    podsDirectory: config.podsDirectory,
+    hasPressure: hasPressure(deps.places, files),
+  });
+
+  return {
+    name: 'statistics',
+    start: collector.start,
+    stop: collector.stopped,
+    summary: async (query, signal) => {
+      const [pods, groups] = [deps.pods(), deps.groups()];
+      const isWhole = query.get('only_cpu_and_memory') !== 'true';
+      const readings = await collector.read(planTargets(groups, pods), 'rates', signal);
+      return computeSummary({
+        nodeName: config.nodeName,
+        bootedAt: config.machine.bootedAt,
+        groups,
+        pods,
+        readings,
+        storage: isWhole ? await storage.read(pods, signal) : undefined,
+      });
+    },
+    cadvisorMetrics: async (signal) => {
+      const all = targets();
+      return cadvisor.text(all, await collector.read(all, 'all', signal), signal);
+    },
+    resourceMetrics: async (signal) => {
+      const [pods, groups] = [deps.pods(), deps.groups()];
+      const readings = await collector.read(planTargets(groups, pods), 'basic', signal);
+      return computeResourceMetrics(pods, readings).map(metricText).join('');
+    },
+  };
+}
+
+/** Only the second generation of cgroups measures it, and only where the kernel was started with it on. */
+function hasPressure(places: CgroupPlaces, files: KernelFilesPort): boolean {
+  const unified = places.directory('/', '');
+  return unified !== undefined && files.read(`${unified}/cpu.pressure`) !== undefined;
+}

@@ -1,0 +1,150 @@
+/** What pods, images and the node take on disks: from the runtime, from the file systems, from directories of logs. */
+import type { Complain } from './complaints.ts';
+import type { FsFacts, NodeStorage, PodStorage, VolumeFacts } from './rules/summary.ts';
+import type { StatsPod } from './rules/targets.ts';
+
+/** A file system as a whole. */
+export interface FileSystem {
+  readonly capacityBytes: number;
+  readonly freeBytes: number;
+  /** What programs without special rights may still write. */
+  readonly availableBytes: number;
+  readonly inodes: number;
+  readonly inodesFree: number;
+}
+
+/** What a container or the images take, as the runtime says. */
+export interface RuntimeUse {
+  readonly time: number;
+  readonly usedBytes: number | undefined;
+  readonly inodesUsed: number | undefined;
+  /** A path on the file system that it is on. */
+  readonly mountPoint: string | undefined;
+}
+
+export interface StoragePorts {
+  readonly now: () => number;
+  readonly complain: Complain;
+  /** By the id of the container. */
+  readonly writableLayers: (signal: AbortSignal) => Promise<ReadonlyMap<string, RuntimeUse>>;
+  readonly images: (signal: AbortSignal) => Promise<RuntimeUse | undefined>;
+  /** Undefined: there is no such path here. */
+  readonly fileSystem: (path: string) => Promise<FileSystem | undefined>;
+  /** Bytes and inodes of the files directly in a directory, or of one file. */
+  readonly filesUse: (path: string) => Promise<{ readonly bytes: number; readonly inodes: number }>;
+  readonly volumes: (uid: string) => readonly VolumeFacts[];
+  readonly tasks: () => { readonly limit: number | undefined; readonly current: number | undefined };
+}
+
+export interface StoragePaths {
+  /** `--root-dir`: the node's file system is the one that it is on. */
+  readonly root: string;
+  /** Of one pod. */
+  readonly logs: (pod: StatsPod) => string;
+  readonly hostsFile: (pod: StatsPod) => string;
+}
+
+/** One after the other on few threads is as fast, and leaves threads to others. */
+const PODS_AT_ONCE = 2;
+
+export function createStorage(ports: StoragePorts, paths: StoragePaths) {
+  /** One failure costs its own numbers, not all others. */
+  const orNothing = async <T>(what: string, work: () => Promise<T | undefined>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      ports.complain(what, error);
+      return undefined;
+    }
+  };
+
+  const podStorage = async (pod: StatsPod, shared: Shared): Promise<PodStorage> => {
+    const now = ports.now();
+    const used = async (path: string): Promise<FsFacts> => {
+      const { bytes, inodes } = await ports.filesUse(path);
+      const isEmpty = inodes === 0;
+      return {
+        ...shared.node,
+        time: now,
+        usedBytes: isEmpty ? undefined : bytes,
+        inodesUsed: isEmpty ? undefined : inodes,
+      };
+    };
+    const directory = paths.logs(pod);
+    const logs = new Map<string, FsFacts>();
+    for (const { name } of pod.containers) {
+      const found = await orNothing(`logs of ${name}`, () => used(`${directory}/${name}`));
+      if (found !== undefined) logs.set(name, found);
+    }
+    const own = [
+      await orNothing('pod logs', () => used(directory)),
+      await orNothing('hosts file', () => used(paths.hostsFile(pod))),
+    ];
+    return {
+      rootfs: new Map(
+        pod.containers.flatMap(({ id }) => {
+          const layer = shared.layers?.get(id);
+          return layer === undefined ? [] : [[id, onFileSystem(layer, shared.fileSystems.get(layer.mountPoint ?? ''))]];
+        }),
+      ),
+      logs,
+      volumes: ports.volumes(pod.uid),
+      own: {
+        time: now,
+        usedBytes: own.reduce((total, one) => total + (one?.usedBytes ?? 0), 0),
+        inodesUsed: own.reduce((total, one) => total + (one?.inodesUsed ?? 0), 0),
+      },
+    };
+  };
+
+  return {
+    read: async (pods: readonly StatsPod[], signal: AbortSignal): Promise<NodeStorage> => {
+      const time = ports.now();
+      const [layers, images, node] = await Promise.all([
+        orNothing('writable layers', () => ports.writableLayers(signal)),
+        orNothing('images', () => ports.images(signal)),
+        orNothing('node file system', () => ports.fileSystem(paths.root)),
+      ]);
+      const places = new Set([images, ...(layers?.values() ?? [])].map((use) => use?.mountPoint ?? ''));
+      const fileSystems = new Map<string, FileSystem | undefined>();
+      for (const place of places) {
+        if (place !== '') fileSystems.set(place, await orNothing(place, () => ports.fileSystem(place)));
+      }
+      const shared: Shared = { node: wholeFileSystem(node), layers, fileSystems };
+      const stored = new Map<string, PodStorage>();
+      for (let at = 0; at < pods.length; at += PODS_AT_ONCE) {
+        signal.throwIfAborted();
+        const some = pods.slice(at, at + PODS_AT_ONCE);
+        await Promise.all(some.map(async (pod) => stored.set(pod.uid, await podStorage(pod, shared))));
+      }
+      const tasks = ports.tasks();
+      return {
+        node: {
+          ...shared.node,
+          time,
+          usedBytes: node && node.capacityBytes - node.freeBytes,
+          inodesUsed: node && node.inodes - node.inodesFree,
+        },
+        image: images && onFileSystem(images, fileSystems.get(images.mountPoint ?? '')),
+        pods: stored,
+        rlimit: { time: ports.now(), maxPid: tasks.limit, processes: tasks.current },
+      };
+    },
+  };
+}
+
+interface Shared {
+  readonly node: Omit<FsFacts, 'time'>;
+  readonly layers: ReadonlyMap<string, RuntimeUse> | undefined;
+  readonly fileSystems: ReadonlyMap<string, FileSystem | undefined>;
+}
+
+function wholeFileSystem(found: FileSystem | undefined): Omit<FsFacts, 'time'> {
+  if (found === undefined) return {};
+  const { availableBytes, capacityBytes, inodes, inodesFree } = found;
+  return { availableBytes, capacityBytes, inodes, inodesFree };
+}
+
+function onFileSystem({ time, usedBytes, inodesUsed }: RuntimeUse, found: FileSystem | undefined): FsFacts {
+  return { ...wholeFileSystem(found), time, usedBytes, inodesUsed };
+}

@@ -1,0 +1,23 @@
+/** Prometheus' text format for numbers that are computed as they are asked for, with the time of each where it has one. */
+import { escapeHelp, escapeValue, formatNumber } from './metrics.ts';
+
+export type LabelPair = readonly [name: string, value: string];
+
+export const labelPair = ([name, value]: LabelPair): string => `${name}="${escapeValue(value)}"`;
+
+/** `time`: milliseconds since 1970; undefined: the scraper's. */
+export function sampleLine(name: string, labels: string, value: number, time?: number): string {
+  const at = time === undefined ? '' : ` ${Math.floor(time)}`;
+  return `${name}${labels === '' ? '' : `{${labels}}`} ${formatNumber(value)}${at}`;
+}
+
+export interface FamilyHead {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge';
+}
+
+/** A family without samples is left out, as in the reference. */
+export function familyText({ name, help, type }: FamilyHead, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('\n')}\n`;
+}
