@@ -2,9 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pod } from '../api/pod.ts';
-import type { PartDeps } from './compose.ts';
-import { nodeNameOf, readMachine } from './node.ts';
-import type { PodParts } from './pods.ts';
 import type { Config } from '../config/config.ts';
 import { processLimit } from '../host/capacity.ts';
 import { type CgroupHierarchy, parseCgroupMounts } from '../host/cgroup-mounts.ts';
@@ -26,6 +23,9 @@ import type { NodeGroups, StatsPod } from '../stats/rules/targets.ts';
 import { createStats, type Stats } from '../stats/stats.ts';
 import type { RuntimeUse } from '../stats/storage.ts';
 import type { FilesystemUsage } from '../wire/gen/cri-runtime-v1.ts';
+import type { PartDeps } from './compose.ts';
+import { nodeNameOf, readMachine } from './node.ts';
+import type { PodParts } from './pods.ts';
 
 export interface StatsTools {
   readonly cri: CriClient;

@@ -82,9 +82,9 @@ test('what has no effect is reported once each, with where it was set, and only 
     '/k.yaml:5: protectKernelDefaults: has no effect: kernel parameters are not checked yet (found true)',
     '/d/1.conf:3: tracing: has no effect: tracing is not built yet (found {"samplingRatePerMillion":5})',
   ]);
-  assert.deepEqual(warned('', '', '--protect-kernel-defaults', '--housekeeping-interval=1s'), [
+  assert.deepEqual(warned('', '', '--protect-kernel-defaults', '--enable-load-reader'), [
     'flag --protect-kernel-defaults: protectKernelDefaults: has no effect: kernel parameters are not checked yet (found true)',
-    'flag --housekeeping-interval: has no effect: the statistics of cAdvisor are not built yet (found 1000)',
+    'flag --enable-load-reader: has no effect: that part of cAdvisor is not built yet (found true)',
   ]);
   assert.deepEqual(warned('featureGates: {PodsAPI: true}\n', ''), [
     '/k.yaml:5: featureGates.PodsAPI: has no effect: this kubelet does not have the feature (found true)',

@@ -18,7 +18,9 @@ const TOPOLOGY_MANAGER = 'the topology manager is not built yet';
 const EVICTION = 'eviction is not built yet';
 const IPTABLES = 'the iptables chains of the kubelet are not built yet';
 const SHUTDOWN = 'graceful node shutdown is not built yet';
-const STATISTICS = 'the statistics of cAdvisor are not built yet';
+const CADVISOR_PAGE = "cAdvisor's own page is not built yet";
+const CADVISOR_PARTS = 'that part of cAdvisor is not built yet';
+const NOT_SEARCHED = 'containers are known from the runtime, not searched for';
 const UNUSED = 'it has no effect in the reference either';
 const GONE = 'it is gone from the reference';
 
@@ -72,23 +74,21 @@ export const settingsWithoutEffect: Readonly<Record<string, string>> = {
   'api.masterServiceNamespace': GONE,
   'cloud.configFile': GONE,
   'containers.runtime': 'there are only remote runtimes',
-  'containers.runtimeCgroups': OWN_CGROUPS,
   'containers.mounterPath': 'a mounter of its own is not built yet',
   'network.plugin': GONE,
   'network.cniConfDir': GONE,
   'network.cniBinDir': GONE,
-  'cadvisor.port': STATISTICS,
-  'cadvisor.bindAddress': STATISTICS,
-  'cadvisor.housekeepingInterval': STATISTICS,
-  'cadvisor.globalHousekeepingInterval': STATISTICS,
-  'cadvisor.applicationMetricsCountLimit': STATISTICS,
-  'cadvisor.containerHints': STATISTICS,
-  'cadvisor.containerd': STATISTICS,
-  'cadvisor.containerdNamespace': STATISTICS,
-  'cadvisor.enableLoadReader': STATISTICS,
-  'cadvisor.eventStorageAgeLimit': STATISTICS,
-  'cadvisor.eventStorageEventLimit': STATISTICS,
-  'cadvisor.logUsage': STATISTICS,
+  'cadvisor.port': CADVISOR_PAGE,
+  'cadvisor.bindAddress': CADVISOR_PAGE,
+  'cadvisor.globalHousekeepingInterval': NOT_SEARCHED,
+  'cadvisor.applicationMetricsCountLimit': CADVISOR_PARTS,
+  'cadvisor.containerHints': NOT_SEARCHED,
+  'cadvisor.containerd': NOT_SEARCHED,
+  'cadvisor.containerdNamespace': NOT_SEARCHED,
+  'cadvisor.enableLoadReader': CADVISOR_PARTS,
+  'cadvisor.eventStorageAgeLimit': CADVISOR_PARTS,
+  'cadvisor.eventStorageEventLimit': CADVISOR_PARTS,
+  'cadvisor.logUsage': CADVISOR_PARTS,
   'cadvisor.storage': UNUSED,
 };
 

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, describe, it, test } from 'node:test';
 import {
   appArmorEnabled,
   cgroupVersion,
+  cpuTopology,
   limitsSwap,
   memoryBytes,
   numaNodes,
@@ -144,4 +145,21 @@ describe('AppArmor', () => {
     assert.equal(appArmorEnabled(directory, join(directory, 'nowhere')), false);
     assert.equal(appArmorEnabled(join(directory, 'nowhere'), on), false);
   });
+});
+
+test('cores and sockets, from what the kernel says of each processor', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cpus-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const cpu = (number: number, socket: number, core: number) => {
+    const topology = join(folder, `cpu${number}`, 'topology');
+    mkdirSync(topology, { recursive: true });
+    writeFileSync(join(topology, 'physical_package_id'), `${socket}\n`);
+    writeFileSync(join(topology, 'core_id'), `${core}\n`);
+  };
+  cpu(0, 0, 0);
+  cpu(1, 0, 0);
+  cpu(2, 1, 0);
+  cpu(3, 1, 1);
+  assert.deepEqual(cpuTopology([0, 1, 2, 3], folder), { cores: 3, sockets: 2 });
+  assert.deepEqual(cpuTopology([7, 8], folder), { cores: 2, sockets: 1 }, 'nothing is known of them');
 });

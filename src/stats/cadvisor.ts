@@ -27,13 +27,13 @@ export interface CadvisorDeps {
   readonly machine: () => MachineFacts;
   /** Where the volumes of pods are. */
   readonly podsDirectory: string;
-  readonly hasPressure: boolean;
+  readonly hasPressure: () => boolean;
 }
 
 const SLICE_MS = 2;
 
 export function createCadvisor(deps: CadvisorDeps) {
-  const families = cadvisorFamilies({ hasPressure: deps.hasPressure });
+  let families: readonly CadvisorFamily[] | undefined;
   const images = new Map<string, string>();
 
   const findImages = async (targets: readonly Target[], signal: AbortSignal): Promise<void> => {
@@ -80,6 +80,7 @@ export function createCadvisor(deps: CadvisorDeps) {
         })
         .toSorted(byLabels);
       const machine = computeMachineMetrics(deps.machine(), readings.has('/'));
+      families ??= cadvisorFamilies({ hasPressure: deps.hasPressure() });
       const all = [...families, ...machine].toSorted((a, b) => (a.name < b.name ? -1 : 1));
       const pieces: string[] = [];
       let until = deps.clock.mono() + SLICE_MS;

@@ -66,7 +66,7 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
     sandboxImage: deps.sandboxImage,
     machine: deps.machine,
     podsDirectory: config.podsDirectory,
-    hasPressure: hasPressure(deps.places, files),
+    hasPressure: () => hasPressure(deps.places, files),
   });
 
   return {

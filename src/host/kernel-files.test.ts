@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pid } from 'node:process';
+import { test } from 'node:test';
+import { createKernelFiles } from './kernel-files.ts';
+
+const last = <T>(steps: Generator<void, T>): T => {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+};
+
+test('files of the kernel, short and long; what is gone is undefined and no failure', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kernel-files-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const failures: string[] = [];
+  const files = createKernelFiles((path) => void failures.push(path));
+  assert.equal(files.read('/proc/self/cgroup'), readFileSync('/proc/self/cgroup', 'utf8'));
+  const long = '123456789\n'.repeat(20_000);
+  writeFileSync(join(folder, 'long'), long);
+  assert.equal(files.read(join(folder, 'long')), long);
+  for (const path of [join(folder, 'none'), join(folder, 'long/below'), '/proc/999999999/limits']) {
+    assert.equal(files.read(path), undefined);
+  }
+  assert.equal(files.modifiedAt(join(folder, 'none')), undefined);
+  assert.equal(last(files.openFiles(999999999)), undefined);
+  assert.deepEqual(failures, []);
+  assert.equal(files.read(folder), undefined);
+  assert.deepEqual(failures, [folder], 'what is there and can not be read is told');
+});
+
+test('open files and sockets of a process', async (t) => {
+  const files = createKernelFiles(() => assert.fail('no failure'));
+  const before = last(files.openFiles(pid)) ?? assert.fail('it is running');
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const after = last(files.openFiles(pid)) ?? assert.fail('it is running');
+  assert.ok(after.files > before.files && after.sockets === before.sockets + 1, JSON.stringify([before, after]));
+});

@@ -1,0 +1,208 @@
+/** Statistics over cgroup files in memory: who is read when, and what a cgroup or file that fails costs. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Logger } from '../base/logger.ts';
+import { createSilentLogger } from '../base/logger.ts';
+import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
+import { cgroupV2 } from './rules/cgroup-v2.ts';
+import type { StatsPod } from './rules/targets.ts';
+import { createStats, type StatsDeps } from './stats.ts';
+
+const never = new AbortController().signal;
+
+const pod = (name: string): StatsPod => ({
+  uid: name,
+  name,
+  namespace: 'default',
+  cgroup: `/kubepods/pod${name}`,
+  sandbox: { id: `${name}-box`, createdAt: 1_000_000, cgroup: `/kubepods/pod${name}/box` },
+  containers: [
+    { id: `${name}-c`, name: 'c', image: 'busybox', createdAt: 2_000_000, cgroup: `/kubepods/pod${name}/c` },
+  ],
+});
+
+const PATHS = [
+  '',
+  '/kubepods',
+  ...['a', 'b'].flatMap((name) => ['', '/box', '/c'].map((one) => `/kubepods/pod${name}${one}`)),
+];
+
+function cgroupFiles(): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const path of PATHS) {
+    files.set(`/cg${path}/cpu.stat`, 'usage_usec 1000000\nuser_usec 600000\nsystem_usec 400000\n');
+    files.set(`/cg${path}/memory.stat`, 'anon 10\nfile 20\ninactive_file 5\n');
+    files.set(`/cg${path}/memory.current`, '40\n');
+    files.set(`/cg${path}/memory.max`, 'max\n');
+    files.set(`/cg${path}/cgroup.procs`, '7\n');
+    files.set(`/cg${path}/io.stat`, '');
+  }
+  files.set('/proc/7/net/dev', '  eth0: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n');
+  return files;
+}
+
+function setUp(more: { readonly broken?: (path: string) => boolean } = {}) {
+  const clock = createManualClock(100_000_000);
+  const files = cgroupFiles();
+  const reads: string[] = [];
+  const warnings: string[] = [];
+  const silent = createSilentLogger();
+  const log: Logger = { ...silent, named: () => log, warn: (message) => void warnings.push(message) };
+  const deps: StatsDeps = {
+    clock,
+    log,
+    supervisor: createTestSupervisor(clock),
+    kernelFiles: (onFailure) => ({
+      read: (path) => {
+        reads.push(path);
+        if (more.broken?.(path)) onFailure(path, new Error('EIO'));
+        return more.broken?.(path) ? undefined : files.get(path);
+      },
+      modifiedAt: () => 3_000_000,
+      openFiles: function* () {
+        yield;
+        return { files: 4, sockets: 1 };
+      },
+    }),
+    places: {
+      reader: cgroupV2,
+      directory: (path) => (path === '/' ? '/cg' : `/cg${path}`),
+      directories: (path) => [`/cg${path}`],
+    },
+    pods: () => [pod('a'), pod('b')],
+    groups: () => ({ pods: '/kubepods', classes: [], system: {} }),
+    storage: {
+      writableLayers: () => Promise.reject(new Error('the runtime is away')),
+      images: () => Promise.resolve(undefined),
+      fileSystem: () =>
+        Promise.resolve({ capacityBytes: 100, freeBytes: 60, availableBytes: 50, inodes: 10, inodesFree: 4 }),
+      filesUse: () => Promise.resolve({ bytes: 4096, inodes: 1 }),
+      volumes: () => [],
+      tasks: () => ({ limit: 32768, current: 100 }),
+    },
+    machine: () => ({
+      machineId: 'm',
+      systemUuid: 's',
+      bootId: 'b',
+      kernelVersion: '6',
+      osImage: 'Debian',
+      cpus: 2,
+      cores: 2,
+      sockets: 1,
+      memory: 1000,
+      swap: 0,
+    }),
+    mounts: () => [{ device: '8:0', point: '/', type: 'ext4', source: '/dev/sda' }],
+    sandboxImage: () => Promise.resolve('pause'),
+  };
+  const stats = createStats(deps, {
+    nodeName: 'node',
+    housekeepingMs: 10_000,
+    machine: { memory: 1000, swap: 0, bootedAt: 1000 },
+    paths: { root: '/', logs: ({ name }) => `/logs/${name}`, hostsFile: ({ name }) => `/hosts/${name}` },
+    podsDirectory: '/pods',
+  });
+  return { clock, files, reads, warnings, stats };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** The summary, with the wait before a first rate. */
+async function summaryOf({ clock, stats }: ReturnType<typeof setUp>, query = '') {
+  const answer = stats.summary(new URLSearchParams(query), never);
+  await settle();
+  await clock.advance(250);
+  return (await answer) as Summary;
+}
+
+interface Summary {
+  readonly node: { readonly cpu: { readonly usageNanoCores: number }; readonly fs?: { readonly usedBytes: number } };
+  readonly pods: readonly {
+    readonly podRef: { readonly name: string };
+    readonly containers: readonly { readonly cpu: object; readonly rootfs?: object; readonly logs?: object }[];
+  }[];
+}
+
+describe('statistics', () => {
+  it('read nothing that nobody asks for, and stop some time after the last request', async () => {
+    const world = setUp();
+    const stop = new AbortController();
+    world.stats.start(stop.signal);
+    await world.clock.advance(600_000);
+    assert.equal(world.reads.length, 0);
+    await summaryOf(world);
+    world.reads.length = 0;
+    for (let pass = 0; pass < 14; pass += 1) {
+      await world.clock.advance(10_000);
+      await settle();
+    }
+    const perPass = PATHS.length;
+    assert.ok(world.reads.length >= 12 * perPass && world.reads.length <= 13 * perPass, `${world.reads.length} reads`);
+    assert.ok(world.reads.every((path) => path.endsWith('/cpu.stat')));
+    world.reads.length = 0;
+    await world.clock.advance(600_000);
+    await settle();
+    assert.equal(world.reads.length, 0);
+    stop.abort('stopped');
+    await world.stats.stop?.();
+  });
+
+  it('have a rate in the first answer, from a second reading shortly after', async () => {
+    const world = setUp();
+    const answer = world.stats.summary(new URLSearchParams(), never);
+    await settle();
+    for (const path of PATHS) world.files.set(`/cg${path}/cpu.stat`, 'usage_usec 1125000\n');
+    await world.clock.advance(250);
+    const { node } = (await answer) as Summary;
+    assert.equal(node.cpu.usageNanoCores, 500_000_000);
+  });
+
+  it('go on without a pod that ended in between', async () => {
+    const world = setUp();
+    const first = await summaryOf(world);
+    assert.deepEqual(
+      first.pods.map(({ podRef }) => podRef.name),
+      ['a', 'b'],
+    );
+    for (const path of world.files.keys()) if (path.startsWith('/cg/kubepods/poda')) world.files.delete(path);
+    const second = await summaryOf(world);
+    assert.deepEqual(
+      second.pods.map(({ containers }) => containers.length),
+      [0, 1],
+    );
+    const text = await world.stats.cadvisorMetrics(never);
+    assert.doesNotMatch(text, /pod="a"/);
+    assert.match(text, /container_memory_working_set_bytes\{container="c",id="\/kubepods\/podb\/c",image="busybox"/);
+    assert.deepEqual(
+      world.warnings.filter((line) => !line.startsWith('Failed to read')),
+      [],
+    );
+  });
+
+  it('tell of what fails at most once a minute, and keep all other numbers', async () => {
+    const world = setUp({ broken: (path) => path.includes('poda/c/memory') });
+    for (let round = 0; round < 20; round += 1) await world.stats.resourceMetrics(never);
+    assert.deepEqual(world.warnings, ['Failed to read statistics']);
+    const text = await world.stats.resourceMetrics(never);
+    assert.match(text, /container_cpu_usage_seconds_total\{container="c",namespace="default",pod="a"\} 1 /);
+    assert.doesNotMatch(text, /container_memory_working_set_bytes\{container="c",namespace="default",pod="a"\}/);
+    assert.match(text, /container_memory_working_set_bytes\{container="c",namespace="default",pod="b"\} 35 /);
+    await world.clock.advance(61_000);
+    await world.stats.resourceMetrics(never);
+    assert.equal(world.warnings.length, 2);
+  });
+
+  it('of disks come without what the runtime does not answer, and not at all where only CPU and memory are asked for', async () => {
+    const world = setUp();
+    const whole = await summaryOf(world);
+    assert.equal(whole.node.fs?.usedBytes, 40);
+    assert.deepEqual(
+      [whole.pods[0]?.containers[0]?.rootfs, whole.pods[0]?.containers[0]?.logs === undefined],
+      [undefined, false],
+    );
+    const less = await summaryOf(world, 'only_cpu_and_memory=true');
+    assert.deepEqual(Object.keys(less.pods[0]?.containers[0] ?? {}), ['name', 'startTime', 'cpu', 'memory', 'swap']);
+    assert.equal(less.node.fs, undefined);
+  });
+});
