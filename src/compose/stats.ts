@@ -171,9 +171,12 @@ function runtimeUse(usage: FilesystemUsage | undefined): RuntimeUse | undefined 
   };
 }
 
-async function sandboxImage(cri: CriClient, id: string, signal: AbortSignal): Promise<string | undefined> {
-  const info = (await cri.sandboxes.status(id, { verbose: true }, signal))?.info?.['info'];
-  return info === undefined ? undefined : /"image"\s*:\s*"([^"]*)"/.exec(info)?.[1];
+/** What containerd adds to the status as JSON; another runtime may add something else. */
+async function sandboxImage(cri: CriClient, id: string, signal: AbortSignal): Promise<string> {
+  const { info } = (await cri.sandboxes.status(id, { verbose: true }, signal))?.info ?? {};
+  const told: unknown = info === undefined ? undefined : JSON.parse(info);
+  const image = typeof told === 'object' && told !== null && 'image' in told ? told.image : undefined;
+  return typeof image === 'string' ? image : '';
 }
 
 function volumeFacts({ pods, volumes }: StatsTools['parts'], uid: string): readonly VolumeFacts[] {

@@ -2,6 +2,7 @@
 import { setImmediate as afterOthers } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { familyText, labelPair, sampleLine } from '../telemetry/exposition.ts';
+import { type Complain, orUndefined } from './complaints.ts';
 import type { CadvisorFamily, CadvisorValue, Seen } from './rules/cadvisor-family.ts';
 import { cadvisorFamilies } from './rules/cadvisor-metrics.ts';
 import {
@@ -20,10 +21,11 @@ import type { FileSystem } from './storage.ts';
 export interface CadvisorDeps {
   readonly clock: Clock;
   readonly read: (path: string) => string | undefined;
+  readonly complain: Complain;
   readonly mounts: () => readonly Mounted[];
   readonly fileSystem: (path: string) => Promise<FileSystem | undefined>;
-  /** Of a sandbox; asked for once for each. Undefined: the runtime does not say. */
-  readonly sandboxImage: (id: string, signal: AbortSignal) => Promise<string | undefined>;
+  /** Of a sandbox, empty where the runtime does not say; asked for once for each. */
+  readonly sandboxImage: (id: string, signal: AbortSignal) => Promise<string>;
   readonly machine: () => MachineFacts;
   /** Where the volumes of pods are. */
   readonly podsDirectory: string;
@@ -41,16 +43,21 @@ export function createCadvisor(deps: CadvisorDeps) {
     const present = new Set(sandboxes.map(({ id }) => id));
     for (const id of images.keys()) if (!present.has(id)) images.delete(id);
     for (const { id } of sandboxes) {
-      if (!images.has(id)) images.set(id, (await deps.sandboxImage(id, signal)) ?? '');
+      if (images.has(id)) continue;
+      const asking = { complain: deps.complain, what: 'sandbox image', signal };
+      const image = await orUndefined(asking, () => deps.sandboxImage(id, signal));
+      // One that the runtime could not tell is asked for again, but not one after the other while it is away.
+      if (image === undefined) break;
+      images.set(id, image);
     }
   };
 
-  const fileSystems = async (): Promise<readonly FileSystemUse[]> => {
+  const fileSystems = async (signal: AbortSignal): Promise<readonly FileSystemUse[]> => {
     const activity = parseDiskActivity(deps.read('/proc/diskstats'));
     const shown = planFileSystems(deps.mounts(), deps.podsDirectory);
     const found = await Promise.all(
       shown.map(async ({ name, device, point }): Promise<readonly FileSystemUse[]> => {
-        const whole = await deps.fileSystem(point);
+        const whole = await orUndefined({ complain: deps.complain, what: point, signal }, () => deps.fileSystem(point));
         if (whole === undefined) return [];
         const { capacityBytes, freeBytes, inodes, inodesFree } = whole;
         const use = { name, capacityBytes, usedBytes: capacityBytes - freeBytes, inodes, inodesFree };
@@ -63,7 +70,7 @@ export function createCadvisor(deps: CadvisorDeps) {
   return {
     text: async (targets: readonly Target[], readings: Readings, signal: AbortSignal): Promise<string> => {
       await findImages(targets, signal);
-      const ofNode = await fileSystems();
+      const ofNode = await fileSystems(signal);
       const names = new Map<string, string>();
       const diskName: Seen['diskName'] = ({ major, minor }) => {
         const key = `${major}:${minor}`;

@@ -23,3 +23,17 @@ export function createComplaints(log: Logger, mono: () => number): Complain {
     untold = 0;
   };
 }
+
+/** One failure costs its own numbers, not all others. Where who asked has gone, nothing failed. */
+export async function orUndefined<T>(
+  { complain, what, signal }: { readonly complain: Complain; readonly what: string; readonly signal: AbortSignal },
+  work: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    complain(what, error);
+    return undefined;
+  }
+}

@@ -42,7 +42,12 @@ function cgroupFiles(): Map<string, string> {
   return files;
 }
 
-function setUp(more: { readonly broken?: (path: string) => boolean } = {}) {
+interface Faults {
+  readonly broken?: (path: string) => boolean;
+  readonly runtimeIsAway?: boolean;
+}
+
+function setUp(more: Faults = {}) {
   const clock = createManualClock(100_000_000);
   const files = cgroupFiles();
   const reads: string[] = [];
@@ -94,7 +99,7 @@ function setUp(more: { readonly broken?: (path: string) => boolean } = {}) {
       swap: 0,
     }),
     mounts: () => [{ device: '8:0', point: '/', type: 'ext4', source: '/dev/sda' }],
-    sandboxImage: () => Promise.resolve('pause'),
+    sandboxImage: () => (more.runtimeIsAway ? Promise.reject(new Error('unavailable')) : Promise.resolve('pause')),
   };
   const stats = createStats(deps, {
     nodeName: 'node',
@@ -191,6 +196,13 @@ describe('statistics', () => {
     await world.clock.advance(61_000);
     await world.stats.resourceMetrics(never);
     assert.equal(world.warnings.length, 2);
+  });
+
+  it('of cgroups come without the runtime, too', async () => {
+    const away = await setUp({ runtimeIsAway: true }).stats.cadvisorMetrics(never);
+    const here = await setUp().stats.cadvisorMetrics(never);
+    assert.match(here, /container_threads\{container="",id="\/kubepods\/poda\/box",image="pause",name="a-box"/);
+    assert.equal(away, here.replaceAll('image="pause"', 'image=""'));
   });
 
   it('of disks come without what the runtime does not answer, and not at all where only CPU and memory are asked for', async () => {

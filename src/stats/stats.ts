@@ -61,6 +61,7 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
   const cadvisor = createCadvisor({
     clock,
     read: files.read,
+    complain,
     mounts: deps.mounts,
     fileSystem: deps.storage.fileSystem,
     sandboxImage: deps.sandboxImage,

@@ -1,5 +1,5 @@
 /** What pods, images and the node take on disks: from the runtime, from the file systems, from directories of logs. */
-import type { Complain } from './complaints.ts';
+import { type Complain, orUndefined } from './complaints.ts';
 import type { FsFacts, NodeStorage, PodStorage, VolumeFacts } from './rules/summary.ts';
 import type { StatsPod } from './rules/targets.ts';
 
@@ -48,18 +48,11 @@ export interface StoragePaths {
 const PODS_AT_ONCE = 2;
 
 export function createStorage(ports: StoragePorts, paths: StoragePaths) {
-  /** One failure costs its own numbers, not all others. */
-  const orNothing = async <T>(what: string, work: () => Promise<T | undefined>): Promise<T | undefined> => {
-    try {
-      return await work();
-    } catch (error) {
-      ports.complain(what, error);
-      return undefined;
-    }
-  };
+  const { complain } = ports;
 
-  const podStorage = async (pod: StatsPod, shared: Shared): Promise<PodStorage> => {
+  const podStorage = async (pod: StatsPod, shared: Shared, signal: AbortSignal): Promise<PodStorage> => {
     const now = ports.now();
+    const orNothing = <T>(what: string, work: () => Promise<T>) => orUndefined({ complain, what, signal }, work);
     const used = async (path: string): Promise<FsFacts> => {
       const { bytes, inodes } = await ports.filesUse(path);
       const isEmpty = inodes === 0;
@@ -100,6 +93,8 @@ export function createStorage(ports: StoragePorts, paths: StoragePaths) {
   return {
     read: async (pods: readonly StatsPod[], signal: AbortSignal): Promise<NodeStorage> => {
       const time = ports.now();
+      const orNothing = <T>(what: string, work: () => Promise<T | undefined>) =>
+        orUndefined({ complain, what, signal }, work);
       const [layers, images, node] = await Promise.all([
         orNothing('writable layers', () => ports.writableLayers(signal)),
         orNothing('images', () => ports.images(signal)),
@@ -115,7 +110,7 @@ export function createStorage(ports: StoragePorts, paths: StoragePaths) {
       for (let at = 0; at < pods.length; at += PODS_AT_ONCE) {
         signal.throwIfAborted();
         const some = pods.slice(at, at + PODS_AT_ONCE);
-        await Promise.all(some.map(async (pod) => stored.set(pod.uid, await podStorage(pod, shared))));
+        await Promise.all(some.map(async (pod) => stored.set(pod.uid, await podStorage(pod, shared, signal))));
       }
       const tasks = ports.tasks();
       return {
