@@ -62,7 +62,7 @@ export function composeServer(config: Config, deps: PartDeps, tools: ServerTools
       supervisor: deps.supervisor,
       metrics: tools.meters.metrics,
       routes: composeRoutes(config, deps, tools),
-      request: kube && ((request, signal) => kube.general.request(request, signal)),
+      request: kube && ((request, signal) => kube.reviews.request(request, signal)),
       onWebSocket: tools.meters.onWebSocket,
       inotify: deps.host.inotify,
       giveBackMemory: deps.host.giveBackMemory,

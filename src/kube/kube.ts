@@ -103,6 +103,8 @@ export interface Kube extends Part {
   readonly general: KubeClient;
   /** Not limited here: who sends events paces itself. */
   readonly events: KubeClient;
+  /** The rate of `general` once more, apart from it: callers of the kubelet cause these, and must not delay pods. */
+  readonly reviews: KubeClient;
   /** No throttling, a short timeout, a connection of its own. */
   readonly heartbeats: KubeClient;
   /** List, watch from there, resume, relist after 410, back-off with jitter; until it is stopped. `start` resolves at once. */
@@ -184,6 +186,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
     },
     general: client(({ general }) => general),
     events: client(({ events }) => events),
+    reviews: client(({ reviews }) => reviews),
     heartbeats: client(({ heartbeats }) => heartbeats),
     watch: (wish) => {
       let running: { readonly part: Part; readonly signal: LinkedSignal } | undefined;

@@ -44,6 +44,24 @@ describe('a request', () => {
   const start = (options: Partial<TestKubeOptions> = {}) =>
     startTestKube({ folder: pki.folder, cluster: to(server.port), ...options });
 
+  test('for a pod does not wait behind reviews', async () => {
+    await using own = await startFakeServer({ pair });
+    own.handle((seen, response) => sendJson(response, 200, { path: seen.path }));
+    const limit = { perSecond: 1, burst: 2 };
+    await using t = await start({ cluster: to(own.port), config: { limit } });
+    const flood = new AbortController();
+    const review = { method: 'POST', path: apiPath`/tokenreviews`, body: {} } as const;
+    const tokens = Array.from({ length: 60 }, () => t.kube.reviews.request(review, flood.signal));
+    const settled = Promise.allSettled(tokens);
+    await Promise.all(tokens.slice(0, 2));
+    assert.deepEqual(await t.kube.general.request(GET, t.signal), { path: GET.path });
+    flood.abort(new Error('enough'));
+    assert.ok(
+      (await settled).some(({ status }) => status === 'rejected'),
+      'reviews were still waiting',
+    );
+  });
+
   test('goes out as JSON over HTTP/2 and comes back as an object', async () => {
     await using own = await startFakeServer({ pair });
     own.handle((seen, response) => sendJson(response, 200, { echo: JSON.parse(seen.body) }));

@@ -17,6 +17,7 @@ import type { Access } from './rules/kubeconfig.ts';
 export interface Server {
   readonly general: Client;
   readonly events: Client;
+  readonly reviews: Client;
   readonly heartbeats: Client;
   readonly credentials: Credentials;
   readonly reachability: Reachability;
@@ -72,6 +73,7 @@ export function openServer(
   return {
     general: createKindOfClient(shared, createLimiter(config.limit, clock), GENERAL_TIMEOUT_MS),
     events: createKindOfClient(shared, unlimited, GENERAL_TIMEOUT_MS),
+    reviews: createKindOfClient(shared, createLimiter(config.limit, clock), GENERAL_TIMEOUT_MS),
     heartbeats: createKindOfClient(apart, unlimited, config.heartbeatTimeoutMs),
     credentials,
     reachability,

@@ -5,7 +5,7 @@ import type { Answer } from './routes.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
 /** A client that takes nothing for so long isn't waiting for the answer. */
-const SLOWEST_CLIENT_MS = 60_000;
+export const SLOWEST_CLIENT_MS = 60_000;
 
 export function answerOn(response: ServerResponse, method: string, answer: Answer): void {
   if (response.destroyed) return;
@@ -38,6 +38,8 @@ function headersOf(answer: Answer, body: Uint8Array): Record<string, string> {
   return {
     'Content-Type': answer.type ?? TEXT,
     'Content-Length': String(body.length),
+    // What is answered repeats what was asked, and no browser may take that for a page.
+    'X-Content-Type-Options': 'nosniff',
     ...answer.headers,
   };
 }

@@ -19,6 +19,7 @@ export interface GiveBack {
 export function createGiveBack(clock: Clock, giveBack: () => void): GiveBack {
   let count = 0;
   let isLast = false;
+  let isClosed = false;
   const alarm = createAlarm(clock, () => {
     count = 0;
     giveBack();
@@ -28,11 +29,15 @@ export function createGiveBack(clock: Clock, giveBack: () => void): GiveBack {
   return {
     ended: () => {
       count += 1;
-      if (count < WORTH_IT) return;
+      if (count < WORTH_IT || isClosed) return;
       isLast = false;
       alarm.clear();
       alarm.ringAt(clock.now() + QUIET_MS);
     },
-    close: alarm.clear,
+    close: () => {
+      // The last connections are heard of after the port is closed.
+      isClosed = true;
+      alarm.clear();
+    },
   };
 }

@@ -1,6 +1,7 @@
 /** Clients that are slow, many, wrong or up to no good, by bytes on real sockets. */
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { ask, createFakeReviews, createTestPki, startTestServer, type TestPki } from './testing.ts';
 import { open as openAs, ROUTES, raw as rawAs, statusesOf } from './testing-routes.ts';
@@ -16,6 +17,14 @@ const start = (more: Parameters<typeof startTestServer>[3] = {}, reviews = creat
 
 const open = (port: number) => openAs(pki, port);
 const raw = (port: number, bytes: string) => rawAs(pki, port, bytes);
+
+/** A connection on which the server has let a user in. */
+async function openKnown(port: number) {
+  const socket = await open(port);
+  socket.write('GET /pods HTTP/1.1\r\nHost: n\r\n\r\n');
+  await once(socket, 'data');
+  return socket;
+}
 
 describe('HTTP that is not quite HTTP', () => {
   const head = 'Host: n\r\n';
@@ -91,7 +100,7 @@ describe('clients that are slow or many', () => {
   it('are let in up to a number, and again when others have gone', async () => {
     await using running = await start({ limits: { mostConnections: 3 } });
     const port = running.server.ports().secure;
-    const held = await Promise.all([open(port), open(port), open(port)]);
+    const held = await Promise.all([openKnown(port), openKnown(port), openKnown(port)]);
     await assert.rejects(open(port), /disconnected|reset|socket/i);
     held[0].destroy();
     // The server hears of it a moment later.
@@ -101,6 +110,117 @@ describe('clients that are slow or many', () => {
     };
     assert.equal(await again(), 200);
     for (const socket of held) socket.destroy();
+  });
+});
+
+describe('strangers', () => {
+  const strange = async (port: number, localAddress = '127.0.0.1') => {
+    const through = connect({ host: '127.0.0.1', port, localAddress });
+    const socket = await openAs(pki, port, { cert: '', key: '', socket: through });
+    socket.on('error', () => undefined);
+    return socket;
+  };
+  const closed = (socket: Socket) => (socket.closed ? Promise.resolve([]) : once(socket, 'close'));
+  const limits = { mostConnections: 20, mostStrangers: 6, mostStrangersOfAddress: 4 };
+
+  it('give way to the next one from their address when they are many, the oldest first', async () => {
+    await using running = await start({ limits });
+    const port = running.server.ports().secure;
+    // Not even a handshake: bytes that never come.
+    const first = connect({ host: '127.0.0.1', port });
+    await once(first, 'connect');
+    const others = [await strange(port), await strange(port), await strange(port)];
+    const next = await strange(port);
+    await closed(first);
+    assert.deepEqual(
+      [...others, next].map((socket) => socket.closed),
+      [false, false, false, false],
+    );
+    assert.match(running.metrics.render(), /dropped_total\{reason="address",server_type="readwrite"\} 1\n/);
+    for (const socket of [...others, next]) socket.destroy();
+  });
+
+  it('of one address leave room for another, and the largest crowd gives way', async () => {
+    await using running = await start({ limits });
+    const port = running.server.ports().secure;
+    const crowd = [];
+    for (let at = 0; at < 4; at += 1) crowd.push(await strange(port, '127.0.0.2'));
+    const calm = [await strange(port, '127.0.0.3'), await strange(port, '127.0.0.3')];
+    const late = await strange(port, '127.0.0.4');
+    await closed(crowd[0] as Socket);
+    assert.ok([...calm, late].every((socket) => !socket.closed));
+    const { status } = await ask(port, pki.ca, { path: '/pods', pem: pki.clients.admin });
+    assert.equal(status, 200);
+    for (const socket of [...crowd, ...calm, late]) socket.destroy();
+  });
+
+  it('take no place from those who are known, by certificate or by token', async () => {
+    await using running = await start({ limits });
+    const port = running.server.ports().secure;
+    const known = await openKnown(port);
+    const byToken = await strange(port);
+    byToken.write('GET /pods HTTP/1.1\r\nHost: n\r\nAuthorization: Bearer admin-token\r\n\r\n');
+    await once(byToken, 'data');
+    for (let at = 0; at < 12; at += 1) await strange(port);
+    for (const socket of [known, byToken]) {
+      socket.write('GET /pods HTTP/1.1\r\nHost: n\r\nAuthorization: Bearer admin-token\r\n\r\n');
+      const [answer] = await once(socket, 'data');
+      assert.match(String(answer), /^HTTP\/1\.1 200 /);
+      socket.destroy();
+    }
+  });
+
+  it('are not asked twice: their connection ends with the answer', async () => {
+    await using running = await start();
+    const port = running.server.ports().secure;
+    const again = 'GET /pods HTTP/1.1\r\nHost: n\r\n\r\n';
+    for (const [bytes, status] of [
+      ['GET /pods HTTP/1.1\r\nHost: n\r\n\r\n', 401],
+      ['GET /pods HTTP/1.1\r\nHost: n\r\nAuthorization: Bearer nobody-token\r\n\r\n', 403],
+      ['GET /nowhere HTTP/1.1\r\nHost: n\r\n\r\n', 404],
+      [`GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: n\r\n\r\n`, 414],
+      [`GET /pods?${'x'.repeat(30_000)} HTTP/1.1\r\nHost: n\r\n\r\n`, 414],
+      [`GET /exec/p?command=${'x'.repeat(70_000)} HTTP/1.1\r\nHost: n\r\n\r\n`, 431],
+    ] as const) {
+      const socket = await strange(port);
+      socket.write(bytes);
+      let text = '';
+      // What is sent after the end breaks the connection: the answer is there by then.
+      socket.on('data', (chunk) => {
+        text += chunk;
+        socket.write(again);
+      });
+      await new Promise((resolve) => socket.once('close', resolve));
+      assert.deepEqual(statusesOf(text), [status]);
+    }
+  });
+
+  it('are known by a certificate before their first request, and may then send a long command', async () => {
+    await using running = await start();
+    const port = running.server.ports().secure;
+    const status = async (path: string) => (await ask(port, pki.ca, { path, pem: pki.clients.admin })).status;
+    assert.deepEqual(
+      [await status(`/exec/p?command=${'x'.repeat(500_000)}`), await status(`/pods?${'x'.repeat(500_000)}`)],
+      [400, 414],
+    );
+  });
+
+  it('can not ask on without waiting for answers', async () => {
+    await using running = await start();
+    const port = running.server.ports().secure;
+    const hang = 'GET /hang HTTP/1.1\r\nHost: n\r\n\r\n';
+    assert.equal(await raw(port, hang.repeat(30)), '');
+    const upgrade = 'GET /exec/p HTTP/1.1\r\nHost: n\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n';
+    assert.equal(await raw(port, `${hang}${upgrade}`), '');
+  });
+
+  it('do not keep the server from ending', async () => {
+    const running = await start();
+    const port = running.server.ports().secure;
+    const waiting = connect({ host: '127.0.0.1', port });
+    await once(waiting, 'connect');
+    await running[Symbol.asyncDispose]();
+    await closed(waiting);
   });
 });
 

@@ -5,10 +5,12 @@ import {
   type Server as HttpServer,
   type IncomingMessage,
   type ServerOptions,
+  type ServerResponse,
 } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { ConnectionLimits, Connections } from './connections.ts';
 import type { TlsOptions } from './rules/tls-options.ts';
 import type { Serve } from './serve.ts';
 import type { TlsMaterial } from './tls/key-pairs.ts';
@@ -27,24 +29,39 @@ export interface Port {
   number(): number;
 }
 
-export interface PortLimits {
-  /** Bytes of request line and headers. */
+export interface PortLimits extends ConnectionLimits {
+  /** Bytes of request line and headers of a client with a certificate of ours. */
   readonly largestHead: number;
+  /** And of everyone else: it is held in memory before it is known who asks. */
+  readonly largestStrangerHead: number;
   readonly headWithinMs: number;
   readonly requestWithinMs: number;
   /** How often clients that are late are looked for. */
   readonly checkEveryMs: number;
-  readonly mostConnections: number;
 }
 
 export const DEFAULT_LIMITS: PortLimits = {
   // As the reference has it: an exec's command is in the request's line.
   largestHead: 1 << 20,
+  largestStrangerHead: 64 << 10,
   headWithinMs: 10_000,
   requestWithinMs: 60_000,
   checkEveryMs: 5000,
   // Each follower of a log is one: far above what a node's pods can need, far below what would hurt.
   mostConnections: 4096,
+  // An API server may open hundreds at once; a handshake takes about 100 KB until it is over and its client known.
+  mostStrangers: 1536,
+  mostStrangersOfAddress: 768,
+};
+
+/** Of the ports without TLS, which show a few short pages: everyone is a stranger there. */
+export const PLAIN_LIMITS: PortLimits = {
+  ...DEFAULT_LIMITS,
+  largestHead: 16 << 10,
+  largestStrangerHead: 16 << 10,
+  mostConnections: 256,
+  mostStrangers: 256,
+  mostStrangersOfAddress: 128,
 };
 
 /** As the keep-alive of Go's client, so that neither side closes first. */
@@ -54,9 +71,14 @@ const MOST_HEADERS = 200;
 /** A dead peer is noticed although nothing is sent. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
-export function plainPort(address: Address, serve: Serve, limits: PortLimits): Port {
-  const server = createHttpServer(serverOptions(serve, limits), serve.request);
-  return createPort(server, address, { serve, limits });
+/** What answers on a port, and the connections that both keep count of. */
+export interface Served {
+  readonly serve: Serve;
+  readonly connections: Connections;
+}
+
+export function plainPort(address: Address, served: Served, limits: PortLimits): Port {
+  return createPort(createHttpServer(serverOptions(served.serve, limits)), address, served);
 }
 
 export interface SecureWish {
@@ -67,26 +89,28 @@ export interface SecureWish {
   readonly onEnd: () => void;
 }
 
-export function securePort(address: Address, serve: Serve, { tls, material, limits, onEnd }: SecureWish): Port {
-  const server = createHttpsServer(
-    {
-      ...serverOptions(serve, limits),
-      ...secureOptions(tls, material),
-      // Who the client is decides authentication, request by request; the handshake only finds out.
-      requestCert: true,
-      rejectUnauthorized: false,
-      handshakeTimeout: HANDSHAKE_WITHIN_MS,
-      // Unlike a plain server, one with TLS would end its side with the client's, although a stream has more to say.
-      allowHalfOpen: true,
-      ALPNProtocols: ['http/1.1'],
-    },
-    serve.request,
-  );
+export function securePort(address: Address, served: Served, { tls, material, limits, onEnd }: SecureWish): Port {
+  const server = createHttpsServer({
+    ...serverOptions(served.serve, limits),
+    ...secureOptions(tls, material),
+    // Who the client is decides authentication, request by request; the handshake only finds out.
+    requestCert: true,
+    rejectUnauthorized: false,
+    handshakeTimeout: HANDSHAKE_WITHIN_MS,
+    // Unlike a plain server, one with TLS would end its side with the client's, although a stream has more to say.
+    allowHalfOpen: true,
+    ALPNProtocols: ['http/1.1'],
+  });
   // Scanners and half-open connections: nothing that anybody should read about.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.on('secureConnection', (socket: TLSSocket) => socket.once('close', onEnd));
   const renewal = trackGenerations(server);
-  const port = createPort(server, address, { serve, limits });
+  const port = createPort(server, address, served);
+  // Before Node's own listener, which makes the parser of the connection with the size that it finds here.
+  server.prependListener('secureConnection', (socket: TLSSocket) => {
+    served.connections.secured(socket, socket.authorized);
+    Object.assign(server, { maxHeaderSize: socket.authorized ? limits.largestHead : limits.largestStrangerHead });
+  });
   return {
     ...port,
     renew: (next) => {
@@ -102,7 +126,7 @@ function serverOptions(
   limits: PortLimits,
 ): ServerOptions & { shouldUpgradeCallback: (request: IncomingMessage) => boolean } {
   return {
-    maxHeaderSize: limits.largestHead,
+    maxHeaderSize: limits.largestStrangerHead,
     headersTimeout: limits.headWithinMs,
     requestTimeout: limits.requestWithinMs,
     connectionsCheckingInterval: limits.checkEveryMs,
@@ -151,14 +175,23 @@ function trackGenerations(server: HttpsServer): { next(): void } {
 function createPort(
   server: HttpServer | HttpsServer,
   { address, port }: Address,
-  { serve, limits }: { readonly serve: Serve; readonly limits: PortLimits },
+  { serve, connections }: Served,
 ): Port {
-  const upgraded = new Set<Socket>();
-  server.maxConnections = limits.mostConnections;
   server.maxHeadersCount = MOST_HEADERS;
+  admitFirst(server, connections);
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const over = connections.began(request.socket);
+    if (over === undefined) return;
+    response.once('close', over);
+    serve.request(request, response);
+  });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    upgraded.add(socket);
-    socket.once('close', () => upgraded.delete(socket));
+    // Node hands the socket over without a listener: an error would end the process.
+    socket.on('error', () => socket.destroy());
+    // The answers to requests before this one would get among the bytes of the stream.
+    const over = connections.began(socket, 0);
+    if (over === undefined) return;
+    socket.once('close', over);
     serve.upgrade(request, socket, head);
   });
   // Whoever wants us to be a proxy is wrong here.
@@ -180,14 +213,23 @@ function createPort(
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        server.closeAllConnections();
-        for (const socket of upgraded) socket.destroy();
+        connections.closeAll();
       }),
     number: () => {
       const bound = server.address();
       return typeof bound === 'object' && bound !== null ? bound.port : 0;
     },
   };
+}
+
+/** Node's own listeners, which begin the handshake or make a parser, hear only of connections that there is room for. */
+function admitFirst(server: HttpServer | HttpsServer, connections: Connections): void {
+  const listeners = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    if (!connections.admit(socket)) return;
+    for (const listener of listeners) listener.call(server, socket);
+  });
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {

@@ -82,6 +82,8 @@ export interface Route {
   readonly switch: Switch;
   /** A line in the log for each use: who, what, how it ended. */
   readonly audited?: boolean;
+  /** The query may be as long as the head of a request: a command is in it. */
+  readonly longQuery?: boolean;
   handle(exchange: Exchange): Promise<void> | void;
   /** Absent: an upgrade is answered by `handle` as if the header were not there. */
   upgrade?(exchange: UpgradeExchange): Promise<void> | void;

@@ -5,12 +5,16 @@ import { codeOf, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type LinkedSignal, linkSignal } from '../base/signal.ts';
 import { answerOn, answerRaw } from './answer.ts';
+import { type Audit, createAudit } from './audit.ts';
 import type { Authenticate, ClientCertificate } from './auth/authenticate.ts';
 import { ANONYMOUS } from './auth/authenticate.ts';
-import type { Authorize } from './auth/authorize.ts';
+import type { Authorize, Verdict } from './auth/authorize.ts';
+import type { Connections } from './connections.ts';
 import type { RequestMetrics } from './request-metrics.ts';
-import { type Access, type Answer, notFound, type Route, textAnswer, type User } from './routes.ts';
-import { type Match, type Router, splitTarget, verbOf } from './rules/router.ts';
+import { type Access, type Answer, notFound, textAnswer, type User } from './routes.ts';
+import { shownName, shownTarget } from './rules/log-text.ts';
+import { foreignRequest } from './rules/own-names.ts';
+import { isTooLong, type Match, type Router, splitTarget, verbOf } from './rules/router.ts';
 
 /** Absent: a port that everybody may read. */
 export interface Guard {
@@ -27,6 +31,9 @@ export interface ServeDeps {
   readonly route: Router;
   readonly guard: Guard | undefined;
   readonly metrics: RequestMetrics;
+  readonly connections: Pick<Connections, 'letIn' | 'isKnown'>;
+  /** The name of a node without a cluster: browsers that another site leads here are refused. Undefined: they are not looked for. */
+  readonly ownName: string | undefined;
   /** Milliseconds without a byte after which an upgraded connection is ended; 0: never. */
   readonly streamIdleMs: number;
   /** Told of each upgrade that is taken: for metrics. */
@@ -43,12 +50,23 @@ interface Visit {
   /** Where the client is: the socket is gone when the answer is out. */
   readonly from: string;
   readonly linked: LinkedSignal;
+  /** Undefined: a request line that can't be one of ours. */
+  readonly target: Target | undefined;
   /** Undefined before the answer is decided. */
   status: number | undefined;
   user: User;
+  /** The verb of authorization, as soon as it is known. */
+  verb: string;
+  /** What each use of it is called in the audit; undefined: it is not audited. */
+  action: string | undefined;
+  /** Turned away, and authenticated as no one. */
+  isStranger: boolean;
   answer(answer: Answer): void;
   run(match: Extract<Match, { kind: 'route' }>, target: Target): Promise<void> | void;
 }
+
+type Denied = Extract<Verdict, { kind: 'denied' }>;
+type Unanswered = Extract<Verdict, { kind: 'unknown' }>;
 
 interface Target {
   readonly path: string;
@@ -63,13 +81,20 @@ export interface Serve {
 }
 
 const BAD_TARGET = textAnswer(400, '400 Bad Request');
+const LONG_TARGET = textAnswer(414, '414 URI Too Long');
 
-export function createServe(deps: ServeDeps): Serve {
+/** With what one port keeps beside them. */
+interface Parts extends ServeDeps {
+  readonly audit: Audit;
+}
+
+export function createServe(given: ServeDeps): Serve {
+  const deps: Parts = { ...given, audit: createAudit(given.log, given.mono) };
   return {
     request: (request, response) => {
       const { socket } = request;
       const visit = plainVisit(request, response, deps);
-      const over = deps.metrics.began(visit.method, splitTarget(request.url ?? '')?.path ?? '');
+      const over = deps.metrics.began(visit.method, visit.target?.path ?? '');
       response.once('close', () => {
         over();
         visit.linked.abort(new Error('nobody waits for the answer'));
@@ -81,16 +106,14 @@ export function createServe(deps: ServeDeps): Serve {
     },
     upgrade: (request, socket, head) => {
       const visit = upgradeVisit(request, socket, { head, deps });
-      const over = deps.metrics.began(visit.method, splitTarget(request.url ?? '')?.path ?? '');
+      const over = deps.metrics.began(visit.method, visit.target?.path ?? '');
       socket.once('close', () => {
         over();
         visit.linked.abort(new Error('the connection is closed'));
         finish(visit, 101, deps);
       });
-      // Node hands the socket over without anybody listening: an error would end the process.
-      socket.on('error', () => socket.destroy());
       if (deps.streamIdleMs > 0) socket.setTimeout(deps.streamIdleMs, () => socket.destroy());
-      deps.onUpgrade(splitTarget(request.url ?? '')?.path.split('/')[1] ?? '', request);
+      deps.onUpgrade(visit.target?.path.split('/')[1] ?? '', request);
       void guide(visit, deps);
     },
     takesUpgrade: (request) => {
@@ -101,7 +124,7 @@ export function createServe(deps: ServeDeps): Serve {
   };
 }
 
-function newVisit(request: IncomingMessage, deps: ServeDeps) {
+function newVisit(request: IncomingMessage, deps: Parts) {
   const { method = '', socket } = request;
   return {
     request,
@@ -109,12 +132,16 @@ function newVisit(request: IncomingMessage, deps: ServeDeps) {
     began: deps.mono(),
     from: socket.remoteAddress ?? '',
     linked: linkSignal(deps.stopping),
+    target: splitTarget(request.url ?? ''),
     status: undefined,
     user: ANONYMOUS,
+    verb: '',
+    action: undefined,
+    isStranger: false,
   };
 }
 
-function plainVisit(request: IncomingMessage, response: ServerResponse, deps: ServeDeps): Visit {
+function plainVisit(request: IncomingMessage, response: ServerResponse, deps: Parts): Visit {
   const visit: Visit = {
     ...newVisit(request, deps),
     answer: (answer) => {
@@ -126,11 +153,7 @@ function plainVisit(request: IncomingMessage, response: ServerResponse, deps: Se
   return visit;
 }
 
-function upgradeVisit(
-  request: IncomingMessage,
-  socket: Socket,
-  { head, deps }: { head: Buffer; deps: ServeDeps },
-): Visit {
+function upgradeVisit(request: IncomingMessage, socket: Socket, { head, deps }: { head: Buffer; deps: Parts }): Visit {
   const visit: Visit = {
     ...newVisit(request, deps),
     answer: (answer) => {
@@ -143,34 +166,48 @@ function upgradeVisit(
   return visit;
 }
 
-function asked(visit: Visit, { path, query }: Target, deps: ServeDeps) {
+function asked(visit: Visit, { path, query }: Target, deps: Parts) {
   const { request, user, linked, answer } = visit;
   return { request, path, query: new URLSearchParams(query), user, signal: linked.signal, log: deps.log, answer };
 }
 
-async function guide(visit: Visit, deps: ServeDeps): Promise<void> {
+async function guide(visit: Visit, deps: Parts): Promise<void> {
   try {
     await walk(visit, deps);
   } catch (error) {
     // Whoever left needs no answer, and leaving is no error.
     if (visit.linked.signal.aborted) return;
-    deps.log.error('Failed to answer a request', { err: error, method: visit.method, uri: visit.request.url });
+    const uri = shownTarget(visit.request.url ?? '');
+    deps.log.error('Failed to answer a request', { err: error, method: visit.method, uri });
     const text = describeError(error);
     visit.answer(codeOf(error) === 'notFound' ? notFound(text) : textAnswer(500, text));
   }
 }
 
-async function walk(visit: Visit, deps: ServeDeps): Promise<void> {
-  const target = splitTarget(visit.request.url ?? '');
-  if (target === undefined) return visit.answer(BAD_TARGET);
+async function walk(visit: Visit, deps: Parts): Promise<void> {
+  const { target, request } = visit;
+  if (target === undefined) return turnAway(visit, BAD_TARGET, deps);
   const match = deps.route(visit.method, target.path);
-  if (match.kind === 'nowhere') return visit.answer(withQuery(match.answer, target.query));
+  const route = match.kind === 'route' ? match.route : undefined;
+  if (isTooLong(request.url ?? '', route)) return turnAway(visit, LONG_TARGET, deps);
+  const foreign = fromForeignSite(request, deps);
+  if (foreign !== undefined) return turnAway(visit, textAnswer(403, foreign), deps);
+  if (match.kind === 'nowhere') return turnAway(visit, withQuery(match.answer, target.query), deps);
+  if (route?.audited) visit.action = route.name;
   const access = match.kind === 'route' ? match.route.access : match.access;
   const refusal = deps.guard && (await refuse(visit, access, deps.guard, deps));
-  if (match.kind === 'route' && match.route.audited) audit(visit, match.route, deps);
-  if (refusal !== undefined) return visit.answer(refusal);
+  visit.isStranger = refusal !== undefined && visit.user.name === ANONYMOUS.name;
+  if (visit.action !== undefined && !visit.isStranger) deps.audit.asked(visit.action, visit);
+  if (refusal !== undefined) return turnAway(visit, refusal, deps);
+  if (deps.guard !== undefined) deps.connections.letIn(request.socket, visit.user.name !== ANONYMOUS.name);
   if (match.kind === 'closed') return visit.answer(match.answer);
   await visit.run(match, target);
+}
+
+function fromForeignSite({ headers, socket }: IncomingMessage, { ownName }: Parts): string | undefined {
+  if (ownName === undefined) return undefined;
+  const { host, origin } = headers;
+  return foreignRequest({ host, origin }, { nodeName: ownName, localAddress: socket.localAddress ?? '' });
 }
 
 function withQuery(answer: Answer, query: string): Answer {
@@ -179,70 +216,58 @@ function withQuery(answer: Answer, query: string): Answer {
 }
 
 const UNAUTHORIZED = textAnswer(401, 'Unauthorized');
+const FORBIDDEN = 403;
+const BUSY: Answer = { ...textAnswer(429, 'Too many tokens are being reviewed'), headers: { 'Retry-After': '1' } };
+
+/** Whoever is not let in makes room for others, unless they are known from before and only asked for something that isn't here. */
+function turnAway(visit: Visit, answer: Answer, { guard, connections }: Parts): void {
+  const isRefused = answer.status === UNAUTHORIZED.status || answer.status === FORBIDDEN;
+  const stays = guard === undefined || (connections.isKnown(visit.request.socket) && !isRefused);
+  visit.answer(stays ? answer : { ...answer, headers: { ...answer.headers, Connection: 'close' } });
+}
 
 /** Why this request may not go on; undefined: it may. */
-async function refuse(visit: Visit, access: Access, guard: Guard, deps: ServeDeps): Promise<Answer | undefined> {
+async function refuse(visit: Visit, access: Access, guard: Guard, deps: Parts): Promise<Answer | undefined> {
   const { request, linked } = visit;
   const found = await guard.authenticate(
     {
       certificate: guard.clientCertificate(request),
       authorization: request.headers.authorization,
       protocols: request.headers['sec-websocket-protocol'],
+      from: visit.from,
     },
     linked.signal,
   );
+  if (found.kind === 'busy') return BUSY;
   if (found.kind === 'refused') {
-    deps.log.v(2)?.info('Unable to authenticate the request', { reason: found.reason, uri: request.url });
+    deps.audit.unauthenticated(visit, found.reason);
     return UNAUTHORIZED;
   }
   visit.user = found.user;
-  const verb = verbOf(access, visit.method, guard.streamsByMethod);
-  const verdict = await guard.authorize(found.user, verb, access, linked.signal);
+  visit.verb = verbOf(access, visit.method, guard.streamsByMethod);
+  const verdict = await guard.authorize(found.user, visit.verb, access, linked.signal);
   if (verdict.kind === 'allowed') return undefined;
-  const who = `user=${found.user.name}, verb=${verb}, resource=nodes`;
-  if (verdict.kind === 'unknown') {
-    deps.log.error('Authorization error', {
-      err: verdict.reason,
-      user: found.user.name,
-      verb,
-      subresource: verdict.subresource,
-    });
-    return textAnswer(500, `Authorization error (${who}, subresource=${verdict.subresource})`);
-  }
+  return verdict.kind === 'unknown' ? notAnswered(visit, verdict, deps) : forbidden(visit, verdict, deps);
+}
+
+function notAnswered(visit: Visit, { subresource, reason }: Unanswered, { log }: Parts): Answer {
+  const { user, verb } = visit;
+  log.error('Authorization error', { err: reason, user: shownName(user.name), verb, subresource });
+  return textAnswer(500, `Authorization error (${whoWants(visit)}, subresource=${subresource})`);
+}
+
+function forbidden(visit: Visit, verdict: Denied, { log }: Parts): Answer {
   const subresources = verdict.subresources.join(' ');
-  deps.log.v(2)?.info('Forbidden', { user: found.user.name, verb, resource: 'nodes', subresources });
-  return textAnswer(403, `Forbidden (${who}, subresource(s)=[${subresources}])\n`);
+  const { user, verb } = visit;
+  log.v(2)?.info('Forbidden', { user: shownName(user.name), verb, resource: 'nodes', subresources });
+  return textAnswer(FORBIDDEN, `Forbidden (${whoWants(visit)}, subresource(s)=[${subresources}])\n`);
 }
 
-/** Before the answer too: a session may last for hours, and a kubelet that ends takes its last line with it. */
-function audit(visit: Visit, { name }: Route, { log }: ServeDeps): void {
-  const { user, request, method, from } = visit;
-  log.info('Audit', {
-    stage: 'asked',
-    action: name,
-    user: user.name,
-    groups: user.groups,
-    method,
-    uri: request.url,
-    from,
-  });
-}
+const whoWants = ({ user, verb }: Visit) => `user=${user.name}, verb=${verb}, resource=nodes`;
 
-function finish(visit: Visit, status: number, deps: ServeDeps): void {
+function finish(visit: Visit, status: number, { audit, mono }: Parts): void {
   visit.linked[Symbol.dispose]();
-  const { request, method, user, from } = visit;
-  const target = splitTarget(request.url ?? '');
-  const match = target && deps.route(method, target.path);
-  const took = `${Math.round(deps.mono() - visit.began)}ms`;
-  const line = {
-    user: user.name,
-    method,
-    uri: request.url,
-    status: visit.status ?? status,
-    latency: took,
-    from,
-  };
-  if (match?.kind === 'route' && match.route.audited)
-    deps.log.info('Audit', { stage: 'over', action: match.route.name, ...line });
-  else deps.log.v(4)?.info('HTTP', line);
+  const outcome = { status: visit.status ?? status, tookMs: mono() - visit.began };
+  if (visit.action === undefined) audit.plain(visit, outcome);
+  else audit.over(visit.action, visit, outcome);
 }

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import type { ConnectionOptions } from 'node:tls';
 import type { Exchange } from './routes.ts';
 import { ask, askPlain, createFakeReviews, createTestPki, startTestServer, type TestPki } from './testing.ts';
-import { hanging, open as openAs, ROUTES } from './testing-routes.ts';
+import { hanging, open as openAs, ROUTES, statusesOf } from './testing-routes.ts';
 
 let pki: TestPki;
 before(async () => {
@@ -113,6 +113,44 @@ describe('answers', () => {
       ['asked', 'exec', 'admin', undefined],
       ['over', 'exec', 'admin', 404],
     ]);
+  });
+});
+
+describe('the audit', () => {
+  const audited = (lines: readonly { message: string; values: Readonly<Record<string, unknown>> }[]) =>
+    lines.filter(({ message }) => message === 'Audit').map(({ values }) => values);
+
+  it('has the user, the verb, the path and the outcome in short lines, and no credentials', async () => {
+    await using running = await start();
+    const port = running.server.ports().secure;
+    const path = `/exec/p?command=id&token=s3cret&pad=${'x'.repeat(300_000)}`;
+    const headers = { 'user-agent': 'agent '.repeat(1000) };
+    await ask(port, pki.ca, { path, pem: pki.clients.admin, headers });
+    while (audited(running.lines).length < 2) await new Promise((turn) => setImmediate(turn));
+    for (const [at, line] of audited(running.lines).entries()) {
+      const text = JSON.stringify(line);
+      assert.ok(text.length < 2048, `${text.length} characters`);
+      assert.doesNotMatch(text, /s3cret/);
+      assert.match(String(line['uri']), /^\/exec\/p\?command=id&token=<masked>&pad=xxx/);
+      assert.deepEqual(
+        [line['user'], line['method'], line['verb'], line['from'], line['status']],
+        ['admin', 'GET', 'create', '127.0.0.1', at === 0 ? undefined : 400],
+      );
+    }
+  });
+
+  it('has few lines about strangers, however often they ask', async () => {
+    await using running = await start();
+    const port = running.server.ports().secure;
+    const knock = () => ask(port, pki.ca, { path: '/exec/p?command=id' });
+    for (let round = 0; round < 10; round += 1) await Promise.all(Array.from({ length: 20 }, knock));
+    const reasons = running.lines.filter(({ message }) => message === 'Unable to authenticate the request');
+    assert.ok(reasons.length > 0 && reasons.length < 150, `${reasons.length} reasons for 200 requests`);
+    assert.ok(audited(running.lines).length < 150, `${audited(running.lines).length} lines for 200 requests`);
+    assert.ok(audited(running.lines).every(({ stage, status }) => stage === 'over' && status === 401));
+    running.later(10_000);
+    await knock();
+    while (audited(running.lines).at(-1)?.['unlogged'] === undefined) await new Promise((turn) => setImmediate(turn));
   });
 });
 
@@ -238,6 +276,23 @@ describe('a node without a cluster', () => {
     );
     assert.ok(running.lines.some(({ message, values }) => /token/.test(message) && values['file'] === nodeTokenFile));
     assert.ok(!JSON.stringify(running.lines).includes(token), 'the token itself is not told');
+    const led = async (headers: string) => {
+      const socket = await open(port, { cert: '', key: '' });
+      socket.write(`GET /pods HTTP/1.1\r\n${headers}\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`);
+      let text = '';
+      for await (const chunk of socket) text += chunk;
+      return statusesOf(text);
+    };
+    assert.deepEqual(
+      [
+        await led('Host: evil.example'),
+        await led('Host: localhost\r\nOrigin: https://evil.example'),
+        await led('Host: localhost'),
+        await led('Host: localhost\r\nOrigin: https://localhost'),
+      ],
+      [[403], [403], [200], [200]],
+      'browsers that another site leads here',
+    );
   });
 
   it('with anonymous access on, a token of another authority makes its bearer anonymous', async () => {

@@ -21,13 +21,23 @@ import {
   type ReviewRequest,
   type TokenReviews,
 } from './auth/reviews.ts';
+import { createConnections } from './connections.ts';
 import { createGiveBack } from './give-back.ts';
-import { type Address, DEFAULT_LIMITS, type Port, type PortLimits, plainPort, securePort } from './port.ts';
+import {
+  type Address,
+  DEFAULT_LIMITS,
+  PLAIN_LIMITS,
+  type Port,
+  type PortLimits,
+  plainPort,
+  type Served,
+  securePort,
+} from './port.ts';
 import { createRequestMetricFamilies, createRequestMetrics } from './request-metrics.ts';
 import type { Route } from './routes.ts';
 import { createRouter, type RouterSettings } from './rules/router.ts';
 import { computeTlsOptions, type TlsWishes } from './rules/tls-options.ts';
-import { createServe, type Guard, type Serve } from './serve.ts';
+import { createServe, type Guard } from './serve.ts';
 import { ensureSelfSigned, readTlsMaterial, type TlsFiles, watchTlsFiles } from './tls/key-pairs.ts';
 
 export interface ServerConfig {
@@ -83,6 +93,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
   let readOnly: Port | undefined;
   const build = createServeFactory(deps, config);
   const limits = { ...DEFAULT_LIMITS, ...config.limits };
+  const plainLimits = { ...PLAIN_LIMITS, ...config.limits };
   const giveBack = createGiveBack(deps.clock, deps.giveBackMemory ?? (() => undefined));
   return {
     name: 'server',
@@ -91,7 +102,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
         secure = await openSecure(config.secure, build('secure', await createGuard(config, deps), signal), signal);
       }
       if (config.readOnly !== undefined) {
-        readOnly = plainPort(config.readOnly, build('readOnly', undefined, signal), limits);
+        readOnly = plainPort(config.readOnly, build('readOnly', undefined, signal), plainLimits);
         await listen(readOnly, config.readOnly, 'Starting to listen read-only', signal);
       }
     },
@@ -103,12 +114,12 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
     ports: () => ({ secure: secure?.number() ?? 0, readOnly: readOnly?.number() ?? 0 }),
   };
 
-  async function openSecure(address: Address, serve: Serve, signal: AbortSignal): Promise<Port> {
+  async function openSecure(address: Address, served: Served, signal: AbortSignal): Promise<Port> {
     const files = await tlsFiles(config, deps);
     const material = await readTlsMaterial(files);
     const tls = computeTlsOptions(config.tls);
     if (tls.unknown.length > 0) deps.log.warn('TLS settings that are not offered', { settings: tls.unknown });
-    const port = securePort(address, serve, { tls, material, limits, onEnd: giveBack.ended });
+    const port = securePort(address, served, { tls, material, limits, onEnd: giveBack.ended });
     const { clock, log, supervisor } = deps;
     work.push(
       watchTlsFiles(
@@ -168,10 +179,17 @@ async function tlsFiles(
 function createServeFactory(deps: ServerDeps, config: ServerConfig) {
   const families = createRequestMetricFamilies(deps.metrics);
   const roots = new Set(deps.routes.map(({ pattern }) => metricRoot(pattern)));
-  return (port: RouterSettings['port'], guard: Guard | undefined, stopping: AbortSignal): Serve => {
+  const dropped = deps.metrics.counter({
+    name: 'kubelet_ts_server_connections_dropped_total',
+    help: 'Connections closed to make room for others, by port and the limit that was reached; refused: the new one was closed.',
+    labels: ['server_type', 'reason'],
+  });
+  return (port: RouterSettings['port'], guard: Guard | undefined, stopping: AbortSignal): Served => {
     const type = port === 'secure' ? 'readwrite' : 'readonly';
     const { mono } = deps.clock;
-    return createServe({
+    const limits = { ...(port === 'secure' ? DEFAULT_LIMITS : PLAIN_LIMITS), ...config.limits };
+    const connections = createConnections(limits, (reason) => dropped.add(1, [type, reason]));
+    const serve = createServe({
       log: deps.log,
       mono,
       route: createRouter(deps.routes, { port, switches: config.switches }),
@@ -181,8 +199,11 @@ function createServeFactory(deps: ServerDeps, config: ServerConfig) {
       onUpgrade: (route, request) => {
         if (isNewWebSocket(request)) deps.onWebSocket?.(route.toLowerCase());
       },
+      connections,
+      ownName: config.nodeTokenFile === undefined ? undefined : config.nodeName,
       stopping,
     });
+    return { serve, connections };
   };
 }
 

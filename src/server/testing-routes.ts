@@ -43,6 +43,7 @@ export const ROUTES: readonly Route[] = [
   page('/exec/{pod}', ({ answer }) => answer(textAnswer(400, 'Upgrade request required')), {
     access: PROXY_STREAM,
     audited: true,
+    longQuery: true,
     upgrade: ({ socket, head, answer, parameters }) => {
       if (parameters['pod'] === 'none') return answer(notFound('pod does not exist'));
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');

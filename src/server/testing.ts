@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, createSystemClock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
-import { createSilentLogger } from '../base/logger.ts';
+import { createSilentLogger, type Logger } from '../base/logger.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { ReviewRequest } from './auth/reviews.ts';
@@ -142,7 +142,13 @@ export async function startTestServer(
   const lines: { message: string; values: Readonly<Record<string, unknown>> }[] = [];
   const note = (message: string, values: Readonly<Record<string, unknown>> = {}) =>
     void lines.push({ message, values });
-  const log = { ...createSilentLogger(), info: note, warn: note, error: note };
+  const log: Logger = {
+    ...createSilentLogger(),
+    info: note,
+    warn: note,
+    error: note,
+    v: (level) => (level <= 2 ? log : undefined),
+  };
   const system = createSystemClock();
   let shift = 0;
   const clock: Clock = { ...system, mono: () => system.mono() + shift };

@@ -42,6 +42,8 @@ export interface CriProxy extends AsyncDisposable {
   release(): void;
   /** Each event of the runtime is lost where this says so. */
   loseEvents(isLost: () => boolean): void;
+  /** What the runtime answers is passed on as this makes it; it may not become longer or shorter. */
+  changeAnswers(change: (path: string, bytes: Buffer) => Buffer): void;
   /** How many events were lost. */
   lost(): number;
   close(): Promise<void>;
@@ -65,6 +67,7 @@ export async function startCriProxy(runtimeSocket: string): Promise<CriProxy> {
   const held = new Set<() => void>();
   let isHeld: (call: CriCall) => boolean = () => false;
   let isLost: () => boolean = () => false;
+  let change: (path: string, bytes: Buffer) => Buffer = (_path, bytes) => bytes;
   let lost = 0;
 
   const server = createServer();
@@ -109,6 +112,7 @@ export async function startCriProxy(runtimeSocket: string): Promise<CriProxy> {
           onChunk: (chunk) => {
             if (MAKING.includes(path)) call.answer = Buffer.concat([call.answer ?? Buffer.alloc(0), chunk]);
           },
+          change: (bytes) => change(path, bytes),
         });
       };
       if (!isHeld(call)) return go();
@@ -143,6 +147,9 @@ export async function startCriProxy(runtimeSocket: string): Promise<CriProxy> {
     loseEvents: (rule) => {
       isLost = rule;
     },
+    changeAnswers: (rule) => {
+      change = rule;
+    },
     lost: () => lost,
     close,
     [Symbol.asyncDispose]: close,
@@ -155,10 +162,11 @@ interface Passing {
   readonly drop: (() => boolean) | undefined;
   /** Sees the answer go by, except that of a stream. */
   readonly onChunk: (chunk: Buffer) => void;
+  readonly change: (bytes: Buffer) => Buffer;
 }
 
 /** Passes a request on, and its answer back: headers, messages, trailers. Whoever gives up first ends the other side too. */
-function pass(client: ServerHttp2Stream, runtime: ClientHttp2Stream, { body, drop, onChunk }: Passing): void {
+function pass(client: ServerHttp2Stream, runtime: ClientHttp2Stream, { body, drop, onChunk, change }: Passing): void {
   let trailers: IncomingHttpHeaders = {};
   runtime.on('response', (headers, flags) => {
     if (client.destroyed) return;
@@ -179,7 +187,7 @@ function pass(client: ServerHttp2Stream, runtime: ClientHttp2Stream, { body, dro
   runtime.on('data', (chunk: Buffer) => {
     if (drop !== undefined) return reader.push(chunk);
     onChunk(chunk);
-    write(chunk);
+    write(change(chunk));
   });
   runtime.on('end', () => {
     if (client.headersSent && !client.writableEnded) client.end();

@@ -15,8 +15,11 @@ const [OPCODE_BINARY, OPCODE_CLOSE] = [2, 8];
 export interface KubeletClient {
   request(path: string, method?: string, headers?: Readonly<Record<string, string>>): Promise<GateResponse>;
   stream(path: string, signal?: AbortSignal): Promise<IncomingMessage>;
-  /** A session of exec, attach or port-forward over a WebSocket; a refusal is an error with what was said. */
-  session(path: string): Promise<Session>;
+  /**
+   * A session of exec, attach or port-forward over a WebSocket; a refusal is an error with what was said. A browser can't set headers: it
+   * sends the token as a sub-protocol.
+   */
+  session(path: string, asBrowser?: boolean): Promise<Session>;
 }
 
 /** Channels: 0 stdin, 1 stdout, 2 stderr, 3 how it ended, 4 size of the terminal; of a port-forward 0 data, 1 errors. */
@@ -42,9 +45,11 @@ export function kubeletClient(node: LabNode): KubeletClient {
       node.gate.request(url(path), { method, tls: insecure, headers: { ...headers(), ...more } }),
     stream: (path, signal) =>
       node.gate.stream(url(path), { tls: insecure, headers: headers(), ...(signal && { signal }) }),
-    session: async (path) => {
+    session: async (path, asBrowser = false) => {
       const socket = tls.connect({ socket: await node.gate.connect(HOST, PORT), ...insecure });
-      const more = Object.entries(headers()).map(([name, value]) => `${name}: ${value}\r\n`);
+      const more = Object.entries(headers()).map(([name, value]) =>
+        asBrowser ? `Sec-WebSocket-Protocol: ${tokenProtocol(value)}\r\n` : `${name}: ${value}\r\n`,
+      );
       socket.write(
         `GET ${path} HTTP/1.1\r\nHost: ${HOST}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n` +
           `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\nSec-WebSocket-Protocol: v4.channel.k8s.io\r\n${more.join('')}\r\n`,
@@ -52,6 +57,12 @@ export function kubeletClient(node: LabNode): KubeletClient {
       return openSession(socket);
     },
   };
+}
+
+/** The sub-protocol for the token of an Authorization header. */
+export function tokenProtocol(authorization: string): string {
+  const token = authorization.replace('Bearer ', '');
+  return `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`;
 }
 
 async function openSession(socket: Duplex): Promise<Session> {

@@ -11,6 +11,7 @@ import { ensureNodeToken, reviewNodeToken } from './node-token.ts';
 import { createAccessReviews, createTokenReviews, type ReviewRequest } from './reviews.ts';
 
 const signal = new AbortController().signal;
+const FROM = '192.0.2.1';
 const failing =
   (error: Error): ReviewRequest =>
   () =>
@@ -56,19 +57,19 @@ describe('reviews', () => {
   it('give the user as the API server knows it', async () => {
     const user = { username: 'ada', uid: '7', groups: ['dev'], extra: { k: ['v'] } };
     const { review } = reviews(answering({ authenticated: true, user }));
-    assert.deepEqual(await review('t', signal), { name: 'ada', uid: '7', groups: ['dev'], extra: { k: ['v'] } });
+    assert.deepEqual(await review('t', FROM, signal), { name: 'ada', uid: '7', groups: ['dev'], extra: { k: ['v'] } });
   });
 
   it('let nobody in by an answer without a name, or with an error', async () => {
     await assert.rejects(
-      reviews(answering({ authenticated: true, user: {} })).review('t', signal),
+      reviews(answering({ authenticated: true, user: {} })).review('t', FROM, signal),
       /without a user name/,
     );
     await assert.rejects(
-      reviews(answering({ authenticated: false, error: 'expired' })).review('t', signal),
+      reviews(answering({ authenticated: false, error: 'expired' })).review('t', FROM, signal),
       /refused: expired/,
     );
-    assert.equal(await reviews(answering({})).review('t', signal), undefined);
+    assert.equal(await reviews(answering({})).review('t', FROM, signal), undefined);
   });
 
   it('try again where the API server answers that it is busy, and only there', async () => {
@@ -79,15 +80,15 @@ describe('reviews', () => {
       return Promise.resolve({ status: { authenticated: true, user: { username: 'ada' } } } as Answer);
     };
     const { clock, review } = reviews(busy);
-    const asked = review('t', signal);
+    const asked = review('t', FROM, signal);
     for (let step = 0; calls < 3 && step < 20; step += 1) await clock.advance(500);
     assert.equal((await asked)?.name, 'ada');
     await assert.rejects(
-      reviews(failing(new CodedError('unavailable', 'connect ECONNREFUSED'))).review('t', signal),
+      reviews(failing(new CodedError('unavailable', 'connect ECONNREFUSED'))).review('t', FROM, signal),
       /ECONNREFUSED/,
     );
     await assert.rejects(
-      reviews(failing(new CodedError('denied', 'no', { data: { httpStatus: 403 } }))).review('t', signal),
+      reviews(failing(new CodedError('denied', 'no', { data: { httpStatus: 403 } }))).review('t', FROM, signal),
       /no/,
     );
   });
@@ -100,19 +101,65 @@ describe('reviews', () => {
       return Promise.resolve({ status: { authenticated: true, user: { username: 'ada' } } } as Answer);
     };
     const { review } = reviews(request);
-    await assert.rejects(review('t', signal), /away/);
-    assert.equal((await review('t', signal))?.name, 'ada');
+    await assert.rejects(review('t', FROM, signal), /away/);
+    assert.equal((await review('t', FROM, signal))?.name, 'ada');
   });
 
   it('of who leaves go on for the others', async () => {
     const answer = Promise.withResolvers<unknown>();
     const { review } = reviews(<Answer>() => answer.promise as Promise<Answer>);
     const leaving = new AbortController();
-    const [one, two] = [review('t', leaving.signal), review('t', signal)];
+    const [one, two] = [review('t', FROM, leaving.signal), review('t', FROM, signal)];
     leaving.abort(new Error('left'));
     await assert.rejects(one, /left/);
     answer.resolve({ status: { authenticated: true, user: { username: 'ada' } } });
     assert.equal((await two)?.name, 'ada');
+  });
+
+  it('of made-up tokens are few at once, of one address fewer, and push out nobody who is known', async () => {
+    const waiting: ((answer: unknown) => void)[] = [];
+    const underWay: string[] = [];
+    const request: ReviewRequest = <Answer>({ body }: { body: unknown }) => {
+      const { token } = (body as { spec: { token: string } }).spec;
+      underWay.push(token);
+      const status = token === 'good' ? { authenticated: true, user: { username: 'ada' } } : { authenticated: false };
+      return new Promise<Answer>((resolve) => waiting.push(() => resolve({ status } as Answer)));
+    };
+    const answerAll = async () => {
+      for (let settled = 0; settled < 3; settled += waiting.length === 0 ? 1 : 0) {
+        for (const answer of waiting.splice(0)) answer(undefined);
+        await new Promise((turn) => setImmediate(turn));
+      }
+    };
+    const { review } = reviews(request);
+    const outcomes: Record<string, number> = {};
+    const ask = async (token: string, from: string) => {
+      const outcome = await review(token, from, signal).then(
+        (user) => user?.name ?? 'nobody',
+        (error: CodedError) => error.code,
+      );
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    };
+    const flood = Array.from({ length: 1000 }, (_, at) => ask(`made-up ${at}`, '192.0.2.66'));
+    const good = ask('good', '192.0.2.1');
+    await new Promise((turn) => setImmediate(turn));
+    assert.deepEqual([underWay.length, outcomes], [16, { exhausted: 968 }]);
+    waiting.shift()?.(undefined);
+    await new Promise((turn) => setImmediate(turn));
+    assert.equal(underWay.at(-1), 'good', 'who sends one goes before who sends many');
+    await answerAll();
+    await Promise.all([...flood, good]);
+    assert.deepEqual(outcomes, { exhausted: 968, nobody: 32, ada: 1 });
+    for (let at = 0; at < 6000; at += 20) {
+      const some = Array.from({ length: 20 }, (_, next) => ask(`more ${at + next}`, '192.0.2.66'));
+      await answerAll();
+      await Promise.all(some);
+    }
+    const asked = underWay.length;
+    assert.equal((await review('good', FROM, signal))?.name, 'ada');
+    assert.equal(underWay.length, asked, 'and is remembered');
+    assert.equal(await review('x'.repeat(1 << 16), FROM, signal), undefined);
+    assert.equal(underWay.length, asked, 'no issuer makes such a token');
   });
 
   it('take a denial before a permission', async () => {
@@ -158,8 +205,9 @@ describe('the token of a node without a cluster', () => {
     writeFileSync(file, 'short\n');
     assert.notEqual(await ensureNodeToken(file), 'short');
     const review = reviewNodeToken(token);
-    assert.deepEqual((await review(token, signal))?.groups, ['system:masters']);
-    for (const wrong of ['', token.slice(1), `${token}0`, 'x']) assert.equal(await review(wrong, signal), undefined);
+    assert.deepEqual((await review(token, FROM, signal))?.groups, ['system:masters']);
+    for (const wrong of ['', token.slice(1), `${token}0`, 'x'])
+      assert.equal(await review(wrong, FROM, signal), undefined);
   });
 });
 
@@ -167,7 +215,7 @@ describe('authentication', () => {
   it('asks nobody about tokens where that is switched off', async () => {
     const authenticate = createAuthenticate({ anonymous: true, knowsAllTokens: true });
     const found = await authenticate(
-      { certificate: { kind: 'none' }, authorization: 'Bearer x', protocols: undefined },
+      { certificate: { kind: 'none' }, authorization: 'Bearer x', protocols: undefined, from: FROM },
       signal,
     );
     assert.equal(found.kind === 'user' && found.user.name, 'system:anonymous');
@@ -182,7 +230,12 @@ describe('authentication', () => {
   ] as const) {
     it(`a token unknown to ${issuer}, anonymous access ${anonymous ? 'on' : 'off'}: ${expected}`, async () => {
       const authenticate = createAuthenticate({ anonymous, knowsAllTokens, reviewToken: async () => undefined });
-      const shown = { certificate: { kind: 'none' }, authorization: 'Bearer x', protocols: undefined } as const;
+      const shown = {
+        certificate: { kind: 'none' },
+        authorization: 'Bearer x',
+        protocols: undefined,
+        from: FROM,
+      } as const;
       const found = await authenticate(shown, signal);
       assert.equal(found.kind === 'user' ? found.user.name : found.kind, expected);
       const certificate = { kind: 'refused', reason: 'expired' } as const;
@@ -194,7 +247,10 @@ describe('authentication', () => {
     const authenticate = createAuthenticate({ anonymous: false, knowsAllTokens: true });
     const groups = async (organizations: readonly string[]) => {
       const certificate = { kind: 'verified', commonName: 'ada', organizations } as const;
-      const found = await authenticate({ certificate, authorization: undefined, protocols: undefined }, signal);
+      const found = await authenticate(
+        { certificate, authorization: undefined, protocols: undefined, from: FROM },
+        signal,
+      );
       return found.kind === 'user' ? found.user.groups : [];
     };
     assert.deepEqual(await groups(['dev']), ['dev', 'system:authenticated']);

@@ -2,7 +2,7 @@
  * Authenticates a request by client certificate or bearer token, or as anonymous. A credential that is wrong is refused even where
  * anonymous access is on: the caller that shows one wants to be that user.
  */
-import { describeError } from '../../base/errors.ts';
+import { codeOf, describeError } from '../../base/errors.ts';
 import type { User } from '../routes.ts';
 import { TOKEN_PROTOCOL } from '../rules/token-protocol.ts';
 import type { TokenReviews } from './reviews.ts';
@@ -24,11 +24,15 @@ export interface Credentials {
   readonly authorization: string | undefined;
   /** The sub-protocols of a WebSocket: browsers can't send headers, so a token may be among them. */
   readonly protocols: string | undefined;
+  /** The address of the client. */
+  readonly from: string;
 }
 
 export type Authentication =
   | { readonly kind: 'user'; readonly user: User }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** Too many tokens are waiting to be asked about. */
+  | { readonly kind: 'busy' };
 
 export interface AuthenticateDeps {
   readonly anonymous: boolean;
@@ -47,7 +51,7 @@ const EVERY_USER = 'system:authenticated';
 export type Authenticate = (credentials: Credentials, signal: AbortSignal) => Promise<Authentication>;
 
 export function createAuthenticate({ anonymous, reviewToken, knowsAllTokens }: AuthenticateDeps): Authenticate {
-  return async ({ certificate, authorization, protocols }, signal) => {
+  return async ({ certificate, authorization, protocols, from }, signal) => {
     const reasons: string[] = [];
     if (certificate.kind === 'verified' && certificate.commonName !== '')
       return { kind: 'user', user: certified(certificate) };
@@ -55,10 +59,11 @@ export function createAuthenticate({ anonymous, reviewToken, knowsAllTokens }: A
     const token = bearerToken(authorization) ?? protocolToken(protocols);
     if (token !== undefined && reviewToken !== undefined) {
       try {
-        const user = await reviewToken(token, signal);
+        const user = await reviewToken(token, from, signal);
         if (user !== undefined) return { kind: 'user', user: withGroup(user) };
         if (knowsAllTokens || !anonymous) reasons.push('invalid bearer token');
       } catch (error) {
+        if (codeOf(error) === 'exhausted') return { kind: 'busy' };
         reasons.push(`bearer token: ${describeError(error)}`);
       }
     }

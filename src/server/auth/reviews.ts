@@ -6,10 +6,17 @@ import { CodedError, codeOf } from '../../base/errors.ts';
 import { withDeadline } from '../../base/signal.ts';
 import type { User } from '../routes.ts';
 import { createKeptAnswers } from './kept-answers.ts';
+import { createReviewQueue } from './review-queue.ts';
 
 /** The one call of the API server's client that reviews need. */
 export type ReviewRequest = <Answer>(
-  request: { readonly method: 'POST'; readonly path: ApiPath; readonly body: unknown; readonly timeoutMs: number },
+  request: {
+    readonly method: 'POST';
+    readonly path: ApiPath;
+    readonly body: unknown;
+    readonly timeoutMs: number;
+    readonly urgent?: boolean;
+  },
   signal: AbortSignal,
 ) => Promise<Answer>;
 
@@ -24,8 +31,11 @@ export interface ReviewDeps {
   }) => void;
 }
 
-/** Undefined: nobody's token. Rejects where the API server can't say: then nobody is let in. */
-export type TokenReviews = (token: string, signal: AbortSignal) => Promise<User | undefined>;
+/**
+ * Undefined: nobody's token. Rejects where the API server can't say: then nobody is let in. Rejects with `exhausted` where too many
+ * tokens are waiting to be asked about. `from` is the address of the client: those that send many wait behind those that send few.
+ */
+export type TokenReviews = (token: string, from: string, signal: AbortSignal) => Promise<User | undefined>;
 
 export interface AccessQuestion {
   readonly user: User;
@@ -36,6 +46,10 @@ export interface AccessQuestion {
 export type AccessReviews = (question: AccessQuestion, signal: AbortSignal) => Promise<boolean>;
 
 const MOST_TOKENS = 4096;
+/** Apart from those of users, which a flood of made-up tokens would otherwise push out. */
+const MOST_REFUSED_TOKENS = 1024;
+/** Longer than any that an issuer makes; each is sent on to the API server. */
+const LONGEST_TOKEN = 32 << 10;
 const MOST_QUESTIONS = 8192;
 /** One lookup may serve several requests, so it has a time of its own. */
 const LOOKUP_MS = 30_000;
@@ -61,24 +75,34 @@ interface SubjectAccessReview {
 }
 
 export function createTokenReviews(config: { readonly cacheTtlMs: number }, deps: ReviewDeps): TokenReviews {
-  const kept = createKeptAnswers<User | 'nobody'>(deps.clock.mono, MOST_TOKENS);
+  const users = createKeptAnswers<User>(deps.clock.mono, MOST_TOKENS);
+  const refused = createKeptAnswers<'nobody'>(deps.clock.mono, MOST_REFUSED_TOKENS);
+  const queue = createReviewQueue();
   // Keys are hashes: tokens don't stay in memory, and nobody can choose where they land in the map.
   const secret = randomBytes(32);
-  const ask = shareLookups(async (token: string, key: string, signal: AbortSignal): Promise<User | 'nobody'> => {
+  const ask = shareLookups(async ({ token, from }: TokenQuestion, key, signal): Promise<User | 'nobody'> => {
+    using _turn = await queue.take(from, signal);
     const path = apiPath`/apis/authentication.k8s.io/v1/tokenreviews`;
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
     const { status = {} } = await review<TokenReview>(deps, 'token', { path, body }, signal);
     if (status.authenticated !== true && (status.error ?? '') !== '')
       throw new CodedError('unauthenticated', `the token was refused: ${status.error}`);
     const user = status.authenticated === true ? reviewedUser(status.user) : 'nobody';
-    kept.set(key, user, config.cacheTtlMs);
+    if (user === 'nobody') refused.set(key, user, config.cacheTtlMs);
+    else users.set(key, user, config.cacheTtlMs);
     return user;
   }, deps);
-  return async (token, signal) => {
+  return async (token, from, signal) => {
+    if (token.length > LONGEST_TOKEN) return undefined;
     const key = createHmac('sha256', secret).update(token).digest('base64');
-    const user = kept.get(key) ?? (await ask(token, key, signal));
+    const user = users.get(key) ?? refused.get(key) ?? (await ask({ token, from }, key, signal));
     return user === 'nobody' ? undefined : user;
   };
+}
+
+interface TokenQuestion {
+  readonly token: string;
+  readonly from: string;
 }
 
 function reviewedUser(user: NonNullable<TokenReview['status']>['user']): User {
@@ -163,7 +187,9 @@ async function review<Answer>(
     const began = deps.clock.mono();
     const told = (code: string) => deps.onReview?.({ kind, code, seconds: (deps.clock.mono() - began) / 1000 });
     try {
-      const answer = await deps.request<Answer>({ method: 'POST', path, body, timeoutMs: ATTEMPT_MS }, signal);
+      // Whoever is asked about access is known already: that is not for strangers with made-up tokens to delay.
+      const urgent = kind === 'access';
+      const answer = await deps.request<Answer>({ method: 'POST', path, body, timeoutMs: ATTEMPT_MS, urgent }, signal);
       told('201');
       return answer;
     } catch (error) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createSystemClock } from '../../base/clock.ts';
 import type { Part } from '../../base/lifecycle.ts';
@@ -145,6 +146,23 @@ describe('health port', { timeout: 10_000 }, () => {
     assert.ok(clock.mono() - started < 5000);
     await asked;
     await assert.rejects(get('/healthz'));
+  });
+
+  it('answers although hundreds of connections that say nothing are open, and they end', async () => {
+    await part.start(stopping.signal);
+    const idle = [];
+    for (let at = 0; at < 300; at += 1) {
+      const socket = connect({ host: '127.0.0.1', port });
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      idle.push(socket);
+    }
+    assert.equal(await text('/healthz'), 'ok');
+    // The first of them gave way; a client that is slow with its head would be answered 408 later.
+    await Promise.all(idle.slice(0, 40).map((socket) => (socket.closed ? undefined : once(socket, 'close'))));
+    for (const socket of idle) socket.destroy();
+    const long = await fetch(`http://127.0.0.1:${port}/healthz?${'x'.repeat(20_000)}`);
+    assert.equal(long.status, 431);
   });
 
   it('is off with port 0', async () => {

@@ -1,11 +1,15 @@
 /** The health port (10248): `/healthz` and a page for each check. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Part } from '../../base/lifecycle.ts';
 import type { Logger } from '../../base/logger.ts';
 import { linkSignal } from '../../base/signal.ts';
 import type { Supervisor } from '../../base/supervise.ts';
+import { createConnections } from '../connections.ts';
+import { PLAIN_LIMITS, type Port, plainPort } from '../port.ts';
+import { shownTarget } from '../rules/log-text.ts';
+import type { Serve } from '../serve.ts';
 import { askHealth, isHealthPath } from './ask.ts';
 import type { HealthChecks } from './checks.ts';
 import type { PageAnswer } from './page.ts';
@@ -25,35 +29,34 @@ export interface HealthDeps {
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;
+/** On loopback everyone has the same address, so a limit for each would only be a smaller limit for all. */
+const HEALTH_LIMITS = { ...PLAIN_LIMITS, mostStrangersOfAddress: PLAIN_LIMITS.mostStrangers };
 
 export function createHealthServer(config: HealthConfig, deps: HealthDeps): Part {
-  let server: Server | undefined;
+  let port: Port | undefined;
   let retrying: Promise<void> = Promise.resolve();
   return {
     name: 'health server',
     start: async (signal) => {
       if (config.port === 0) return;
-      const failure = await open(signal);
+      port = createHealthPort(config, deps, signal);
+      const failure = await port.listen();
       // The port may still be held by the kubelet that this one replaces: not a reason to stop, but to say so and try again.
-      if (failure !== undefined) retrying = retry(failure, signal);
+      if (failure === undefined) serving();
+      else retrying = retry(port, failure, signal);
     },
     stop: async () => {
       await retrying;
-      await close(server);
+      await port?.close();
     },
   };
 
-  async function open(signal: AbortSignal): Promise<unknown> {
-    const attempt = createServer((request, response) => void answer(request, response, deps, signal));
-    const failure = await listen(attempt, config);
-    if (failure !== undefined) return failure;
-    server = attempt;
+  function serving(): void {
     deps.log.v(2)?.info('Serving health checks', { address: `${config.address}:${config.port}` });
-    return undefined;
   }
 
-  async function retry(first: unknown, signal: AbortSignal): Promise<void> {
-    let failure = first;
+  async function retry(listening: Port, first: Error, signal: AbortSignal): Promise<void> {
+    let failure: Error | undefined = first;
     let wait = FIRST_RETRY_MS;
     const rest = async (): Promise<void> => {
       deps.log.error('Failed to start healthz server', { err: failure, retryInMs: wait });
@@ -61,29 +64,22 @@ export function createHealthServer(config: HealthConfig, deps: HealthDeps): Part
       wait = Math.min(wait * 2, LONGEST_RETRY_MS);
     };
     const pass = async (): Promise<void> => {
-      failure = await open(signal);
+      failure = await listening.listen();
+      if (failure === undefined) serving();
     };
     const isDone = () => failure === undefined;
     await deps.supervisor.run({ name: 'health server listen', restFirst: true, pass, rest, isDone }, signal);
   }
 }
 
-function listen(server: Server, { address, port }: HealthConfig): Promise<Error | undefined> {
-  return new Promise((resolve) => {
-    server.once('error', resolve);
-    server.listen({ host: address, port }, () => {
-      server.removeListener('error', resolve);
-      resolve(undefined);
-    });
-  });
-}
-
-function close(server: Server | undefined): Promise<void> {
-  if (server === undefined) return Promise.resolve();
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+/** With the limits of the read-only port: whoever reaches it may ask, and few do. */
+function createHealthPort(config: HealthConfig, deps: HealthDeps, stopping: AbortSignal): Port {
+  const serve: Serve = {
+    request: (request, response) => void answer(request, response, deps, stopping),
+    upgrade: (_request, socket) => void socket.destroy(),
+    takesUpgrade: () => false,
+  };
+  return plainPort(config, { serve, connections: createConnections(HEALTH_LIMITS, () => undefined) }, HEALTH_LIMITS);
 }
 
 async function answer(
@@ -97,7 +93,10 @@ async function answer(
   try {
     send(request, response, await route(request, deps, asked.signal));
   } catch (error) {
-    deps.log.error('Failed to answer a request of the health port', { err: error, path: request.url });
+    deps.log.error('Failed to answer a request of the health port', {
+      err: error,
+      uri: shownTarget(request.url ?? ''),
+    });
     send(request, response, { status: 500, body: `internal server error: ${describeError(error)}\n` });
   }
 }

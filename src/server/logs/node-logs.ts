@@ -149,6 +149,7 @@ async function answerQuery(
   const isPacked = request.headers['accept-encoding'] === 'gzip';
   response.writeHead(200, {
     'Content-Type': 'text/plain;charset=UTF-8',
+    'X-Content-Type-Options': 'nosniff',
     ...(isPacked && { 'Content-Encoding': 'gzip' }),
   });
   const output = openOutput(response, isPacked);

@@ -48,7 +48,13 @@ export function plainRoutes(deps: PlainPagesDeps): readonly Route[] {
     ),
     secure(
       'flags',
-      { methods: ['PUT', ...READ, 'POST'], pattern: '/debug/flags/v', access: PROXY, switch: 'debugFlags' },
+      {
+        methods: ['PUT', ...READ, 'POST'],
+        pattern: '/debug/flags/v',
+        access: PROXY,
+        switch: 'debugFlags',
+        audited: true,
+      },
       (exchange) => setVerbosity(exchange, deps),
     ),
   ];
@@ -60,7 +66,7 @@ function open(name: string, pattern: string, access: Access, handle: Route['hand
 
 function secure(
   name: string,
-  rest: Pick<Route, 'methods' | 'pattern' | 'access' | 'switch'>,
+  rest: Pick<Route, 'methods' | 'pattern' | 'access' | 'switch' | 'audited'>,
   handle: Route['handle'],
 ): Route {
   return { name, port: 'secure', ...rest, handle };

@@ -3,6 +3,7 @@
  * of Go's profiles that have no meaning here say so.
  */
 import type { Logger } from '../../base/logger.ts';
+import { SLOWEST_CLIENT_MS } from '../answer.ts';
 import { type Exchange, errorPage, PROXY, PROXY_CREATE, type Route, statusAnswer } from '../routes.ts';
 
 export interface ProfilingDeps {
@@ -138,6 +139,7 @@ async function sendProfile(
 async function sendSnapshot({ response, signal }: Exchange): Promise<void> {
   const [{ getHeapSnapshot }, { pipeline }] = await Promise.all([import('node:v8'), import('node:stream/promises')]);
   response.writeHead(200, { 'Content-Type': 'application/json', ...attachment('heap.heapsnapshot') });
+  response.setTimeout(SLOWEST_CLIENT_MS, () => response.destroy());
   await pipeline(getHeapSnapshot(), response, { signal });
 }
 

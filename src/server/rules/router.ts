@@ -153,6 +153,16 @@ export function splitTarget(target: string): { readonly path: string; readonly q
   return path === undefined || HIDDEN.test(path) ? undefined : { path, query };
 }
 
+const LONGEST_PATH = 16 << 10;
+const LONGEST_TARGET = 24 << 10;
+
+/** A path on a file system has at most 4096 bytes, three characters each; only a command takes a longer query. */
+export function isTooLong(target: string, route: Route | undefined): boolean {
+  const query = target.indexOf('?');
+  const path = query < 0 ? target.length : query;
+  return path > LONGEST_PATH || (target.length > LONGEST_TARGET && route?.longQuery !== true);
+}
+
 /** A NUL ends a file name for the kernel, and control characters forge log lines. */
 const HIDDEN = /\p{Cc}/u;
 

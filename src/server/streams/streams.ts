@@ -17,7 +17,7 @@ import {
   type UpgradeExchange,
 } from '../routes.ts';
 import { passThrough } from './pass-through.ts';
-import { commandOf, parsePorts, parseStreams, runCommandOf, type StreamWish } from './rules/stream-query.ts';
+import { parseCommand, parsePorts, parseStreams, runCommandOf, type StreamWish } from './rules/stream-query.ts';
 import { fullName, isMeant, type ServedPod, type ServedPods } from './served-pods.ts';
 
 /** The runtime's side of it; addresses are those of its streaming server. */
@@ -53,6 +53,7 @@ export function createStreamRoutes(deps: StreamDeps): readonly Route[] {
   const upgrading = (name: string, patterns: readonly string[], open: OpenSession): readonly Route[] =>
     patterns.map((pattern) => ({
       name,
+      longQuery: name === 'exec',
       methods: ['GET', 'POST'],
       pattern: `/${name}/${pattern}`,
       access: PROXY_STREAM,
@@ -76,6 +77,7 @@ export function createStreamRoutes(deps: StreamDeps): readonly Route[] {
     ...CONTAINER.map(
       (pattern): Route => ({
         name: 'run',
+        longQuery: true,
         methods: ['POST'],
         pattern: `/run/${pattern}`,
         access: PROXY_STREAM,
@@ -104,12 +106,14 @@ async function openSession(asked: Asked, open: OpenSession): Promise<Session> {
 async function openExec({ pods, runtime }: StreamDeps, asked: Asked): Promise<Session> {
   const streams = parseStreams(asked.query);
   if (!streams.ok) return refused(textAnswer(400, streams.problem));
+  const command = parseCommand(asked.query);
+  if (!command.ok) return refused(textAnswer(400, command.problem));
   const found = findPod(pods, asked);
   if (found === undefined) return refused(notFound('pod does not exist'));
   const name = asked.parameters['container'] ?? '';
   const id = await pods.runningContainer(found.uid, name, asked.signal);
   if (id === undefined) return refused(notFound(`container not found (${quoteText(name)})`));
-  const request = { ...streams.value, containerId: id, cmd: commandOf(asked.query) };
+  const request = { ...streams.value, containerId: id, cmd: command.value };
   return opened(await runtime.exec(request, asked.signal));
 }
 

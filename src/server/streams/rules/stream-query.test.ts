@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandOf, parsePorts, parseStreams, runCommandOf } from './stream-query.ts';
+import { parseCommand, parsePorts, parseStreams, runCommandOf } from './stream-query.ts';
 
 const NONE = 'you must specify at least 1 of stdin, stdout, stderr';
 
@@ -22,8 +22,13 @@ for (const [query, expected] of [
 
 test('commands keep their words, their order and their spaces', () => {
   const query = new URLSearchParams('command=sh&command=-c&command=echo+a++b&command=');
-  assert.deepEqual(commandOf(query), ['sh', '-c', 'echo a  b', '']);
-  assert.deepEqual(commandOf(new URLSearchParams('cmd=ls')), []);
+  const words = (text: URLSearchParams) => {
+    const command = parseCommand(text);
+    return command.ok ? command.value : command.problem;
+  };
+  assert.deepEqual(words(query), ['sh', '-c', 'echo a  b', '']);
+  assert.deepEqual(words(new URLSearchParams('cmd=ls')), []);
+  assert.equal(words(new URLSearchParams('command=&'.repeat(5000))), 'a command can have at most 4096 words');
   assert.deepEqual(runCommandOf(new URLSearchParams('cmd=ls+-l++/')), ['ls', '-l', '', '/']);
   assert.deepEqual(runCommandOf(new URLSearchParams('')), ['']);
 });

@@ -20,8 +20,12 @@ export function parseStreams(query: URLSearchParams): Parsed<StreamWish> {
   return parsed(wish);
 }
 
-export function commandOf(query: URLSearchParams): readonly string[] {
-  return query.getAll('command');
+const MOST_WORDS = 4096;
+
+/** One parameter for each word. */
+export function parseCommand(query: URLSearchParams): Parsed<readonly string[]> {
+  const words = query.getAll('command');
+  return words.length > MOST_WORDS ? unparsable(`a command can have at most ${MOST_WORDS} words`) : parsed(words);
 }
 
 /** Unlike exec, run has one word list in `cmd`. */

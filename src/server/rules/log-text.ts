@@ -1,0 +1,34 @@
+/** Texts of clients in log lines: short, whatever was sent, and without the values of parameters that carry credentials. */
+const LONGEST_TARGET = 1024;
+const LONGEST_NAME = 256;
+const MOST_GROUPS = 16;
+/** Read for parameters, so that a mask does not depend on where the line is cut. */
+const LONGEST_READ = 2 * LONGEST_TARGET;
+const SECRET = /token|secret|passw|auth|credential|api[-_]?key|signature/i;
+
+/** A request line's target: path, and query without its secrets. */
+export function shownTarget(target: string): string {
+  const [path = '', query] = target.slice(0, LONGEST_READ).split(/\?(.*)/s);
+  const shown = query === undefined ? path : `${path}?${query.split('&').map(shownParameter).join('&')}`;
+  return shown.length > LONGEST_TARGET || target.length > LONGEST_READ
+    ? cut(shown, LONGEST_TARGET, target.length)
+    : shown;
+}
+
+function shownParameter(parameter: string): string {
+  const [name = ''] = parameter.split('=', 1);
+  const [decoded = ''] = new URLSearchParams(parameter).keys();
+  return SECRET.test(decoded) ? `${name}=<masked>` : parameter;
+}
+
+/** The name of a user, or what a client calls itself. */
+export function shownName(text: string): string {
+  return text.length > LONGEST_NAME ? cut(text, LONGEST_NAME, text.length) : text;
+}
+
+export function shownGroups(groups: readonly string[]): readonly string[] {
+  const shown = groups.slice(0, MOST_GROUPS).map(shownName);
+  return groups.length > MOST_GROUPS ? [...shown, `… of ${groups.length} groups`] : shown;
+}
+
+const cut = (text: string, most: number, length: number): string => `${text.slice(0, most)}… of ${length} characters`;
