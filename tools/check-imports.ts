@@ -1,13 +1,14 @@
-/** Reads every source file and fails if an import points the wrong way: `node tools/check-imports.ts`. */
+/** Reads every source file and fails if an import points the wrong way or a file opens paths that it must not: `node tools/check-imports.ts`. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { FILE_ACCESS, judgeFileAccess } from './imports/file-access.ts';
 import { importsOf, judgeImport, judgePurity } from './imports/rules.ts';
 
 const src = resolve(import.meta.dirname, '..', 'src');
 
 function judgeFile(file: string): readonly string[] {
   const code = readFileSync(join(src, file), 'utf8');
-  const problems: string[] = [...judgePurity(file, code)];
+  const problems: string[] = [...judgePurity(file, code), ...judgeFileAccess(file, code)];
   for (const { specifier, typeOnly, reExport } of importsOf(code)) {
     if (reExport) problems.push(`${file}: re-exports ${specifier}`);
     const local = specifier.startsWith('.');
@@ -20,7 +21,11 @@ function judgeFile(file: string): readonly string[] {
 }
 
 const files = globSync('**/*.ts', { cwd: src }).filter((file) => !file.endsWith('.test.ts') && !file.includes('/gen/'));
-const problems = files.sort().flatMap(judgeFile);
+const unknown = Object.keys(FILE_ACCESS).filter((file) => !files.includes(file));
+const problems = [
+  ...files.sort().flatMap(judgeFile),
+  ...unknown.map((file) => `${file}: is listed in tools/imports/file-access.ts and is not there`),
+];
 for (const problem of problems) console.error(problem);
 console.log(`imports of ${files.length} files: ${problems.length === 0 ? 'fine' : `${problems.length} wrong`}`);
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,8 +1,10 @@
 /** The folder of a pod below `--root-dir`: names and modes as other tools on the node know them. */
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
 import { CodedError } from '../base/errors.ts';
+import { errnoName } from '../host/file-calls.ts';
+import type { GuardedFiles } from '../host/guarded-files.ts';
 
 export interface PodDirectories {
   of(uid: PodUid): string;
@@ -19,6 +21,7 @@ export interface PodDirectories {
 export interface PodDirectoriesDeps {
   /** `--root-dir`. */
   readonly root: string;
+  readonly files: Pick<GuardedFiles, 'openToWrite'>;
   /** Eight hexadecimal digits. */
   readonly randomName: () => string;
   /** Removes a folder with all that is in it, and stops at anything that is mounted below. */
@@ -27,7 +30,7 @@ export interface PodDirectoriesDeps {
 
 const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-export function createPodDirectories({ root, randomName, removeTree }: PodDirectoriesDeps): PodDirectories {
+export function createPodDirectories({ root, files, randomName, removeTree }: PodDirectoriesDeps): PodDirectories {
   const of = (uid: PodUid): string => {
     if (!SAFE_UID.test(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a folder`);
     return join(root, 'pods', uid);
@@ -45,16 +48,36 @@ export function createPodDirectories({ root, randomName, removeTree }: PodDirect
       return join(folder, randomName());
     },
     createTerminationLog: async (path) => {
-      await writeFile(path, '', { flag: 'wx' });
+      await using file = await open(path, 'wx');
       // Again, because the mode given at creation is cut by the umask.
-      await chmod(path, 0o666);
+      await file.chmod(0o666);
     },
     writeHosts: async (uid, content) => {
       const path = join(of(uid), 'etc-hosts');
-      if ((await readFile(path, 'utf8').catch(() => undefined)) === content) return;
+      await using file = await openHosts(files, of(uid), path);
+      const wanted = Buffer.from(content);
+      if (await holds(file, wanted)) return;
       // The file is mounted into containers that run: it keeps its inode.
-      await writeFile(path, content, { mode: 0o644 });
+      await file.truncate(0);
+      await file.write(wanted, 0, wanted.length, 0);
     },
     remove: (uid) => removeTree(of(uid)),
   };
+}
+
+async function openHosts(files: PodDirectoriesDeps['files'], folder: string, path: string): Promise<FileHandle> {
+  try {
+    return await files.openToWrite(folder, path);
+  } catch (error) {
+    if (errnoName(error) !== 'ENOENT') throw error;
+    return await open(path, 'wx+', 0o644);
+  }
+}
+
+/** Containers may write to the file: no more is read of it than should be there. */
+async function holds(file: FileHandle, wanted: Buffer): Promise<boolean> {
+  if ((await file.stat()).size !== wanted.length) return false;
+  const bytes = Buffer.alloc(wanted.length);
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+  return bytesRead === wanted.length && bytes.equals(wanted);
 }

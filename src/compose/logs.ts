@@ -17,16 +17,22 @@ export interface NodeLogs {
 
 export function composeLogs(
   { kubelet }: Config,
-  { clock, log, supervisor, places }: PartDeps,
-  tools: { readonly cri: CriClient; readonly views: () => readonly PodView[] },
+  { clock, log, host, supervisor, places }: PartDeps,
+  tools: {
+    readonly cri: CriClient;
+    readonly views: () => readonly PodView[];
+    readonly removeTree: (path: string) => Promise<void>;
+  },
 ): NodeLogs {
   const containerLogs = places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY;
-  const logs = createLogs({ podLogs: kubelet.podLogsDir, containerLogs });
+  const podLogs = kubelet.podLogsDir;
+  const logs = createLogs({ files: host.files, removeTree: tools.removeTree }, { podLogs, containerLogs });
   const rotation = createLogRotation(
     {
       clock,
       log: log.named('runtime/logs'),
       supervisor,
+      files: host.files,
       reopen: tools.cri.containers.reopenLog,
       written: () =>
         tools
@@ -36,6 +42,7 @@ export function composeLogs(
           .map(({ id, logPath }) => ({ containerId: id, path: logPath })),
     },
     {
+      podLogs,
       maxSize: bytesOf(kubelet.containerLogMaxSize),
       maxFiles: kubelet.containerLogMaxFiles,
       workers: kubelet.containerLogMaxWorkers,

@@ -96,6 +96,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     log: log.named('runtime/observe'),
     supervisor,
     runtime: countEvents(cri, counting, clock.now),
+    messages: { files: deps.host.files, pods: join(root, 'pods'), podLogs: config.kubelet.podLogsDir },
     wake: (uid) => pods.wake(uid),
     foretell: (uid) => pods.foretell(uid),
     onList: (listed) => pods.found(listed),
@@ -120,7 +121,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
   const node = () => cluster?.node.object();
   const nodeIps = nodeIpsOf(addresses, node);
   const objectParts = composeObjects(config, deps, kube === undefined ? undefined : { kube, nodeName, record, node });
-  const { volumes, directories } = composeVolumes(config, deps, {
+  const { volumes, directories, removeTree } = composeVolumes(config, deps, {
     resources,
     record,
     objects: objectParts.objects,
@@ -159,7 +160,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     metrics: probeCounts,
     onHookFallback: work.hookFellBack,
   });
-  const nodeLogs = composeLogs(config, deps, { cri, views: () => pods.views() });
+  const nodeLogs = composeLogs(config, deps, { cri, views: () => pods.views(), removeTree });
   const userNamespaces = countUserNamespaces(counting);
   const act = createAct({
     clock,

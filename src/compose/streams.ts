@@ -47,6 +47,7 @@ export function composeStreams(
         clock,
         log: log.named('server/logs'),
         inotify: host.inotify,
+        files: host.files,
         pods,
         environment: surroundings?.environment ?? {},
         runtime: {
@@ -56,6 +57,7 @@ export function composeStreams(
       },
       {
         splitStreams: features.enabled('PodLogsQuerySplitStreams'),
+        podLogs: kubelet.podLogsDir,
         nodeLogs: {
           folder: NODE_LOGS,
           query: features.enabled('NodeLogQuery') && kubelet.enableSystemLogQuery,

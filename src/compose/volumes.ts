@@ -40,6 +40,8 @@ export interface VolumeTools {
 export interface VolumeParts {
   readonly volumes: Volumes;
   readonly directories: PodDirectories;
+  /** Removes a directory with all that is in it, and stops at anything that is mounted below. */
+  readonly removeTree: (path: string) => Promise<void>;
 }
 
 export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTools): VolumeParts {
@@ -49,12 +51,16 @@ export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTool
   const calls = createFileCalls();
   const jobs = createFileJobs({ clock, calls, program: deps.program });
   const removal = new AbortController();
+  const removeTree = async (path: string): Promise<void> => {
+    await jobs.run({ kind: 'remove', path }, { foreign: false, signal: removal.signal });
+  };
   const directories = createPodDirectories({
     root: settings.directories.root,
+    files: deps.host.files,
     randomName: () => randomBytes(4).toString('hex'),
     removeTree: async (path) => {
       refuseMounted(path);
-      await jobs.run({ kind: 'remove', path }, { foreign: false, signal: removal.signal });
+      await removeTree(path);
     },
   });
   const folders = createFolders({ calls, jobs, mountTable: readMountTable });
@@ -97,7 +103,7 @@ export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTool
     },
   );
   tools.objects?.subscribe('volumes', volumes.changed);
-  return { volumes, directories };
+  return { volumes, directories, removeTree };
 }
 
 /** A pod's folder goes whole or, while something is mounted below it, not at all. */

@@ -2,17 +2,18 @@
  * Work on files that may be much or may hang, as data: it is done here a bit at a time, or in a process of its own that can be
  * killed. Both ends know this file.
  */
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, statfsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { assertNever } from '../base/assert-never.ts';
 import { CodedError, codeOf, describeError, type ErrorCode } from '../base/errors.ts';
-import { errnoName, type FileCalls, O_DIRECTORY, O_PATH, O_RDONLY } from './file-calls.ts';
+import { errnoName, type FileCalls } from './file-calls.ts';
+import { readTextBelow } from './guarded-files.ts';
 import { bindSubPath, type SubPathWish } from './sub-path.ts';
 import { measureTree } from './tree-measure.ts';
 import { changeGroup, type GroupOutcome, type GroupWish } from './tree-own.ts';
 import { removeTree } from './tree-remove.ts';
 
-const { O_NONBLOCK } = constants;
+/** Of a file that is read whole. */
+const MOST_TEXT_BYTES = 1024 * 1024;
 
 export type FileJob =
   | { readonly kind: 'remove'; readonly path: string }
@@ -64,7 +65,7 @@ export function* stepsOf(calls: FileCalls, job: FileJob): Generator<number, File
       unmount(calls, job.path);
       return null;
     case 'read':
-      return readBelow(calls, job.path, job.file);
+      return readTextBelow(calls, job.path, job.file, MOST_TEXT_BYTES);
     case 'look':
       return look(job.path, job.make);
     default:
@@ -101,34 +102,21 @@ function unmount(calls: FileCalls, path: string): void {
   }
 }
 
-const MOST_BYTES = 1024 * 1024;
-
-/** Who owns the folder may have put a link, a pipe or a device there. */
-function readBelow(calls: FileCalls, path: string, file: string): string {
-  const folder = openSync(path, O_PATH | O_DIRECTORY);
-  try {
-    const fd = calls.openBelow(folder, file, { flags: O_RDONLY | O_NONBLOCK, links: 'inside', crossMounts: true });
-    try {
-      const found = fstatSync(fd);
-      if (!found.isFile()) throw new CodedError('invalid', `${join(path, file)} is not a file`);
-      if (found.size > MOST_BYTES) {
-        throw new CodedError('invalid', `${join(path, file)} has ${found.size} bytes: at most ${MOST_BYTES} are read`);
-      }
-      return readFileSync(fd, 'utf8');
-    } finally {
-      closeSync(fd);
-    }
-  } finally {
-    closeSync(folder);
-  }
-}
-
 function look(path: string, make: 'folder' | 'file' | undefined): PathKind {
   const found = kindOf(path);
   if (found !== 'missing' || make === undefined) return found;
   if (make === 'folder') mkdirSync(path, { recursive: true, mode: 0o755 });
-  else closeSync(openSync(path, 'a', 0o644));
+  else createFile(path);
   return kindOf(path);
+}
+
+/** Never opens what another process puts there meanwhile. */
+function createFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o644));
+  } catch (error) {
+    if (errnoName(error) !== 'EEXIST') throw error;
+  }
 }
 
 function kindOf(path: string): PathKind {

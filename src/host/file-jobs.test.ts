@@ -105,8 +105,8 @@ test('a file of a volume is read, and nothing that is no file of it', async (t) 
     ['outside', /EXDEV/],
     ['magic', /EXDEV|ELOOP/],
     ['../env', /EXDEV/],
-    ['pipe', /is not a file/],
-    ['.', /is not a file/],
+    ['pipe', /is not a regular file/],
+    ['.', /is not a regular file/],
     ['large', /at most 1048576 are read/],
     ['missing', /ENOENT/],
   ] as const) {

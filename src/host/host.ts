@@ -1,6 +1,8 @@
 /** The doors to this Linux machine that a whole kubelet shares: opened once, passed to the parts that need them. */
 import type { Clock } from '../base/clock.ts';
 import { createReadiness } from './event-loop.ts';
+import { createFileCalls } from './file-calls.ts';
+import { createGuardedFiles, type GuardedFiles } from './guarded-files.ts';
 import { createInotify, type Inotify } from './inotify.ts';
 import { acquireFileLock, type FileLock } from './lock-file.ts';
 import { setOwnOomScore, swapAreas } from './machine.ts';
@@ -12,6 +14,8 @@ import { createSyscalls } from './syscalls.ts';
 
 export interface Host {
   readonly inotify: Inotify;
+  /** Opens what containers can write. */
+  readonly files: GuardedFiles;
   swapAreas(): readonly string[];
   raiseOpenFiles(wish: bigint): OpenFilesOutcome;
   setOwnOomScore(score: number): string | undefined;
@@ -31,6 +35,7 @@ export function createHost(): Host {
   const inotify = createInotify(syscalls, readiness);
   return {
     inotify,
+    files: createGuardedFiles(createFileCalls()),
     swapAreas: () => swapAreas(),
     raiseOpenFiles: (wish) => raiseOpenFiles(syscalls, wish),
     setOwnOomScore: (score) => setOwnOomScore(score),

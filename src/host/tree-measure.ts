@@ -1,5 +1,5 @@
 /** What a folder takes on its disk: blocks and names, a file with several names once. Mounts below it are not part of it. */
-import { fstatSync, lstatSync } from 'node:fs';
+import { fstatSync, lstatSync, type Stats } from 'node:fs';
 import type { FileCalls } from './file-calls.ts';
 import { walkTree } from './tree-walk.ts';
 
@@ -13,22 +13,19 @@ export interface TreeSize {
 export function* measureTree(calls: FileCalls, path: string): Generator<void, TreeSize> {
   let bytes = 0;
   let inodes = 0;
-  const linked = new Set<string>();
-  const count = (found: { dev: number; ino: number; nlink: number; blocks: number }, several: boolean): void => {
-    if (several) {
-      const key = `${found.dev}:${found.ino}`;
-      if (linked.has(key)) return;
-      linked.add(key);
-    }
-    bytes += found.blocks * BLOCK_BYTES;
-    inodes += 1;
+  // Each name of a file counts its share. To remember files instead would take memory for each, and links out of a volume can't be made.
+  const count = ({ blocks }: Stats, names: number): void => {
+    bytes += (blocks * BLOCK_BYTES) / names;
+    inodes += 1 / names;
   };
   yield* walkTree(calls, path, {
     file: (folder, name) => {
-      const found = lstatSync(`/proc/self/fd/${folder}/${name}`, { throwIfNoEntry: false });
-      if (found !== undefined) count(found, found.nlink > 1);
+      const found = lstatSync(Buffer.concat([Buffer.from(`/proc/self/fd/${folder}/`), name]), {
+        throwIfNoEntry: false,
+      });
+      if (found !== undefined) count(found, Math.max(1, found.nlink));
     },
-    folder: (fd) => count(fstatSync(fd), false),
+    folder: (fd) => count(fstatSync(fd), 1),
   });
-  return { bytes, inodes };
+  return { bytes: Math.round(bytes), inodes: Math.round(inodes) };
 }

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import {
   chmodSync,
   chownSync,
+  closeSync,
   linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -14,9 +17,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { modeForGroup, needsNewOwner } from '../api/fs-group.ts';
-import { createFileCalls } from './file-calls.ts';
+import { createFileCalls, O_DIRECTORY } from './file-calls.ts';
 import { measureTree } from './tree-measure.ts';
 import { changeGroup, type GroupWish } from './tree-own.ts';
+import { removeTree } from './tree-remove.ts';
 
 const calls = createFileCalls();
 
@@ -97,4 +101,52 @@ test('a tree is measured in blocks and names; a file with two names counts once,
   assert.equal(after.inodes, 6);
   assert.ok(after.bytes - before.bytes >= 1024 * 1024 && after.bytes - before.bytes < 1.2 * 1024 * 1024);
   assert.throws(() => drive(measureTree(calls, join(volume, 'missing'))), /ENOENT/);
+});
+
+test('all levels of a deep tree count, also those whose descriptors were closed on the way down', (t) => {
+  const { volume } = scene(t);
+  const before = drive(measureTree(calls, volume));
+  const how = { flags: O_DIRECTORY, links: 'none', crossMounts: false } as const;
+  let fd = openSync(volume, O_DIRECTORY);
+  for (let depth = 0; depth < 3000; depth += 1) {
+    calls.makeDirectory(fd, 'deeper', 0o755);
+    calls.makeDirectory(fd, `side${depth}`, 0o755);
+    const next = calls.openBelow(fd, 'deeper', how);
+    closeSync(fd);
+    fd = next;
+  }
+  writeFileSync(`/proc/self/fd/${fd}/big`, Buffer.alloc(1024 * 1024, 1));
+  closeSync(fd);
+  const after = drive(measureTree(calls, volume));
+  assert.equal(after.inodes - before.inodes, 6001);
+  assert.ok(after.bytes - before.bytes >= 1024 * 1024);
+  for (const _ of removeTree(calls, volume));
+});
+
+test('a directory that is moved away under the walk does not lead it out of the tree, nor end it', (t) => {
+  const { folder, volume } = scene(t);
+  const inside = join(volume, ...Array.from({ length: 300 }, () => 'd'));
+  mkdirSync(inside, { recursive: true });
+  mkdirSync(join(folder, 'outside-tree/many'), { recursive: true });
+  for (let index = 0; index < 500; index += 1) writeFileSync(join(folder, `outside-tree/many/${index}`), 'x');
+  const walk = measureTree(calls, volume);
+  const deepest = (name: string) => join(volume, ...Array.from({ length: 200 }, () => 'd'), name);
+  let size: { readonly inodes: number } | undefined;
+  for (let step = 0; size === undefined; step += 1) {
+    // When the walk is at the bottom, a directory on its way back moves into another one.
+    if (step === 306) renameSync(deepest('d'), join(folder, 'outside-tree/many/d'));
+    const { done, value } = walk.next();
+    if (done) size = value;
+  }
+  assert.ok(size.inodes < 200, `${size.inodes} inodes: files of another tree were counted`);
+  assert.ok(size.inodes > 30, `${size.inodes} inodes: the walk ended early`);
+});
+
+test('names that are no text are measured and given to the group too', (t) => {
+  const { volume, change } = scene(t);
+  const name = Buffer.concat([Buffer.from(`${volume}/`), Buffer.from([0xff, 0x0a])]);
+  writeFileSync(name, Buffer.alloc(1024 * 1024, 1));
+  assert.equal(drive(measureTree(calls, volume)).inodes, 6);
+  assert.deepEqual(change(), { files: 6, failed: 0, firstFailure: undefined });
+  assert.equal(lstatSync(name).gid, 3000);
 });

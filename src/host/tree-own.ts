@@ -48,11 +48,16 @@ export function* changeGroup(calls: FileCalls, wish: GroupWish): Generator<numbe
         fchmodSync(fd, modeForGroup({ mode: fstatSync(fd).mode, isDirectory: true }, readOnly));
       }),
   });
-  for (const _ of walk) yield files;
-  return { files, failed, firstFailure };
+  let step = walk.next();
+  while (!step.done) {
+    yield files;
+    step = walk.next();
+  }
+  if (step.value > 0) firstFailure ??= 'directories were moved while their group was changed';
+  return { files, failed: failed + step.value, firstFailure };
 }
 
-function changeFile(calls: FileCalls, folder: number, name: string, wish: { gid: number; readOnly: boolean }): void {
+function changeFile(calls: FileCalls, folder: number, name: Buffer, wish: { gid: number; readOnly: boolean }): void {
   const fd = calls.openBelow(folder, name, { flags: O_PATH | O_NOFOLLOW, links: 'none', crossMounts: false });
   try {
     const { mode, isLink } = modeOf(fd);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   closeSync,
   existsSync,
@@ -15,9 +16,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { codeOf } from '../base/errors.ts';
-import { createFileCalls, O_DIRECTORY } from './file-calls.ts';
+import { CodedError, codeOf } from '../base/errors.ts';
+import { createFileCalls, type FileCalls, O_DIRECTORY } from './file-calls.ts';
 import { readMountTable } from './mount-table.ts';
+import { measureTree } from './tree-measure.ts';
 import { removeTree } from './tree-remove.ts';
 
 const calls = createFileCalls();
@@ -109,37 +111,122 @@ test('a mount that comes while it is removed, at every moment, loses nothing', (
   }
 });
 
-test('a folder that is exchanged for a link while it is removed leads nowhere', (t) => {
-  const { folder, tree, precious, isSafe } = scene(t);
-  const steps = removeTree(calls, tree);
-  steps.next();
-  // Before its turn comes, `a` becomes a link to the precious folder.
-  renameSync(join(tree, 'a'), join(folder, 'moved'));
-  symlinkSync(precious, join(tree, 'a'));
-  assert.throws(() => {
+for (const moment of [0, 1, 2]) {
+  test(`a folder that is exchanged for a link after ${moment} steps of its removal leads nowhere`, (t) => {
+    const { folder, tree, precious, isSafe } = scene(t);
+    const steps = removeTree(calls, tree);
+    for (let step = 0; step < moment; step += 1) steps.next();
+    renameSync(join(tree, 'a'), join(folder, 'moved'));
+    symlinkSync(precious, join(tree, 'a'));
     for (const _ of steps);
-  }, /ELOOP|ENOTDIR/);
-  assert.ok(isSafe());
-  for (const _ of removeTree(calls, tree));
-  assert.ok(isSafe());
-});
+    assert.ok(!existsSync(tree));
+    assert.ok(isSafe());
+  });
+}
 
-test('a tree deeper than paths can say, with many names', (t) => {
-  const { tree, remove } = scene(t);
-  // Through /proc/self/fd no path gets long: each folder is made inside the one before.
+/** Through descriptors no path gets long: each folder is made inside the one before. */
+function makeDeep(tree: string, levels: number, each: (fd: number, depth: number) => void = () => undefined): void {
   const how = { flags: O_DIRECTORY, links: 'none', crossMounts: false } as const;
   let fd = openSync(tree, O_DIRECTORY);
-  for (let depth = 0; depth < 500; depth += 1) {
+  for (let depth = 0; depth < levels; depth += 1) {
     calls.makeDirectory(fd, 'deeper', 0o755);
+    each(fd, depth);
     const next = calls.openBelow(fd, 'deeper', how);
-    calls.makeDirectory(fd, `side${depth}`, 0o755);
     closeSync(fd);
     fd = next;
   }
   closeSync(fd);
-  for (let index = 0; index < 100; index += 1) writeFileSync(join(tree, `f${index}`), '');
-  const before = readdirSync('/proc/self/fd').length;
+}
+
+const openDescriptors = () => readdirSync('/proc/self/fd').length;
+
+test('a tree of 10,000 levels, with folders beside them, is removed without holding many descriptors', (t) => {
+  const { tree } = scene(t);
+  makeDeep(tree, 10_000, (fd, depth) => {
+    if (depth % 50 === 0) calls.makeDirectory(fd, `side${depth}`, 0o755);
+  });
+  const before = openDescriptors();
+  let most = 0;
+  let steps = 0;
+  for (const _ of removeTree(calls, tree)) {
+    if (steps % 500 === 0) most = Math.max(most, openDescriptors());
+    steps += 1;
+  }
+  assert.ok(!existsSync(tree));
+  assert.ok(most - before < 300, `${most - before} descriptors`);
+  assert.equal(openDescriptors(), before, 'no descriptor is left open');
+});
+
+test("names that a container guessed for what is moved aside are in nobody's way", (t) => {
+  const { tree, remove } = scene(t);
+  makeDeep(tree, 450);
+  for (let index = 0; index < 10; index += 1) {
+    mkdirSync(join(tree, `..removed-${index}/full`), { recursive: true });
+    writeFileSync(join(tree, `..removed-${index + 10}`), '');
+  }
   remove();
   assert.ok(!existsSync(tree));
-  assert.equal(readdirSync('/proc/self/fd').length, before, 'no descriptor is left open');
+});
+
+test('names that are no text', (t) => {
+  const { tree, remove } = scene(t);
+  const names = [[0xff], [0xc3, 0x28], [0x0a], [0x80, 0x81], [0x41, 0xe2, 0x82]].map((bytes) => Buffer.from(bytes));
+  for (const name of names) {
+    mkdirSync(Buffer.concat([Buffer.from(`${tree}/folder`), name]));
+    writeFileSync(Buffer.concat([Buffer.from(`${tree}/folder`), name, Buffer.from('/file'), name]), 'x');
+    writeFileSync(Buffer.concat([Buffer.from(`${tree}/`), name]), 'x');
+  }
+  remove();
+  assert.ok(!existsSync(tree));
+});
+
+test('files and folders that must not be changed, or only grow', (t) => {
+  const { tree, remove } = scene(t);
+  writeFileSync(join(tree, 'a/log'), 'x');
+  for (const [attribute, path] of [
+    ['+i', 'a/b/f'],
+    ['+a', 'a/log'],
+    ['+i', 'a/b'],
+    ['+a', 'a'],
+    ['+i', ''],
+  ] as const) {
+    execFileSync('chattr', [attribute, join(tree, path)]);
+  }
+  t.after(() => existsSync(tree) && execFileSync('chattr', ['-R', '-ia', tree]));
+  remove();
+  assert.ok(!existsSync(tree));
+});
+
+test("what can't be removed is named, and the rest goes", (t) => {
+  const { tree } = scene(t);
+  writeFileSync(join(tree, 'a/other'), '');
+  const refusing: FileCalls = {
+    ...calls,
+    removeName: (folder, name, what) => {
+      if (name.toString() === 'f') throw new CodedError('internal', 'unlinkat f: EIO', { data: { name: 'EIO' } });
+      calls.removeName(folder, name, what);
+    },
+  };
+  assert.throws(() => {
+    for (const _ of removeTree(refusing, tree));
+  }, /can't be removed: .*\/tree\/a\/b\/f stays/);
+  assert.deepEqual(readdirSync(tree, { recursive: true }).sort(), ['a', 'a/b', 'a/b/f']);
+});
+
+test('a flat folder of 100,000 names is read in pieces', (t) => {
+  const { tree } = scene(t);
+  for (let index = 0; index < 100_000; index += 1) symlinkSync('x', join(tree, `${index}`));
+  let most = 0;
+  const counting: FileCalls = {
+    ...calls,
+    readNames: (folder) => {
+      const names = calls.readNames(folder);
+      most = Math.max(most, names.length);
+      return names;
+    },
+  };
+  for (const _ of measureTree(counting, tree));
+  for (const _ of removeTree(counting, tree));
+  assert.ok(!existsSync(tree));
+  assert.ok(most > 0 && most < 2000, `${most} names at once`);
 });

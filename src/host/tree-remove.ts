@@ -1,38 +1,68 @@
 /**
  * Removes a folder with all that is in it and never anything that is only mounted there: every step goes by descriptor and refuses
- * to cross a mount point, so that neither a link nor a mount that appears meanwhile leads out of the tree.
+ * to cross a mount point, so that neither a link nor a mount that appears meanwhile leads out of the tree. Containers made the tree:
+ * its names are any bytes, and it may be deeper and wider than memory or descriptors allow to hold at once.
  */
-import { closeSync, openSync, readdirSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CodedError } from '../base/errors.ts';
-import { errnoName, type FileCalls, O_DIRECTORY, O_NOFOLLOW, O_PATH, O_RDONLY } from './file-calls.ts';
+import {
+  errnoName,
+  type FileCalls,
+  type NamedEntry,
+  O_DIRECTORY,
+  O_NOFOLLOW,
+  O_NONBLOCK,
+  O_PATH,
+  O_RDONLY,
+} from './file-calls.ts';
 
 /** Deeper folders are first moved up: each level holds a descriptor, and whoever owns the tree may nest without end. */
 const DEEPEST = 200;
 /** So often a folder is emptied again into which somebody writes while it is removed. */
 const MOST_ROUNDS = 5;
 
-interface Name {
-  readonly name: string;
-  readonly isDirectory: boolean;
-}
-
 interface Level {
   readonly fd: number;
-  readonly name: string;
-  readonly names: Name[];
+  readonly name: Buffer;
   readonly rounds: number;
+  /** Read and not removed yet. */
+  names: readonly NamedEntry[];
+  next: number;
+  /** Something was moved here from below since it was last read from its beginning. */
+  hasNew: boolean;
+  /** Something in it can't be removed. */
+  isStuck: boolean;
+}
+
+interface Removal {
+  readonly calls: FileCalls;
+  readonly path: string;
+  /** The folder that has the tree; not part of it. */
+  readonly parent: number;
+  readonly levels: Level[];
+  /** The first thing that could not be removed: the rest goes all the same, then this is reported. */
+  failure: CodedError | undefined;
 }
 
 /** Yields after every name, so that who drives it can do something else in between. What is missing is fine. */
 export function* removeTree(calls: FileCalls, path: string): Generator<void, void> {
   const parent = openFolder(dirname(path));
   if (parent === undefined) return;
-  const tree = createTree(calls, parent, path);
+  const removal: Removal = { calls, path, parent, levels: [], failure: undefined };
+  const root = Buffer.from(basename(path));
   try {
-    while (tree.step()) yield;
+    if (!removeFile(removal, parent, root)) enter(removal, parent, root, 0);
+    for (let level = removal.levels.at(-1); level !== undefined; level = removal.levels.at(-1)) {
+      const next = nextName(calls, level);
+      if (next === undefined) leave(removal, level);
+      else removeNext(removal, level, next);
+      yield;
+    }
+    if (removal.failure !== undefined) throw removal.failure;
   } finally {
-    tree.close();
+    for (const { fd } of removal.levels) closeSync(fd);
     closeSync(parent);
   }
 }
@@ -46,95 +76,145 @@ function openFolder(path: string): number | undefined {
   }
 }
 
-function createTree(calls: FileCalls, parent: number, path: string) {
-  const levels: Level[] = [];
-  let moved = 0;
-  let begun = false;
+const where = ({ path, levels }: Removal, name: Buffer): string =>
+  join(dirname(path), ...levels.map((level) => level.name.toString()), name.toString());
 
-  const where = (name: string) => join(dirname(path), ...levels.map((level) => level.name), name);
+function mounted(removal: Removal, name: Buffer, cause: unknown): CodedError {
+  const message = `${removal.path} can't be removed: something is mounted at ${where(removal, name)}`;
+  return new CodedError('conflict', message, { cause });
+}
 
-  const mounted = (name: string, cause: unknown) =>
-    new CodedError('conflict', `${path} can't be removed: something is mounted at ${where(name)}`, { cause });
+function stays(removal: Removal, name: Buffer, cause: unknown): void {
+  const message = `${removal.path} can't be removed: ${where(removal, name)} stays`;
+  removal.failure ??= new CodedError('conflict', message, { cause });
+  const level = removal.levels.at(-1);
+  if (level !== undefined) level.isStuck = true;
+}
 
-  const enter = (folder: number, name: string, rounds: number): void => {
-    let fd: number;
-    try {
-      const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-      fd = calls.openBelow(folder, name, { flags, links: 'none', crossMounts: false });
-    } catch (error) {
-      if (errnoName(error) === 'EXDEV') throw mounted(name, error);
-      if (errnoName(error) === 'ENOENT') return;
-      throw error;
-    }
-    levels.push({ fd, name, names: [], rounds });
-    // Through the descriptor: what is in the folder, not what may be mounted over it by now.
-    for (const entry of readdirSync(`/proc/self/fd/${fd}`, { withFileTypes: true })) {
-      levels.at(-1)?.names.push({ name: entry.name, isDirectory: entry.isDirectory() });
-    }
-  };
+interface Change {
+  readonly name: Buffer;
+  /** That has the name, and where it goes. */
+  readonly folders: readonly [number, ...number[]];
+  make(): void;
+}
 
-  /** False where it is a folder. */
-  const removeFile = (folder: number, name: string): boolean => {
-    try {
-      calls.removeName(folder, name, 'file');
-      return true;
-    } catch (error) {
-      const code = errnoName(error);
-      if (code === 'ENOENT') return true;
-      if (code === 'EISDIR') return false;
-      throw code === 'EBUSY' ? mounted(name, error) : error;
-    }
-  };
+/** What attributes of the folders or the file forbid is done without those attributes. */
+function change({ calls, parent }: Removal, { name, folders, make }: Change): void {
+  try {
+    make();
+  } catch (error) {
+    const within = folders.filter((fd) => fd !== parent);
+    if (errnoName(error) !== 'EPERM' || !makeMutable(calls, folders[0], name, within)) throw error;
+    make();
+  }
+}
 
-  const leave = ({ fd, name, rounds }: Level): void => {
-    levels.pop();
+function removeNext(removal: Removal, level: Level, { name, type }: NamedEntry): void {
+  if (type !== 'directory' && removeFile(removal, level.fd, name)) return;
+  if (removal.levels.length >= DEEPEST) moveUp(removal, level, name);
+  // Exchanged for something else since it was listed.
+  else if (!enter(removal, level.fd, name, 0) && !removeFile(removal, level.fd, name)) stays(removal, name, undefined);
+}
+
+/** False: it is no folder. */
+function enter(removal: Removal, folder: number, name: Buffer, rounds: number): boolean {
+  try {
+    const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+    const fd = removal.calls.openBelow(folder, name, { flags, links: 'none', crossMounts: false });
+    removal.levels.push({ fd, name, rounds, names: [], next: 0, hasNew: false, isStuck: false });
+    return true;
+  } catch (error) {
+    const code = errnoName(error);
+    if (code === 'EXDEV') throw mounted(removal, name, error);
+    if (code === 'ENOTDIR' || code === 'ELOOP') return false;
+    if (code !== 'ENOENT') stays(removal, name, error);
+    return true;
+  }
+}
+
+/** False: it is a folder. */
+function removeFile(removal: Removal, folder: number, name: Buffer): boolean {
+  try {
+    change(removal, { name, folders: [folder], make: () => removal.calls.removeName(folder, name, 'file') });
+  } catch (error) {
+    const code = errnoName(error);
+    if (code === 'EISDIR') return false;
+    if (code === 'EBUSY') throw mounted(removal, name, error);
+    if (code !== 'ENOENT') stays(removal, name, error);
+  }
+  return true;
+}
+
+function leave(removal: Removal, { fd, name, rounds, hasNew, isStuck }: Level): void {
+  removal.levels.pop();
+  closeSync(fd);
+  const above = removal.levels.at(-1);
+  if (isStuck) {
+    if (above !== undefined) above.isStuck = true;
+    return;
+  }
+  const folder = above?.fd ?? removal.parent;
+  try {
+    change(removal, { name, folders: [folder], make: () => removal.calls.removeName(folder, name, 'directory') });
+  } catch (error) {
+    const code = errnoName(error);
+    if (code === 'EBUSY') throw mounted(removal, name, error);
+    if (code === 'ENOENT') return;
+    // Exchanged for something else while it was emptied.
+    if (code === 'ENOTDIR' && removeFile(removal, folder, name)) return;
+    if (code === 'ENOTEMPTY' && (hasNew || rounds < MOST_ROUNDS)) enter(removal, folder, name, hasNew ? 0 : rounds + 1);
+    else stays(removal, name, error);
+  }
+}
+
+function moveUp(removal: Removal, level: Level, name: Buffer): void {
+  const [top] = removal.levels;
+  if (top === undefined) return;
+  // No container can have taken a name that it can't know.
+  const newName = `..removed-${randomBytes(16).toString('hex')}`;
+  try {
+    const make = () => removal.calls.rename(level.fd, name, top.fd, newName);
+    change(removal, { name, folders: [level.fd, top.fd], make });
+    top.hasNew = true;
+  } catch (error) {
+    const code = errnoName(error);
+    if (code === 'EBUSY' || code === 'EXDEV') throw mounted(removal, name, error);
+    if (code !== 'ENOENT') stays(removal, name, error);
+  }
+}
+
+function nextName(calls: FileCalls, level: Level): NamedEntry | undefined {
+  if (level.next === level.names.length) {
+    level.names = calls.readNames(level.fd);
+    level.next = 0;
+  }
+  const name = level.names[level.next];
+  level.next += 1;
+  return name;
+}
+
+/** Takes `immutable` and `append only` off what has that name and off folders of the tree; false where that changes nothing. */
+function makeMutable(calls: FileCalls, folder: number, name: Buffer, folders: readonly number[]): boolean {
+  const held = calls.openBelow(folder, name, { flags: O_PATH | O_NOFOLLOW, links: 'none', crossMounts: false });
+  try {
+    const found = fstatSync(held);
+    // Opening anything else could block or have effects.
+    const opened = found.isFile() || found.isDirectory() ? [...folders, held] : folders;
+    return opened.filter((fd) => clearAttributes(calls, `/proc/self/fd/${fd}`)).length > 0;
+  } finally {
+    closeSync(held);
+  }
+}
+
+function clearAttributes(calls: FileCalls, path: string): boolean {
+  const fd = openSync(path, O_RDONLY | O_NONBLOCK);
+  try {
+    return calls.makeMutable(fd);
+  } catch (error) {
+    // A file system without attributes, or nobody may change them here: the first error counts.
+    if (['ENOTTY', 'EOPNOTSUPP', 'EPERM'].includes(errnoName(error) ?? '')) return false;
+    throw error;
+  } finally {
     closeSync(fd);
-    const folder = levels.at(-1)?.fd ?? parent;
-    try {
-      calls.removeName(folder, name, 'directory');
-    } catch (error) {
-      const code = errnoName(error);
-      if (code === 'EBUSY') throw mounted(name, error);
-      if (code === 'ENOTEMPTY' && rounds < MOST_ROUNDS) enter(folder, name, rounds + 1);
-      else if (code !== 'ENOENT') throw error;
-    }
-  };
-
-  const moveUp = (level: Level, name: string): void => {
-    const [top] = levels;
-    if (top === undefined) return;
-    moved += 1;
-    const newName = `..removed-${moved}`;
-    try {
-      calls.rename(level.fd, name, top.fd, newName);
-    } catch (error) {
-      const code = errnoName(error);
-      if (code === 'ENOENT') return;
-      throw code === 'EBUSY' || code === 'EXDEV' ? mounted(name, error) : error;
-    }
-    top.names.push({ name: newName, isDirectory: true });
-  };
-
-  const step = (): boolean => {
-    const level = levels.at(-1);
-    if (level === undefined) {
-      if (begun) return false;
-      begun = true;
-      if (!removeFile(parent, basename(path))) enter(parent, basename(path), 0);
-      return levels.length > 0;
-    }
-    const next = level.names.pop();
-    if (next === undefined) leave(level);
-    else if (!next.isDirectory && removeFile(level.fd, next.name)) return true;
-    else if (levels.length >= DEEPEST) moveUp(level, next.name);
-    else enter(level.fd, next.name, 0);
-    return levels.length > 0;
-  };
-
-  return {
-    step,
-    close: () => {
-      for (const { fd } of levels) closeSync(fd);
-    },
-  };
+  }
 }

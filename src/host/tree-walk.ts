@@ -1,53 +1,126 @@
-/** Walks a folder by descriptor: no link is followed, and what is mounted below is left alone. */
-import { closeSync, openSync, readdirSync } from 'node:fs';
-import { errnoName, type FileCalls, O_DIRECTORY, O_NOFOLLOW, O_RDONLY } from './file-calls.ts';
+/**
+ * Walks a directory by descriptor: no link is followed, and what is mounted below is left alone. A container may nest directories
+ * without end and put millions of names into one: names are read some hundred at a time, and only so many descriptors are open.
+ */
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { errnoName, type FileCalls, type NamedEntry, O_DIRECTORY, O_NOFOLLOW, O_RDONLY } from './file-calls.ts';
 
-/** What lies deeper is left out: each level holds a descriptor, and whoever owns the tree may nest without end. */
-const DEEPEST = 500;
+/** Levels from the top whose descriptors stay open: there the walk goes on where the way back from below is lost. */
+const OPEN_AT_TOP = 32;
+/** And so many of the deepest ones. The others are opened again on the way back. */
+const OPEN_AT_END = 96;
 
 export interface TreeVisitor {
-  /** Anything but a folder. */
-  file(folder: number, name: string): void;
-  /** A folder, when all below it was visited. */
+  /** Anything but a directory. */
+  file(folder: number, name: Buffer): void;
+  /** A directory, when all below it was visited. */
   folder(fd: number): void;
 }
 
-/** Yields after every name. */
-export function* walkTree(calls: FileCalls, path: string, visitor: TreeVisitor): Generator<void, void> {
-  const levels: { readonly fd: number; readonly names: { name: string; isDirectory: boolean }[] }[] = [];
-  const push = (fd: number): void => {
-    levels.push({ fd, names: [] });
-    for (const entry of readdirSync(`/proc/self/fd/${fd}`, { withFileTypes: true })) {
-      levels.at(-1)?.names.push({ name: entry.name, isDirectory: entry.isDirectory() });
-    }
-  };
+interface Level {
+  fd: number | undefined;
+  readonly dev: bigint;
+  readonly ino: bigint;
+  /** Read and not visited yet. */
+  names: readonly NamedEntry[];
+  next: number;
+  /** Where in the directory the next name is. */
+  position: bigint;
+}
+
+/** Yields after every name. Answers how many directories were moved away under the walk, so that it could not go back to them. */
+export function* walkTree(calls: FileCalls, path: string, visitor: TreeVisitor): Generator<void, number> {
+  const levels: Level[] = [];
+  let lost = 0;
   try {
-    push(openSync(path, O_RDONLY | O_DIRECTORY));
-    for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-      const next = level.names.pop();
-      if (next === undefined) {
+    enter(levels, openSync(path, O_RDONLY | O_DIRECTORY));
+    for (let level = levels.at(-1); level?.fd !== undefined; level = levels.at(-1)) {
+      const name = nextName(calls, level, level.fd);
+      if (name === undefined) {
         visitor.folder(level.fd);
-        levels.pop();
-        closeSync(level.fd);
-      } else if (!next.isDirectory) visitor.file(level.fd, next.name);
-      else if (levels.length < DEEPEST) {
-        const fd = openFolder(calls, level.fd, next.name);
-        if (fd !== undefined) push(fd);
-      }
+        lost += leave(calls, levels, level.fd);
+      } else visit(calls, levels, { folder: level.fd, name }, visitor);
       yield;
     }
+    return lost;
   } finally {
-    for (const { fd } of levels) closeSync(fd);
+    for (const { fd } of levels) if (fd !== undefined) closeSync(fd);
   }
 }
 
-function openFolder(calls: FileCalls, folder: number, name: string): number | undefined {
+function visit(
+  calls: FileCalls,
+  levels: Level[],
+  { folder, name }: { readonly folder: number; readonly name: NamedEntry },
+  visitor: TreeVisitor,
+): void {
+  if (name.type === 'other') {
+    visitor.file(folder, name.name);
+    return;
+  }
+  const opened = openFolder(calls, folder, name.name);
+  if (typeof opened === 'number') enter(levels, opened);
+  else if (opened === 'no folder' && name.type === 'unknown') visitor.file(folder, name.name);
+}
+
+function nextName(calls: FileCalls, level: Level, fd: number): NamedEntry | undefined {
+  if (level.next === level.names.length) {
+    level.names = calls.readNames(fd);
+    level.next = 0;
+  }
+  const name = level.names[level.next];
+  level.next += 1;
+  if (name !== undefined) level.position = name.next;
+  return name;
+}
+
+function enter(levels: Level[], fd: number): void {
+  const { dev, ino } = fstatSync(fd, { bigint: true });
+  levels.push({ fd, dev, ino, names: [], next: 0, position: 0n });
+  const far = levels[levels.length - OPEN_AT_END - 1];
+  if (far?.fd === undefined || levels.length <= OPEN_AT_TOP + OPEN_AT_END) return;
+  closeSync(far.fd);
+  far.fd = undefined;
+  far.names = [];
+  far.next = 0;
+}
+
+/** Back to the level above; where that was moved away meanwhile, to the next one that is still open. Answers how many are lost. */
+function leave(calls: FileCalls, levels: Level[], fd: number): number {
+  let lost = 0;
+  try {
+    levels.pop();
+    const above = levels.at(-1);
+    if (above === undefined || above.fd !== undefined) return 0;
+    above.fd = openAgain(calls, above, fd);
+    for (; levels.at(-1)?.fd === undefined && levels.length > 0; lost += 1) levels.pop();
+    return lost;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Undefined where the directory above is another one by now. */
+function openAgain(calls: FileCalls, { dev, ino, position }: Level, below: number): number | undefined {
+  const fd = calls.openParent(below);
+  const found = fstatSync(fd, { bigint: true });
+  if (found.dev === dev && found.ino === ino) {
+    calls.seekNames(fd, position);
+    return fd;
+  }
+  closeSync(fd);
+  return undefined;
+}
+
+/** `gone`: also a mount of another process. */
+function openFolder(calls: FileCalls, folder: number, name: Buffer): number | 'gone' | 'no folder' {
   try {
     const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
     return calls.openBelow(folder, name, { flags, links: 'none', crossMounts: false });
   } catch (error) {
-    // Gone meanwhile, exchanged for something else, or a mount of somebody else.
-    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EXDEV'].includes(errnoName(error) ?? '')) return undefined;
+    const code = errnoName(error);
+    if (code === 'ENOTDIR' || code === 'ELOOP') return 'no folder';
+    if (code === 'ENOENT' || code === 'EXDEV') return 'gone';
     throw error;
   }
 }

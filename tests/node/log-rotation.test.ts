@@ -9,9 +9,13 @@ import { gunzipSync } from 'node:zlib';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
 import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
+import { createFileCalls } from '../../src/host/file-calls.ts';
+import { createGuardedFiles } from '../../src/host/guarded-files.ts';
 import { createLogRotation } from '../../src/runtime/logs/rotation.ts';
 import { eventually, labNode, startPod } from './cri-support.ts';
 import { podNode, RUNTIMES, runs, until } from './pod-support.ts';
+
+const guarded = createGuardedFiles(createFileCalls());
 
 /** The names of a log's files, oldest first. */
 function filesOf(folder: string, log: string): readonly string[] {
@@ -80,10 +84,11 @@ for (const runtime of RUNTIMES) {
         clock: createSystemClock(),
         supervisor: createTestSupervisor(createSystemClock()),
         log: createSilentLogger(),
+        files: guarded,
         reopen: cri.containers.reopenLog,
         written: () => [{ containerId: container, path: join(folder, 'c.log') }],
       },
-      { maxSize: 200_000n, maxFiles: 1000, workers: 1, intervalMs: 20 },
+      { podLogs: folder, maxSize: 200_000n, maxFiles: 1000, workers: 1, intervalMs: 20 },
     );
     t.after(async () => {
       stopping.abort();
@@ -119,13 +124,14 @@ test('a runtime that does not answer keeps the log where it is', async (t) => {
       clock: createSystemClock(),
       supervisor: createTestSupervisor(createSystemClock()),
       log: createSilentLogger(),
+      files: guarded,
       reopen: () => {
         asked += 1;
         return Promise.reject(new Error('away'));
       },
       written: () => [{ containerId: container, path: join(folder, 'c.log') }],
     },
-    { maxSize: 1000n, maxFiles: 3, workers: 1, intervalMs: 10 },
+    { podLogs: folder, maxSize: 1000n, maxFiles: 3, workers: 1, intervalMs: 10 },
   );
   await rotation.start(stopping.signal);
   await eventually('it was tried a few times', () => (asked > 3 ? true : undefined));

@@ -8,6 +8,8 @@ import { type TestContext, test } from 'node:test';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
 import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
+import { createFileCalls } from '../../src/host/file-calls.ts';
+import { createGuardedFiles } from '../../src/host/guarded-files.ts';
 import { createLogRotation } from '../../src/runtime/logs/rotation.ts';
 import { never, type PodNode, podNode, type RUNTIMES, runs, until } from './pod-support.ts';
 import { type KubeletClient, kubeletClient } from './streams-support.ts';
@@ -28,10 +30,11 @@ async function rotateFast(t: TestContext, place: PodNode, container: { id: strin
       clock,
       supervisor: createTestSupervisor(clock),
       log: createSilentLogger(),
+      files: createGuardedFiles(createFileCalls()),
       reopen: place.cri.containers.reopenLog,
       written: () => [{ containerId: container.id, path: container.path }],
     },
-    { maxSize: BigInt(MIB), maxFiles, workers: 1, intervalMs: 5 },
+    { podLogs: dirname(container.path), maxSize: BigInt(MIB), maxFiles, workers: 1, intervalMs: 5 },
   );
   const stop = async () => {
     stopping.abort();

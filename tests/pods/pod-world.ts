@@ -13,6 +13,8 @@ import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
 import type { SupervisorDeps } from '../../src/base/supervise.ts';
 import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
+import { createFileCalls } from '../../src/host/file-calls.ts';
+import { createGuardedFiles } from '../../src/host/guarded-files.ts';
 import { type Admission, createPods, type Pods, type PodsDeps } from '../../src/pods/pods.ts';
 import { createObserve } from '../../src/runtime/observe/observe.ts';
 import { restorePod } from '../../src/runtime/observe/rules/restore-pod.ts';
@@ -43,6 +45,7 @@ export interface PodWorldOptions {
   readonly beforeRound?: SupervisorDeps['beforeRound'];
 }
 
+const files = createGuardedFiles(createFileCalls());
 const NOTHING = { startup: new Map(), liveness: new Map(), readiness: new Map() };
 
 export async function podFolder(t: TestContext): Promise<string> {
@@ -64,6 +67,7 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
     supervisor,
     log,
     runtime,
+    messages: { files, pods: join(folder, 'pods'), podLogs: folder },
     relistMs: options.relistMs ?? 60_000,
     wake: (uid) => pods.wake(uid),
     foretell: (uid) => pods.foretell(uid),
@@ -135,6 +139,7 @@ function actDeps(runtime: FakeRuntime, folder: string, options: PodWorldOptions)
     directories: createPodDirectories({
       root: folder,
       randomName: () => Math.random().toString(16).slice(2, 10),
+      files,
       removeTree: (path) => rm(path, { recursive: true, force: true }),
     }),
     logs: { ensurePod: nothing, ensureContainer: nothing, link: nothing, removeContainer: nothing, removePod: nothing },

@@ -13,6 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Pod } from '../../api/pod.ts';
+import { createFileCalls } from '../../host/file-calls.ts';
+import { createGuardedFiles } from '../../host/guarded-files.ts';
+import { removeTree } from '../../host/tree-remove.ts';
 import { createLogs } from './logs.ts';
 
 function createPlace(t: TestContext) {
@@ -20,7 +23,15 @@ function createPlace(t: TestContext) {
   t.after(() => rmSync(folder, { recursive: true }));
   const [podLogs, containerLogs] = [join(folder, 'pods'), join(folder, 'containers')];
   mkdirSync(containerLogs);
-  return { podLogs, containerLogs, logs: createLogs({ podLogs, containerLogs }) };
+  const calls = createFileCalls();
+  const deps = {
+    files: createGuardedFiles(calls),
+    removeTree: (path: string) => {
+      for (const _ of removeTree(calls, path));
+      return Promise.resolve();
+    },
+  };
+  return { podLogs, containerLogs, logs: createLogs(deps, { podLogs, containerLogs }) };
 }
 
 const podOf = (name: string): Pod => ({

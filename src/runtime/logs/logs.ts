@@ -1,8 +1,10 @@
 /** The folders in which the runtime writes the logs of containers, and the links by which log shippers find them. */
-import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises';
+import { mkdir, readlink, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Pod } from '../../api/pod.ts';
 import { allContainers } from '../../api/pod-traits.ts';
+import { errnoName } from '../../host/file-calls.ts';
+import type { GuardedDirectory, GuardedFiles } from '../../host/guarded-files.ts';
 import { containerLogPath } from '../spec/container.ts';
 import { podLogDirectory } from '../spec/sandbox.ts';
 import { attemptOfLog, logLinkName, type PodName, podOfLogFolder } from './rules/log-names.ts';
@@ -35,18 +37,34 @@ export interface LogsConfig {
   readonly containerLogs: string;
 }
 
-const MODE = 0o755;
+export interface LogsDeps {
+  readonly files: Pick<GuardedFiles, 'directory'>;
+  /** Removes a directory with all that is in it. */
+  readonly removeTree: (path: string) => Promise<void>;
+}
 
-export function createLogs({ podLogs, containerLogs }: LogsConfig): Logs {
+const MODE = 0o755;
+/** More than a node has: a pod with the directory mounted made them. */
+const MOST_NAMES = 200_000;
+
+export function createLogs({ files, removeTree }: LogsDeps, { podLogs, containerLogs }: LogsConfig): Logs {
+  const namesIn = async (root: string, folder = root): Promise<readonly string[]> => {
+    using held = holdDirectory(files, root, folder);
+    return held === undefined ? [] : (await held.names(MOST_NAMES)).map(({ name }) => name);
+  };
+
   const makeFolder = async (path: string): Promise<void> => {
     await mkdir(path, { recursive: true, mode: MODE });
   };
 
   /** The files of one container are those whose name begins with that of its log. */
   const removeFiles = async (logPath: string): Promise<void> => {
-    const [folder, log] = [dirname(logPath), basename(logPath)];
-    const names = (await namesIn(folder)).filter((name) => name === log || name.startsWith(`${log}.`));
-    await Promise.all(names.map((name) => rm(join(folder, name), { force: true })));
+    using folder = holdDirectory(files, podLogs, dirname(logPath));
+    if (folder === undefined) return;
+    const log = basename(logPath);
+    for (const { name, isDirectory } of await folder.names(MOST_NAMES)) {
+      if (!isDirectory && (name === log || name.startsWith(`${log}.`))) await folder.remove(name);
+    }
   };
 
   /** The pod into whose folder a link points. */
@@ -79,8 +97,8 @@ export function createLogs({ podLogs, containerLogs }: LogsConfig): Logs {
     nextAttempts: async (pod) => {
       const folder = podLogDirectory(podLogs, pod);
       const counts = allContainers(pod).map(async ({ name }) => {
-        const attempts = (await namesIn(join(folder, name))).map(attemptOfLog);
-        return [name, Math.max(-1, ...attempts) + 1] as const;
+        const attempts = (await namesIn(podLogs, join(folder, name))).map(attemptOfLog);
+        return [name, attempts.reduce((most, attempt) => Math.max(most, attempt), -1) + 1] as const;
       });
       return new Map(await Promise.all(counts));
     },
@@ -96,7 +114,7 @@ export function createLogs({ podLogs, containerLogs }: LogsConfig): Logs {
         (other) => other === uid,
       );
       const folders = (await namesIn(podLogs)).filter((folder) => podOfLogFolder(folder)?.uid === uid);
-      for (const folder of folders) await rm(join(podLogs, folder), { recursive: true, force: true });
+      for (const folder of folders) await removeTree(join(podLogs, folder));
     },
     sweepLinks: async () => {
       const present = new Set((await list()).map(({ uid }) => uid));
@@ -109,11 +127,12 @@ export function createLogs({ podLogs, containerLogs }: LogsConfig): Logs {
   };
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
+/** Undefined: it is missing, or something that is no directory of ours has its place. */
+function holdDirectory(files: LogsDeps['files'], root: string, path: string): GuardedDirectory | undefined {
   try {
-    return await readdir(folder);
+    return files.directory(root, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoName(error) ?? '')) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -7,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,25 +16,32 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { createSilentLogger } from '../../base/logger.ts';
+import { createFileCalls } from '../../host/file-calls.ts';
+import { createGuardedFiles } from '../../host/guarded-files.ts';
 import { keepLogSmall, type RotateDeps } from './rotate.ts';
 
 const never = new AbortController().signal;
 
-function createPlace(t: TestContext, more: Partial<RotateDeps> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'rotate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, '0.log');
-  const deps: RotateDeps = {
+function depsOf(folder: string): RotateDeps {
+  return {
     log: createSilentLogger(),
+    files: createGuardedFiles(createFileCalls()),
+    podLogs: folder,
     reopen: () => {
-      writeFileSync(path, 'new\n');
+      writeFileSync(join(folder, '0.log'), 'new\n');
       return Promise.resolve();
     },
     stamp: () => '20260104-000000',
     maxSize: 4n,
     maxFiles: 4,
-    ...more,
   };
+}
+
+function createPlace(t: TestContext, more: Partial<RotateDeps> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'rotate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, '0.log');
+  const deps: RotateDeps = { ...depsOf(folder), ...more };
   return { folder, path, rotate: () => keepLogSmall(deps, { containerId: 'id', path }, never) };
 }
 
@@ -98,4 +107,39 @@ test('a file that can not be compressed does not keep the log from being rotated
     readdirSync(folder).some((name) => name.endsWith('.tmp')),
     false,
   );
+});
+
+test('links, pipes and names that somebody else put beside a log lead nowhere', { timeout: 20_000 }, async (t) => {
+  const warned: unknown[] = [];
+  const log = {
+    ...createSilentLogger(),
+    warn: (_: string, values?: Readonly<Record<string, unknown>>) => void warned.push(values?.['err']),
+  };
+  const { folder, path, rotate } = createPlace(t, { log });
+  const precious = `${folder}-precious`;
+  writeFileSync(precious, 'years of work');
+  t.after(() => rmSync(precious));
+  const isSafe = () => readFileSync(precious, 'utf8') === 'years of work';
+  writeFileSync(path, 'four');
+  symlinkSync(precious, join(folder, '0.log.20260103-000000'));
+  // In the way of what is compressed: made when the leftovers were removed.
+  const reopen = () => {
+    symlinkSync(precious, join(folder, '0.log.20260102-000000.tmp'));
+    writeFileSync(path, 'new\n');
+    return Promise.resolve();
+  };
+  writeFileSync(join(folder, '0.log.20260102-000000'), 'before\n');
+  execFileSync('mkfifo', [join(folder, '0.log.20260101-000000')]);
+  await keepLogSmall({ ...depsOf(folder), log, reopen, maxFiles: 10 }, { containerId: 'id', path }, never);
+  assert.ok(isSafe());
+  assert.deepEqual(warned.map((error) => /EEXIST|is not a regular file/.exec(String(error))?.[0]).sort(), [
+    'EEXIST',
+    'is not a regular file',
+    'is not a regular file',
+  ]);
+  assert.equal(readFileSync(join(folder, '0.log.20260102-000000'), 'utf8'), 'before\n', 'it is still there');
+  rmSync(path);
+  symlinkSync(precious, path);
+  await assert.rejects(rotate(), /is not a regular file/);
+  assert.ok(isSafe());
 });

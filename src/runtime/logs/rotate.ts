@@ -1,10 +1,11 @@
 /** Rotates one container's log so that no line is lost: rename, let the runtime open a new file, compress the older ones. */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { link, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { CodedError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { errnoName } from '../../host/file-calls.ts';
+import type { GuardedDirectory, GuardedFiles } from '../../host/guarded-files.ts';
 import { COMPRESSED, HALF_DONE, planRotation } from './rules/rotation.ts';
 
 export interface WrittenLog {
@@ -14,81 +15,97 @@ export interface WrittenLog {
 
 export interface RotateDeps {
   readonly log: Logger;
+  readonly files: Pick<GuardedFiles, 'directory'>;
   /** Makes the runtime write to a new file of the same name. */
   readonly reopen: (containerId: string, signal: AbortSignal) => Promise<void>;
   /** See `logStamp`. */
   readonly stamp: () => string;
+  /** `podLogsDir`: no other log is touched. */
+  readonly podLogs: string;
   readonly maxSize: bigint;
   readonly maxFiles: number;
 }
 
+/** More names than rotation makes in a directory: a pod with that directory mounted made them. */
+const MOST_NAMES = 20_000;
+
 /** Nothing happens to a log that is small enough. One that is missing is opened again: its writer has lost it. */
-export async function keepLogSmall(deps: RotateDeps, written: WrittenLog, signal: AbortSignal): Promise<void> {
-  const size = await sizeOf(written.path);
-  if (size === undefined) {
-    await deps.reopen(written.containerId, signal);
+export async function keepLogSmall(
+  deps: RotateDeps,
+  { containerId, path }: WrittenLog,
+  signal: AbortSignal,
+): Promise<void> {
+  using folder = deps.files.directory(deps.podLogs, dirname(path));
+  const log = basename(path);
+  const found = await folder.stat(log);
+  if (found === undefined) {
+    await deps.reopen(containerId, signal);
     return;
   }
-  if (size >= deps.maxSize) await rotateLog(deps, written, signal);
+  if (!found.isFile()) throw new CodedError('invalid', `${path} is not a regular file`);
+  if (BigInt(found.size) >= deps.maxSize) await rotateLog(deps, { containerId, folder, path }, signal);
 }
 
-async function rotateLog(deps: RotateDeps, { containerId, path }: WrittenLog, signal: AbortSignal): Promise<void> {
-  const folder = dirname(path);
-  const names = await readdir(folder);
-  const plan = planRotation({ log: basename(path), names, maxFiles: deps.maxFiles, stamp: deps.stamp() });
-  for (const name of plan.remove) await rm(join(folder, name), { force: true });
-  const rotated = join(folder, plan.rotated);
-  await rename(path, rotated);
+interface FullLog extends WrittenLog {
+  readonly folder: GuardedDirectory;
+}
+
+async function rotateLog(deps: RotateDeps, { containerId, folder, path }: FullLog, signal: AbortSignal): Promise<void> {
+  const log = basename(path);
+  const names = (await folder.names(MOST_NAMES)).filter(({ isDirectory }) => !isDirectory).map(({ name }) => name);
+  const plan = planRotation({ log, names, maxFiles: deps.maxFiles, stamp: deps.stamp() });
+  for (const name of plan.remove) await folder.remove(name);
+  await folder.rename(log, plan.rotated);
   try {
     await deps.reopen(containerId, signal);
   } catch (error) {
-    await putBack(rotated, path);
+    await putBack(folder, plan.rotated, log);
     throw error;
   }
-  for (const name of plan.compress) await compressOr(deps, join(folder, name), signal);
+  for (const name of plan.compress) {
+    await compressOr(deps, { folder, name, path: join(dirname(path), name) }, signal);
+  }
 }
 
 /** Not over a new file: a runtime whose answer was lost may be writing to it. */
-async function putBack(rotated: string, path: string): Promise<void> {
+async function putBack(folder: GuardedDirectory, rotated: string, log: string): Promise<void> {
   try {
-    await link(rotated, path);
+    await folder.link(rotated, log);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
+    if (errnoName(error) === 'EEXIST') return;
     throw error;
   }
-  await unlink(rotated);
+  await folder.remove(rotated);
+}
+
+interface RotatedLog {
+  readonly folder: GuardedDirectory;
+  readonly name: string;
+  readonly path: string;
 }
 
 /** A file that can't be compressed now (a full disk) is compressed at the next rotation, or goes when it is too old. */
-async function compressOr(deps: RotateDeps, path: string, signal: AbortSignal): Promise<void> {
+async function compressOr(deps: RotateDeps, rotated: RotatedLog, signal: AbortSignal): Promise<void> {
   try {
-    await compress(path, signal);
+    await compress(rotated, signal);
   } catch (error) {
-    if (!signal.aborted) deps.log.warn('Could not compress a rotated log', { err: error, path });
+    if (!signal.aborted) deps.log.warn('Could not compress a rotated log', { err: error, path: rotated.path });
   }
 }
 
 /** The file is there at every moment, in one form or the other. */
-async function compress(path: string, signal: AbortSignal): Promise<void> {
-  const half = `${path}${HALF_DONE}`;
-  const { mode } = await stat(path);
+async function compress({ folder, name }: RotatedLog, signal: AbortSignal): Promise<void> {
+  const half = `${name}${HALF_DONE}`;
+  await using plain = await folder.open(name);
+  const { mode } = await plain.stat();
+  // Fails where something has the name already: it would be written over, or be a link to another file.
+  await using packed = await folder.create(half, mode & 0o777);
   try {
-    await pipeline(createReadStream(path), createGzip(), createWriteStream(half, { mode: mode & 0o777 }), { signal });
-    const file = await open(half, 'r+');
-    await file.sync().finally(() => file.close());
-    await rename(half, `${path}${COMPRESSED}`);
+    await pipeline(plain.createReadStream(), createGzip(), packed.createWriteStream({ flush: true }), { signal });
+    await folder.rename(half, `${name}${COMPRESSED}`);
   } catch (error) {
-    await rm(half, { force: true });
+    await folder.remove(half);
     throw error;
   }
-  await unlink(path);
-}
-
-async function sizeOf(path: string): Promise<bigint | undefined> {
-  try {
-    return (await stat(path, { bigint: true })).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  await folder.remove(name);
 }

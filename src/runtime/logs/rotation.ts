@@ -11,12 +11,14 @@ export interface LogRotationDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly supervisor: Supervisor;
+  readonly files: RotateDeps['files'];
   readonly reopen: RotateDeps['reopen'];
   /** The logs that running containers write now. */
   readonly written: () => readonly WrittenLog[];
 }
 
 export interface LogRotationConfig {
+  readonly podLogs: string;
   /** Bytes; a negative size turns rotation off. */
   readonly maxSize: bigint;
   readonly maxFiles: number;
@@ -28,8 +30,10 @@ export function createLogRotation(deps: LogRotationDeps, config: LogRotationConf
   const { clock, log } = deps;
   const rotate: RotateDeps = {
     log,
+    files: deps.files,
     reopen: deps.reopen,
     stamp: () => logStamp(localTime(clock.now())),
+    podLogs: config.podLogs,
     maxSize: config.maxSize,
     maxFiles: config.maxFiles,
   };

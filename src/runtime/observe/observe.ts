@@ -20,10 +20,9 @@ import type { Init } from '../../wire/message.ts';
 import { POD_UID } from '../spec/labels.ts';
 import { createAnnouncedEnds } from './announced-ends.ts';
 import { createEventFollower, type EventStreams } from './events.ts';
-import { readTail } from './read-tail.ts';
 import { createRelisting } from './relist.ts';
 import { fingerprint, type RuntimePod, runState, runtimePodOf } from './rules/reading.ts';
-import { createStatusCache, type StatusCache, type StatusCalls } from './status-cache.ts';
+import { createStatusCache, type MessageFiles, type StatusCache, type StatusCalls } from './status-cache.ts';
 
 export interface ObservedRuntime extends EventStreams {
   readonly sandboxes: {
@@ -41,6 +40,7 @@ export interface ObserveDeps {
   readonly log: Logger;
   readonly supervisor: Supervisor;
   readonly runtime: ObservedRuntime;
+  readonly messages: MessageFiles;
   /** Something of this pod has changed, or may have. Must not wait for anything. */
   readonly wake: (uid: PodUid) => void;
   /** The end of a container of this pod was announced: the next one may start. Must not wait for anything. */
@@ -81,7 +81,7 @@ export function createObserve(deps: ObserveDeps): Observe {
   const calls: StatusCalls = {
     sandbox: (id, signal) => runtime.sandboxes.status(id, {}, signal),
     container: (id, signal) => runtime.containers.status(id, {}, signal),
-    readTail,
+    messages: deps.messages,
   };
   const pods = new Map<PodUid, Known>();
   const owners = new Map<string, PodUid>();

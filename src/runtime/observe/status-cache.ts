@@ -3,6 +3,8 @@
  * a sandbox nor the times of a container change while its state doesn't, and most readings find nothing new.
  */
 import { describeError } from '../../base/errors.ts';
+import { errnoName } from '../../host/file-calls.ts';
+import type { GuardedFiles } from '../../host/guarded-files.ts';
 import type { ObservedContainer, ObservedSandbox } from '../../plan/observation.ts';
 import type {
   Container,
@@ -11,14 +13,22 @@ import type {
   PodSandbox,
   PodSandboxStatusResponse,
 } from '../../wire/gen/cri-runtime-v1.ts';
-import type { Tail } from './read-tail.ts';
-import { joinMessage, LONGEST_LOG_MESSAGE, LONGEST_MESSAGE, lastWordsOf, logMessage } from './rules/last-words.ts';
+import { joinMessage, LOG_TAIL_BYTES, LONGEST_MESSAGE, lastWordsOf, logMessage } from './rules/last-words.ts';
 import { readContainer, readSandbox } from './rules/reading.ts';
 
 export interface StatusCalls {
   sandbox(id: string, signal: AbortSignal): Promise<PodSandboxStatusResponse | undefined>;
   container(id: string, signal: AbortSignal): Promise<ContainerStatusResponse | undefined>;
-  readTail(path: string, maxBytes: number): Promise<Tail>;
+  readonly messages: MessageFiles;
+}
+
+/** Where containers leave their last words. */
+export interface MessageFiles {
+  readonly files: Pick<GuardedFiles, 'readTail'>;
+  /** The directory that has one for each pod. */
+  readonly pods: string;
+  /** `podLogsDir`. */
+  readonly podLogs: string;
 }
 
 interface Kept<T> {
@@ -53,7 +63,7 @@ export function createStatusCache(calls: StatusCalls): StatusCache {
       if (kept?.state === listed.state) return kept.value;
       const status = (await calls.container(listed.id, signal))?.status;
       if (status === undefined) return undefined;
-      const value = readContainer(status, listed, await messageOf(status, calls));
+      const value = readContainer(status, listed, await messageOf(status, calls.messages));
       containers.set(listed.id, { state: status.state, value });
       return value;
     },
@@ -63,29 +73,24 @@ export function createStatusCache(calls: StatusCalls): StatusCache {
   };
 }
 
-async function messageOf(status: ContainerStatus, calls: StatusCalls): Promise<string> {
+async function messageOf(status: ContainerStatus, { files, pods, podLogs }: MessageFiles): Promise<string> {
   if (status.finishedAt === 0n) return status.message;
-  const { file, log } = lastWordsOf(status);
+  const { file, log } = lastWordsOf(status, pods);
   let words = '';
   if (file !== undefined) {
     try {
-      words = (await calls.readTail(file, LONGEST_MESSAGE)).text;
+      words = (await files.readTail(pods, file, LONGEST_MESSAGE)).text;
     } catch (error) {
-      words = isMissing(error) ? '' : `Error on reading termination log ${file}: ${describeError(error)}`;
+      words = errnoName(error) === 'ENOENT' ? '' : `Error on reading termination log ${file}: ${describeError(error)}`;
     }
   }
   if (words === '' && log !== undefined) {
     try {
-      // A log has a time and a stream before each line: read more than is shown.
-      const tail = await calls.readTail(log, LONGEST_LOG_MESSAGE * 4);
+      const tail = await files.readTail(podLogs, log, LOG_TAIL_BYTES);
       words = logMessage(tail.text, tail.whole);
     } catch (error) {
       words = `Error on reading termination message from logs: ${describeError(error)}`;
     }
   }
   return joinMessage(status.message, words);
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -26,6 +26,8 @@ export interface ContainerLogDeps extends LogStreamDeps {
   readonly pods: Pick<ServedPods, 'find'>;
   readonly runtime: LoggingRuntime;
   readonly splitStreams: boolean;
+  /** How long a client may take nothing; as for every other answer unless told. */
+  readonly stallMs?: number;
 }
 
 export function createContainerLogRoute(deps: ContainerLogDeps): Route {
@@ -93,6 +95,7 @@ async function send(deps: ContainerLogDeps, exchange: Exchange, { found, id, pat
   response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' });
   // Who follows a container that is silent must see that the request was accepted.
   response.flushHeaders();
+  const writer = createResponseWriter(response, deps.stallMs);
   try {
     await streamLog(
       { ...deps, log },
@@ -102,10 +105,10 @@ async function send(deps: ContainerLogDeps, exchange: Exchange, { found, id, pat
         tailLines: wish.tailLines,
         follow: wish.follow ? deps.runtime.follow(found, id) : undefined,
       },
-      createResponseWriter(response),
+      writer.write,
       signal,
     );
-    response.end();
+    writer.end();
   } catch (error) {
     if (!signal.aborted) log.error('Could not read the log of a container', { err: describeError(error), path });
     // The client must see that this is not all.

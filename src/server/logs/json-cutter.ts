@@ -1,5 +1,5 @@
 /** The same for the form in which Docker writes logs: a JSON object for each record. Rare by now, so it need not be fast. */
-import { type CutWish, LINE_END, type LineCutter } from './line-cutter.ts';
+import { type CutWish, LINE_END, type LineCutter, LONGEST_RECORD } from './line-cutter.ts';
 import { isBefore, LONGEST_STAMP, parseInstant, writeStamp } from './rules/instant.ts';
 
 const NEWLINE = 10;
@@ -13,7 +13,8 @@ interface JsonRecord {
 }
 
 export function createJsonCutter(wish: CutWish): LineCutter {
-  let carry = EMPTY;
+  let carry: readonly Buffer[] = [];
+  let carried = 0;
   let skip = 0;
   let atLineStart = true;
   let remaining = wish.limitBytes;
@@ -32,21 +33,23 @@ export function createJsonCutter(wish: CutWish): LineCutter {
 
   return {
     cut: (more) => {
-      const bytes = Buffer.concat([carry, more]);
       const parts: Buffer[] = [];
       let at = 0;
-      for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, at)) {
-        parts.push(take(bytes.subarray(at, end)));
+      for (let end = more.indexOf(NEWLINE); end >= 0; end = more.indexOf(NEWLINE, at)) {
+        if (carried <= LONGEST_RECORD) parts.push(take(Buffer.concat([...carry, more.subarray(at, end)])));
+        [carry, carried] = [[], 0];
         at = end + 1;
       }
-      carry = Buffer.from(bytes.subarray(at));
+      // Of one that is too long nothing is kept, and what comes of it yet is left out.
+      carried += more.length - at;
+      carry = carried > LONGEST_RECORD ? [] : [...carry, Buffer.from(more.subarray(at))];
       const out = Buffer.concat(parts);
       const given = out.length > remaining ? out.subarray(0, remaining) : out;
       remaining -= given.length;
       return given;
     },
     begin: (skipLines) => {
-      carry = EMPTY;
+      [carry, carried] = [[], 0];
       skip = skipLines;
     },
     endLine: () => {

@@ -31,6 +31,8 @@ const LETTER_P = 80;
 const COLON = 58;
 /** A stamp, a stream, tags and the spaces between them; no record has more before its text. */
 const LONGEST_PREFIX = 256;
+/** Runtimes cut lines into records of 16 KiB, in JSON up to six times that. What is longer was put there by somebody else. */
+export const LONGEST_RECORD = 1024 * 1024;
 const SHORTEST_STAMP = 20;
 const EMPTY = Buffer.alloc(0);
 export const LINE_END = Buffer.from('\n');

@@ -1,6 +1,8 @@
 /** Opens the files of one container's log, whatever is rotated or compressed in the meantime. */
-import { type FileHandle, open, readdir } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { errnoName } from '../../host/file-calls.ts';
+import type { GuardedFiles } from '../../host/guarded-files.ts';
 import { compressedName, rotatedNames } from './rules/rotated-names.ts';
 
 export interface OpenLog {
@@ -32,17 +34,27 @@ export interface LogFiles {
   openAll(): Promise<{ readonly current: OpenLog | undefined; readonly older: readonly string[] }>;
 }
 
-export function createLogFiles(path: string): LogFiles {
+export interface LogPlace {
+  readonly files: GuardedFiles;
+  /** `podLogsDir`: no other log is read. */
+  readonly podLogs: string;
+}
+
+/** More names than rotation makes in a directory: a pod with that directory mounted made them. */
+const MOST_NAMES = 20_000;
+
+export function createLogFiles(place: LogPlace, path: string): LogFiles {
   const [folder, log] = [dirname(path), basename(path)];
-  const rotated = async () => rotatedNames(await namesIn(folder), log);
+  const rotated = async () => rotatedNames(await namesIn(place, folder), log);
 
   const openRotated = async (name: string): Promise<OpenLog | undefined> =>
-    (await openLog(join(folder, name), false)) ?? (await openLog(join(folder, compressedName(name)), true));
+    (await openLog(place, join(folder, name), false)) ??
+    (await openLog(place, join(folder, compressedName(name)), true));
 
   const openAll: LogFiles['openAll'] = async () => {
     for (;;) {
       const older = await rotated();
-      const current = await openLog(path, false);
+      const current = await openLog(place, path, false);
       if ((await rotated()).at(-1) === older.at(-1)) return { current, older };
       await current?.close();
     }
@@ -63,9 +75,13 @@ export function createLogFiles(path: string): LogFiles {
   return { folder, log, rotated, openRotated, openAfter, openAll };
 }
 
-async function openLog(path: string, isCompressed: boolean): Promise<OpenLog | undefined> {
+async function openLog(
+  { files, podLogs }: LogPlace,
+  path: string,
+  isCompressed: boolean,
+): Promise<OpenLog | undefined> {
   try {
-    const handle = await open(path, 'r');
+    const handle = await files.open(podLogs, path);
     try {
       const { ino } = await handle.stat();
       return { handle, inode: ino, isCompressed, close: () => handle.close() };
@@ -79,13 +95,14 @@ async function openLog(path: string, isCompressed: boolean): Promise<OpenLog | u
   }
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
+async function namesIn({ files, podLogs }: LogPlace, path: string): Promise<readonly string[]> {
   try {
-    return await readdir(folder);
+    using folder = files.directory(podLogs, path);
+    return (await folder.names(MOST_NAMES)).map(({ name }) => name);
   } catch (error) {
     if (isMissing(error)) return [];
     throw error;
   }
 }
 
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+const isMissing = (error: unknown): boolean => errnoName(error) === 'ENOENT';

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
@@ -7,6 +18,8 @@ import { gzipSync } from 'node:zlib';
 import { createSystemClock } from '../../base/clock.ts';
 import { createSilentLogger } from '../../base/logger.ts';
 import { createReadiness } from '../../host/event-loop.ts';
+import { createFileCalls } from '../../host/file-calls.ts';
+import { createGuardedFiles } from '../../host/guarded-files.ts';
 import { createInotify } from '../../host/inotify.ts';
 import { createSyscalls } from '../../host/syscalls.ts';
 import type { CutWish } from './line-cutter.ts';
@@ -28,6 +41,7 @@ const deps = {
   log: createSilentLogger(),
   buffers: createReadBuffers(),
   watches: createLogWatches({ inotify, clock }),
+  place: { files: createGuardedFiles(createFileCalls()), podLogs: tmpdir() },
 };
 const ALL: CutWish = {
   timestamps: false,
@@ -60,7 +74,7 @@ const recordOf = (entry: Entry): string => `${stampOf(entry)} ${entry.stream} ${
 /** A log as the runtime and the rotation make it, and what was written to it. */
 function createLog(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'log-stream-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, '0.log');
   writeFileSync(path, '');
   const entries: Entry[] = [];
@@ -398,4 +412,45 @@ test('zones of time stay, and digits are filled up', async (t) => {
   );
   const since = { seconds: Date.parse('2026-01-02T01:04:06Z') / 1000, nanos: 0 };
   assert.equal(await read(log.path, { ...ALL, since }), 'b\n');
+});
+
+test('records of any length without an end take no memory, and the lines after them are found', async (t) => {
+  const log = createLog(t);
+  const line = (text: string) => recordOf({ second: 1, stream: 'stdout', tag: 'F', text });
+  const json = (text: string) => `${JSON.stringify({ log: text, stream: 'stdout', time: '2026-01-02T03:04:05.6Z' })}\n`;
+  const endless = 'z'.repeat(5 * 1024 * 1024);
+  writeFileSync(log.path, `${line('before')}${endless}\n${line('after')}${line('last')}`);
+  assert.equal(await read(log.path, ALL, 2), 'after\nlast\n');
+  assert.equal(await read(log.path, ALL, 3), 'before\nafter\nlast\n');
+  writeFileSync(log.path, `${json('before\n')}{${endless}\n${json('after\n')}`);
+  assert.equal(await read(log.path, ALL), 'before\nafter\n');
+  assert.equal(await read(log.path, ALL, 2), 'before\nafter\n');
+  renameSync(log.path, `${log.path}.20260101-000000`);
+  writeFileSync(`${log.path}.20260101-000000.gz`, gzipSync(readFileSync(`${log.path}.20260101-000000`)));
+  rmSync(`${log.path}.20260101-000000`);
+  writeFileSync(log.path, '');
+  assert.equal(await read(log.path, ALL, 1), 'after\n');
+  const hole = createLog(t);
+  writeFileSync(hole.path, line('before'));
+  truncateSync(hole.path, 512 * 1024 ** 2);
+  const before = process.memoryUsage().rss;
+  assert.equal(await read(hole.path, ALL, 1), 'before\n');
+  assert.ok(process.memoryUsage().rss - before < 200 * 1024 ** 2);
+});
+
+test('a log that is no file is not read, and neither is one that a link leads to', { timeout: 20_000 }, async (t) => {
+  const log = createLog(t);
+  rmSync(log.path);
+  execFileSync('mkfifo', [log.path]);
+  await assert.rejects(read(log.path, ALL), /is not a regular file/);
+  await assert.rejects(read(log.path, ALL, 5), /is not a regular file/);
+  rmSync(log.path);
+  const other = createLog(t);
+  other.append([{ second: 1, stream: 'stdout', tag: 'F', text: 'of another' }]);
+  symlinkSync(other.path, log.path);
+  await assert.rejects(read(log.path, ALL), /is not a regular file/);
+  rmSync(log.folder, { recursive: true });
+  symlinkSync(other.folder, log.folder);
+  await assert.rejects(read(log.path, ALL), /ELOOP|ENOTDIR/);
+  rmSync(log.folder);
 });

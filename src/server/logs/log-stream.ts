@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { CutWish } from './line-cutter.ts';
 import { createLogCursor, type LogCursor, type LogSink } from './log-cursor.ts';
-import { createLogFiles, type LogFiles, type OpenLog } from './log-files.ts';
+import { createLogFiles, type LogFiles, type LogPlace, type OpenLog } from './log-files.ts';
 import { type Followed, followLog, listenTo, type Place, settle } from './log-follow.ts';
 import { findTailStart, type LogStart } from './log-tail.ts';
 import type { LogWatches } from './log-watch.ts';
@@ -17,6 +17,7 @@ export interface LogStreamDeps {
   readonly log: Logger;
   readonly buffers: ReadBuffers;
   readonly watches: LogWatches;
+  readonly place: LogPlace;
 }
 
 export interface LogStreamWish {
@@ -35,7 +36,7 @@ export async function streamLog(
   signal: AbortSignal,
 ): Promise<void> {
   const { follow, path } = wish;
-  const files = createLogFiles(path);
+  const files = createLogFiles(deps.place, path);
   const cursor = createLogCursor(deps, { cut: wish.cut, sink }, signal);
   using wake = follow && listenTo(deps.watches, path, follow);
   const place = await readWhatIsThere({ ...deps, files, cursor }, wish, signal);

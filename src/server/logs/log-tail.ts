@@ -1,7 +1,7 @@
 /** Finds where the last so many lines of a log begin, back through rotated and compressed files as far as needed. */
 import type { FileHandle } from 'node:fs/promises';
 import { endsJsonLine } from './json-cutter.ts';
-import { endsLine } from './line-cutter.ts';
+import { endsLine, LONGEST_RECORD } from './line-cutter.ts';
 import type { LogFiles, OpenLog } from './log-files.ts';
 import { unpack } from './unpack.ts';
 
@@ -26,6 +26,8 @@ export interface Tail {
 const NEWLINE = 10;
 const BRACE = 0x7b;
 const BLOCK = 64 * 1024;
+/** What is begun of a longer one when its rest comes: no record, so that it is not counted. */
+const OVERLONG = Buffer.from('-');
 
 export async function findTailStart(
   { files, current, size, older, lines }: Tail,
@@ -79,7 +81,7 @@ async function countLines(file: OpenLog, signal: AbortSignal): Promise<number> {
       if (endsALine(bytes, at, end)) lines += 1;
       at = end + 1;
     }
-    carry = Buffer.from(bytes.subarray(at));
+    carry = bytes.length - at > LONGEST_RECORD ? OVERLONG : Buffer.from(bytes.subarray(at));
   }
   return lines;
 }
@@ -115,8 +117,9 @@ async function tailOfPlain(
       }
       end = before;
     }
-    // A record that is larger than the block.
-    if (next === right) block *= 2;
+    // A record that is larger than the block; one that no runtime writes is stepped over.
+    if (next === right && block < LONGEST_RECORD) block *= 2;
+    else if (next === right) next = left;
     right = next;
   }
   return { lines };

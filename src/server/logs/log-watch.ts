@@ -1,5 +1,5 @@
 /** Tells readers of a log when there is more of it, and what became of its files: one watch for all readers of the same log. */
-import { statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { IN, type Inotify, type InotifyEvent } from '../../host/inotify.ts';
@@ -99,7 +99,7 @@ function note(
   if (mask & IN.movedTo) {
     remember(entry.seen, (set) => set.add(name));
     // Its number can be used again once it is gone, but not while a reader has it open.
-    const inode = statSync(join(place.folder, name), { throwIfNoEntry: false })?.ino;
+    const inode = lstatSync(join(place.folder, name), { throwIfNoEntry: false })?.ino;
     if (inode !== undefined) remember(entry.names, (map) => map.set(inode, name));
   }
 }

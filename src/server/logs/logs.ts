@@ -1,6 +1,7 @@
 /** The endpoints that give logs: of containers (`/containerLogs`) and of the node (`/logs/`). */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { GuardedFiles } from '../../host/guarded-files.ts';
 import type { Inotify } from '../../host/inotify.ts';
 import type { Route } from '../routes.ts';
 import type { ServedPods } from '../streams/served-pods.ts';
@@ -13,6 +14,7 @@ export interface LogDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly inotify: Inotify;
+  readonly files: GuardedFiles;
   readonly pods: ServedPods;
   readonly runtime: LoggingRuntime;
   /** What programs that are asked for logs inherit. */
@@ -21,12 +23,14 @@ export interface LogDeps {
 
 export interface LogConfig {
   readonly nodeLogs: NodeLogConfig;
-
+  /** `podLogsDir`. */
+  readonly podLogs: string;
   /** The gate PodLogsQuerySplitStreams. */
   readonly splitStreams: boolean;
 }
 
 export function createLogRoutes(deps: LogDeps, config: LogConfig): readonly Route[] {
-  const shared = { ...deps, buffers: createReadBuffers(), watches: createLogWatches(deps) };
+  const place = { files: deps.files, podLogs: config.podLogs };
+  const shared = { ...deps, place, buffers: createReadBuffers(), watches: createLogWatches(deps) };
   return [createContainerLogRoute({ ...shared, ...config }), createNodeLogRoute(deps, config.nodeLogs)];
 }

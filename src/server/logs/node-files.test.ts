@@ -4,8 +4,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { createFileCalls } from '../../host/file-calls.ts';
+import { createGuardedFiles } from '../../host/guarded-files.ts';
 import { openNodeFile } from './node-files.ts';
 
+const files = createGuardedFiles(createFileCalls());
 const place = mkdtempSync(join(tmpdir(), 'node-files-'));
 after(() => rmSync(place, { recursive: true }));
 const root = join(place, 'log');
@@ -47,7 +50,7 @@ for (const [path, expected] of [
   ['nothing', 'missing'],
 ] as const) {
   test(`${JSON.stringify(path.slice(0, 40))} is ${expected}`, { timeout: 20_000 }, async () => {
-    const found = await openNodeFile(root, path);
+    const found = await openNodeFile(files, root, path);
     if (found.kind !== 'file') {
       assert.equal(found.kind, expected);
       return;
@@ -59,8 +62,8 @@ for (const [path, expected] of [
 }
 
 test('folders are lists of names', async () => {
-  assert.deepEqual(await openNodeFile(root, 'pods'), { kind: 'folder', names: ['x/'] });
-  const top = await openNodeFile(root, '');
+  assert.deepEqual(await openNodeFile(files, root, 'pods'), { kind: 'folder', names: ['x/'] });
+  const top = await openNodeFile(files, root, '');
   assert.deepEqual(top, {
     kind: 'folder',
     names: ['a.log', 'away', 'containers/', 'folder-away', 'loop', 'pipe', 'pods/', 'proc', 'up'],

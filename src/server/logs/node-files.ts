@@ -1,7 +1,9 @@
-/** Files below the folder of the node's logs, and nothing else: links are followed only as long as they stay inside. */
-import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises';
+/** Files below the directory of the node's logs, and nothing else: links are followed only as long as they stay inside. */
+import { type FileHandle, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../../base/errors.ts';
+import { errnoName } from '../../host/file-calls.ts';
+import type { GuardedFiles } from '../../host/guarded-files.ts';
 
 export type NodeFile =
   | { readonly kind: 'file'; readonly handle: FileHandle; readonly size: number; readonly changedAt: number }
@@ -9,40 +11,45 @@ export type NodeFile =
   | { readonly kind: 'folder'; readonly names: readonly string[] }
   | { readonly kind: 'missing' };
 
-/** Not for writing, and never waiting for the other end of a pipe. */
-const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
-const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENXIO', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']);
+const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EXDEV', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']);
+const MOST_NAMES = 100_000;
 
-export async function openNodeFile(folder: string, path: string): Promise<NodeFile> {
+export async function openNodeFile(files: GuardedFiles, folder: string, path: string): Promise<NodeFile> {
   if (path.includes('\0')) return { kind: 'missing' };
   try {
     const root = await realpath(folder);
+    // Without links from here on: what is exchanged meanwhile is not followed any more.
     const real = await realpath(join(root, path));
     if (!isInside(root, real)) return { kind: 'missing' };
-    const handle = await open(real, FLAGS);
-    try {
-      return await describe(handle, root);
-    } catch (error) {
-      await handle.close();
-      throw error;
-    }
+    return (await listing(files, root, real)) ?? (await content(files, root, real));
   } catch (error) {
-    if (MISSING.has((error as NodeJS.ErrnoException).code ?? '')) return { kind: 'missing' };
+    // Pipes and devices are not there either.
+    if (MISSING.has(errnoName(error) ?? '') || codeOf(error) === 'invalid') return { kind: 'missing' };
     throw error;
   }
 }
 
 const isInside = (root: string, real: string): boolean => real === root || real.startsWith(`${root}/`);
 
-async function describe(handle: FileHandle, root: string): Promise<NodeFile> {
-  // What was opened counts, not what was there when its path was looked at.
-  const opened = await readlink(`/proc/self/fd/${handle.fd}`);
-  const stats = await handle.stat();
-  if (isInside(root, opened) && stats.isFile()) {
-    return { kind: 'file', handle, size: stats.size, changedAt: stats.mtimeMs };
+/** Undefined for what is no directory. */
+async function listing(files: GuardedFiles, root: string, real: string): Promise<NodeFile | undefined> {
+  try {
+    using folder = files.directory(root, real);
+    const names = await folder.names(MOST_NAMES);
+    return { kind: 'folder', names: names.map(({ name, isDirectory }) => (isDirectory ? `${name}/` : name)).sort() };
+  } catch (error) {
+    if (errnoName(error) === 'ENOTDIR') return undefined;
+    throw error;
   }
-  await handle.close();
-  if (!isInside(root, opened) || !stats.isDirectory()) return { kind: 'missing' };
-  const entries = await readdir(opened, { withFileTypes: true });
-  return { kind: 'folder', names: entries.map((entry) => `${entry.name}${entry.isDirectory() ? '/' : ''}`).sort() };
+}
+
+async function content(files: GuardedFiles, root: string, real: string): Promise<NodeFile> {
+  const handle = await files.open(root, real);
+  try {
+    const { size, mtimeMs } = await handle.stat();
+    return { kind: 'file', handle, size, changedAt: mtimeMs };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }

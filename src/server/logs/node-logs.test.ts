@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createSystemClock } from '../../base/clock.ts';
+import { createFileCalls } from '../../host/file-calls.ts';
+import { createGuardedFiles } from '../../host/guarded-files.ts';
 import type { Answer, Exchange } from '../routes.ts';
 import { createNodeLogRoute } from './node-logs.ts';
 
@@ -26,7 +28,11 @@ writeFileSync(join(folder, 'digits'), '0123456789');
 
 const routeOf = (query: boolean) =>
   createNodeLogRoute(
-    { clock: createSystemClock(), environment: { PATH: `${programs}:/usr/bin:/bin` } },
+    {
+      clock: createSystemClock(),
+      files: createGuardedFiles(createFileCalls()),
+      environment: { PATH: `${programs}:/usr/bin:/bin` },
+    },
     { folder, query },
   );
 const routes = { on: routeOf(true), off: routeOf(false) };

@@ -1,4 +1,5 @@
 /** `/logs/`: files of the node's logs, and, where it is switched on, the query of services by the journal or by their files. */
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { basename } from 'node:path';
 import { createGzip } from 'node:zlib';
@@ -6,6 +7,7 @@ import { invalid } from '../../api/field-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { withDeadline } from '../../base/signal.ts';
+import type { GuardedFiles } from '../../host/guarded-files.ts';
 import { streamProgram } from '../../host/streamed-program.ts';
 import { type Exchange, errorPage, type Route } from '../routes.ts';
 import { type NodeFile, openNodeFile } from './node-files.ts';
@@ -22,6 +24,7 @@ import { createResponseWriter, type WriteResponse } from './write-response.ts';
 
 export interface NodeLogDeps {
   readonly clock: Clock;
+  readonly files: GuardedFiles;
   /** What programs inherit. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -57,7 +60,7 @@ async function answerLogs(deps: NodeLogDeps, config: NodeLogConfig, exchange: Ex
     return;
   }
   if (parsed.kind === 'none') {
-    await giveFile(config.folder, path, exchange);
+    await giveFile(deps, config.folder, path, exchange);
     return;
   }
   if (path !== '') {
@@ -69,11 +72,16 @@ async function answerLogs(deps: NodeLogDeps, config: NodeLogConfig, exchange: Ex
   const errors = validateNodeLogQuery(query);
   if (errors.length > 0) exchange.answer(errorPage(406, joinErrors(errors)));
   else if (file === undefined) await answerQuery(deps, config.folder, query, exchange);
-  else await giveQueriedFile(config.folder, file.replaceAll('\\', '/'), exchange);
+  else await giveQueriedFile(deps, config.folder, file.replaceAll('\\', '/'), exchange);
 }
 
-async function giveQueriedFile(folder: string, file: string, exchange: Exchange): Promise<void> {
-  const found = await openNodeFile(folder, file);
+async function giveQueriedFile(
+  { files }: NodeLogDeps,
+  folder: string,
+  file: string,
+  exchange: Exchange,
+): Promise<void> {
+  const found = await openNodeFile(files, folder, file);
   if (found.kind === 'missing') {
     const problem = invalid('query', [file], `statat ${file}: no such file or directory`);
     exchange.answer(errorPage(406, joinErrors([problem])));
@@ -82,12 +90,12 @@ async function giveQueriedFile(folder: string, file: string, exchange: Exchange)
   await give(found, basename(file), exchange);
 }
 
-async function giveFile(folder: string, path: string, exchange: Exchange): Promise<void> {
+async function giveFile({ files }: NodeLogDeps, folder: string, path: string, exchange: Exchange): Promise<void> {
   if (path.split('/').includes('..')) {
     exchange.answer(errorPage(400, 'invalid URL path'));
     return;
   }
-  const found = await openNodeFile(folder, path);
+  const found = await openNodeFile(files, folder, path);
   if (found.kind === 'folder' && path !== '' && !path.endsWith('/')) {
     exchange.answer({ status: 301, headers: { Location: `${encodeURIComponent(basename(path))}/` } });
     return;
@@ -130,17 +138,17 @@ async function giveContent(
     'Last-Modified': httpDate(changedAt),
     ...(range && { 'Content-Range': `bytes ${from}-${to - 1}/${size}` }),
   });
+  const writer = createResponseWriter(response);
   if (to > from) {
     // Not more than was promised, although the file may grow.
     const content = handle.createReadStream({ start: from, end: to - 1, autoClose: false, signal });
-    const write = createResponseWriter(response);
-    for await (const bytes of content as AsyncIterable<Buffer>) await write(bytes);
+    for await (const bytes of content as AsyncIterable<Buffer>) await writer.write(bytes);
   }
-  response.end();
+  writer.end();
 }
 
 async function answerQuery(
-  { clock, environment }: NodeLogDeps,
+  { clock, environment, files }: NodeLogDeps,
   folder: string,
   query: NodeLogQuery,
   { request, response, signal }: Exchange,
@@ -153,32 +161,35 @@ async function answerQuery(
     ...(isPacked && { 'Content-Encoding': 'gzip' }),
   });
   const output = openOutput(response, isPacked);
-  const search = { environment, folder, write: output.write, signal: limit.signal };
+  const search = { environment, files, folder, write: output.write, signal: limit.signal };
   await copyLogs(search, query);
   await output.end();
 }
 
 function openOutput(response: ServerResponse, isPacked: boolean): { write: WriteResponse; end(): Promise<void> } {
-  const write = createResponseWriter(response);
-  if (!isPacked) return { write, end: async () => void response.end() };
+  const { write, end } = createResponseWriter(response);
+  if (!isPacked) return { write, end: async () => end() };
   const packer = createGzip({ level: 1 });
   const sent = (async () => {
     for await (const bytes of packer as AsyncIterable<Buffer>) await write(bytes);
   })();
+  // Whoever writes or ends finds out; until then it is nobody's error.
+  sent.catch(() => undefined);
   return {
-    write: (bytes) => {
-      if (!packer.write(bytes)) return new Promise((resolve) => packer.once('drain', resolve));
+    write: async (bytes) => {
+      if (!packer.write(bytes)) await Promise.race([once(packer, 'drain'), sent]);
     },
     end: async () => {
       packer.end();
       await sent;
-      response.end();
+      end();
     },
   };
 }
 
 interface Search {
   readonly environment: NodeLogDeps['environment'];
+  readonly files: GuardedFiles;
   readonly folder: string;
   readonly write: WriteResponse;
   readonly signal: AbortSignal;
@@ -217,9 +228,9 @@ async function journalUnits({ environment, signal }: Search): Promise<string> {
   return code === 0 ? Buffer.concat(parts).toString() : '';
 }
 
-async function copyFile({ folder, write, signal }: Search, service: string): Promise<string | undefined> {
+async function copyFile({ files, folder, write, signal }: Search, service: string): Promise<string | undefined> {
   for (const path of logFilesOf(service)) {
-    const found = await openNodeFile(folder, path);
+    const found = await openNodeFile(files, folder, path);
     if (found.kind !== 'file') continue;
     const content = found.handle.createReadStream({ signal });
     for await (const bytes of content as AsyncIterable<Buffer>) await write(bytes);
