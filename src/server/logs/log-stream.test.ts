@@ -272,8 +272,15 @@ test('a follower that starts at the end gets only what comes, at once, and nothi
     got += bytes.toString();
     wake();
   };
-  const done = streamLog(deps, { path: log.path, cut: ALL, tailLines: 0, follow: life.followed }, sink, never);
-  await clock.sleep(50, never);
+  // Asked for the first time when what was there before has been read, or left out.
+  const following = Promise.withResolvers<void>();
+  const isRunning = () => {
+    following.resolve();
+    return life.followed.isRunning();
+  };
+  const follow = { ...life.followed, isRunning };
+  const done = streamLog(deps, { path: log.path, cut: ALL, tailLines: 0, follow }, sink, never);
+  await following.promise;
   const from = clock.mono();
   log.append([entry('one')]);
   await until('one\n');
