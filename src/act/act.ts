@@ -2,19 +2,22 @@
  * The front door of the actions: carries out what a plan says, in its order, one file for each kind of action. What came of it
  * is a value; only an interruption (the pod must go, the kubelet stops, the runtime is away) is thrown.
  */
+
 import type { ContainerId, PodUid, SandboxId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { allContainers } from '../api/pod-traits.ts';
 import { assertNever } from '../base/assert-never.ts';
 import { describeError } from '../base/errors.ts';
+import type { MountedVolumes } from '../model/mounted-volume.ts';
+import type { Observation } from '../model/observation.ts';
+import type { Action } from '../model/plan.ts';
+import type { PodIdentity } from '../model/pod-identity.ts';
 import { containerGrace } from '../plan/grace.ts';
-import type { Observation } from '../plan/observation.ts';
-import type { Action } from '../plan/plan.ts';
 import { roleOf } from '../plan/roles.ts';
 import { claimsProblem } from './claims.ts';
 import { type ContainerStartDeps, type StartOutcome, startContainer } from './container-start.ts';
 import { cleanUpPod } from './pod-clean-up.ts';
-import type { CgroupsPort, MountedVolumes, RuntimePort, Turn, VolumesPort } from './ports.ts';
+import type { CgroupsPort, RuntimePort, Turn, VolumesPort } from './ports.ts';
 import { createSandbox } from './sandbox-create.ts';
 import { createStops, type Stops } from './stops.ts';
 
@@ -52,12 +55,6 @@ export interface Act {
   cleanUp(pod: PodIdentity, signal: AbortSignal): Promise<void>;
   /** Lets go of what only a running pod needs. */
   release(pod: PodIdentity, signal: AbortSignal): Promise<void>;
-}
-
-export interface PodIdentity {
-  readonly uid: PodUid;
-  readonly name: string;
-  readonly namespace: string;
 }
 
 type Start = Extract<Action, { kind: 'container-start' }>;

@@ -6,23 +6,15 @@ import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { linkSignal } from '../base/signal.ts';
+import type { RecordPodEvent } from '../model/event.ts';
+import type { ImageWait, ReadyImage } from '../model/image.ts';
+import type { MountedVolumes } from '../model/mounted-volume.ts';
 import { fieldPathOf } from '../plan/roles.ts';
 import type { PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import { interruptionOf, runtimeMessage } from './interruption.ts';
 import type { PodDirectories } from './pod-directories.ts';
-import type {
-  HooksPort,
-  ImagesPort,
-  ImageWait,
-  LogsPort,
-  MountedVolumes,
-  ReadyImage,
-  RecordEvent,
-  RequestsPort,
-  RuntimePort,
-  Turn,
-} from './ports.ts';
+import type { HooksPort, ImagesPort, LogsPort, RequestsPort, RuntimePort, Turn } from './ports.ts';
 
 const PRESENT_WITHIN_MS = 50;
 
@@ -34,7 +26,7 @@ export interface ContainerStartDeps {
   readonly hooks: HooksPort;
   readonly directories: PodDirectories;
   readonly logs: LogsPort;
-  readonly record: RecordEvent;
+  readonly record: RecordPodEvent;
 }
 
 export interface ContainerStart {

@@ -4,8 +4,8 @@ import type { Lifecycle } from '../api/container.ts';
 import { containerId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import type { PodEvent } from '../model/event.ts';
 import { type ContainerStop, stopContainer } from './container-stop.ts';
-import type { PodEvent } from './ports.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const PAUSE: Lifecycle = { preStop: { sleep: { seconds: 4 } } };

@@ -10,15 +10,16 @@ import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import { linkSignal } from '../base/signal.ts';
+import type { RecordPodEvent } from '../model/event.ts';
 import { MINIMUM_GRACE_SECONDS } from '../plan/grace.ts';
 import { fieldPathOf } from '../plan/roles.ts';
-import type { HooksPort, RecordEvent, RuntimePort } from './ports.ts';
+import type { HooksPort, RuntimePort } from './ports.ts';
 
 export interface ContainerStopDeps {
   readonly clock: Clock;
   readonly runtime: { readonly containers: Pick<RuntimePort['containers'], 'stop'> };
   readonly hooks: HooksPort;
-  readonly record: RecordEvent;
+  readonly record: RecordPodEvent;
 }
 
 export interface ContainerStop {

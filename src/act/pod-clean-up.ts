@@ -1,5 +1,7 @@
 /** Takes away what the node still has of a pod that is over, in an order that leaves nothing behind if it is cut off. */
-import type { ActDeps, PodIdentity } from './act.ts';
+
+import type { PodIdentity } from '../model/pod-identity.ts';
+import type { ActDeps } from './act.ts';
 
 export type CleanUpDeps = Pick<ActDeps, 'volumes' | 'cgroups' | 'directories' | 'logs'>;
 

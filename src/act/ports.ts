@@ -1,7 +1,12 @@
 /** What actions need of other parts: each port is the little that is used here. */
-import type { Container, LifecycleHandler } from '../api/container.ts';
+
+import type { Container } from '../api/container.ts';
 import type { ContainerId, PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import type { Hook } from '../model/hook.ts';
+import type { ImageAnswer, PullPolicy } from '../model/image.ts';
+import type { VolumesOutcome } from '../model/mounted-volume.ts';
+import type { ContainerRequest, ContainerRequestInput, SandboxRequest } from '../model/runtime-request.ts';
 import type { ContainerConfig, PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 
@@ -35,41 +40,6 @@ export interface RequestsPort {
   hostsFile(pod: Pod, podIps: readonly string[]): Promise<{ ok: true; value: string } | { ok: false; problem: string }>;
 }
 
-export type SandboxRequest =
-  | {
-      readonly kind: 'ready';
-      readonly config: Init<PodSandboxConfig>;
-      readonly runtimeHandler: string;
-      readonly warnings: readonly { readonly reason: string; readonly message: string }[];
-    }
-  | { readonly kind: 'problem'; readonly message: string };
-
-export interface ContainerRequestInput {
-  readonly pod: Pod;
-  readonly container: Container;
-  readonly attempt: number;
-  readonly image: ReadyImage;
-  readonly podIps: readonly string[];
-  readonly podDirectory: string;
-  /** The pod's volumes by name; those that the runtime mounts are missing. */
-  readonly volumes: MountedVolumes;
-  /** What the runtime calls the images that are mounted as volumes, by name of the volume. */
-  readonly imageVolumes: ReadonlyMap<string, string>;
-  readonly terminationLog: string | undefined;
-  /** The running container whose processes an ephemeral one wants to see. */
-  readonly targetId: ContainerId | undefined;
-}
-
-export type ContainerRequest =
-  | { readonly kind: 'ready'; readonly config: Init<ContainerConfig> }
-  | { readonly kind: 'problem'; readonly reason: string; readonly message: string };
-
-export interface ReadyImage {
-  /** What the runtime calls the image. */
-  readonly imageRef: string;
-  readonly user: { readonly uid: number | undefined; readonly username: string };
-}
-
 export interface ImagesPort {
   /** Rejects with the signal's reason as soon as it aborts. */
   ensure(wish: {
@@ -81,18 +51,9 @@ export interface ImagesPort {
   ensureVolume(wish: {
     readonly pod: Pod;
     readonly image: string;
-    readonly policy: 'Always' | 'IfNotPresent' | 'Never';
+    readonly policy: PullPolicy;
     readonly signal: AbortSignal;
   }): Promise<ImageAnswer>;
-}
-
-export type ImageAnswer = ({ readonly kind: 'ready' } & ReadyImage) | ImageWait;
-
-export interface ImageWait {
-  readonly kind: 'waiting';
-  readonly reason: string;
-  readonly message: string;
-  readonly retryAt: number;
 }
 
 export interface HooksPort {
@@ -100,46 +61,15 @@ export interface HooksPort {
   run(hook: Hook, signal: AbortSignal): Promise<string | undefined>;
 }
 
-export interface Hook {
-  readonly kind: 'postStart' | 'preStop';
-  readonly handler: LifecycleHandler;
-  readonly pod: Pod;
-  readonly container: Container;
-  readonly containerId: ContainerId;
-  readonly podIps: readonly string[];
-}
-
-export interface PodEvent {
-  readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
-  readonly container?: string;
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
-
-export type RecordEvent = (event: PodEvent) => void;
-
 export interface CgroupsPort {
   ensure(pod: Pod): Promise<void>;
   remove(uid: PodUid): Promise<void>;
 }
 
-/** By name of the volume. */
-export type MountedVolumes = ReadonlyMap<
-  string,
-  { readonly hostPath: string; readonly readOnly?: boolean; readonly selinuxRelabel?: boolean }
->;
-
 export interface VolumesPort {
   /** What volumes need from elsewhere is fetched while other things are made. */
   foresee(pod: Pod, signal: AbortSignal): void;
-  ensure(
-    pod: Pod,
-    signal: AbortSignal,
-  ): Promise<
-    | { readonly kind: 'ready'; readonly mounts: MountedVolumes }
-    | { readonly kind: 'waiting'; readonly reason: string; readonly message: string }
-  >;
+  ensure(pod: Pod, signal: AbortSignal): Promise<VolumesOutcome>;
   cleanUp(uid: PodUid, signal: AbortSignal): Promise<void>;
 }
 

@@ -4,14 +4,15 @@ import type { SandboxId } from '../api/ids.ts';
 import { sandboxId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { describeError } from '../base/errors.ts';
+import type { RecordPodEvent } from '../model/event.ts';
 import { interruptionOf } from './interruption.ts';
-import type { LogsPort, RecordEvent, RequestsPort, RuntimePort, Turn } from './ports.ts';
+import type { LogsPort, RequestsPort, RuntimePort, Turn } from './ports.ts';
 
 export interface SandboxCreateDeps {
   readonly runtime: { readonly sandboxes: Pick<RuntimePort['sandboxes'], 'run'> };
   readonly requests: Pick<RequestsPort, 'sandbox'>;
   readonly logs: Pick<LogsPort, 'ensurePod'>;
-  readonly record: RecordEvent;
+  readonly record: RecordPodEvent;
 }
 
 export interface SandboxCreate {

@@ -6,7 +6,7 @@ import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from '../act/po
 import type { Pod } from '../api/pod.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import type { Cgroups } from '../host/cgroups.ts';
-import type { Action } from '../plan/plan.ts';
+import type { Action } from '../model/plan.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createWorkMetrics } from '../telemetry/metrics-work.ts';
 import {

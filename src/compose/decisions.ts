@@ -2,7 +2,7 @@
 import type { Pod } from '../api/pod.ts';
 import { allContainers } from '../api/pod-traits.ts';
 import type { Config } from '../config/config.ts';
-import type { Observation } from '../plan/observation.ts';
+import type { Observation } from '../model/observation.ts';
 import type { BackOffSettings } from '../plan/snapshot.ts';
 import type { DecisionInputs } from '../pods/worker-deps.ts';
 import { findGarbage, shareOfDead } from '../runtime/rules/garbage.ts';

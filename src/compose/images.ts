@@ -2,10 +2,10 @@
 import type { RequestsPort } from '../act/ports.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Config } from '../config/config.ts';
-import type { RecordEvent } from '../events/events.ts';
 import { readDiskSpace } from '../host/disk.ts';
 import { createImages, type Images, type ImagesDeps, imagesConfig } from '../images/images.ts';
 import type { CredentialObjects } from '../images/ports.ts';
+import type { RecordEvent } from '../model/event.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import type { PartDeps } from './compose.ts';
 

@@ -2,8 +2,8 @@
 import { parseQuantity, quantityValue } from '../api/quantity.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Config } from '../config/config.ts';
+import type { PodView } from '../model/pod-view.ts';
 import { CONTAINER_LOGS_DIRECTORY } from '../node/data-directories.ts';
-import type { PodView } from '../pods/view.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import { createLogs, type Logs } from '../runtime/logs/logs.ts';
 import { createLogRotation } from '../runtime/logs/rotation.ts';

@@ -5,8 +5,8 @@ import type { Config } from '../config/config.ts';
 import { KUBERNETES_VERSION, PROGRAM_VERSION } from '../config/version.ts';
 import { cgroupVersion } from '../host/machine.ts';
 import { readOwnProcess } from '../host/own-process.ts';
+import type { PodNews, PodView } from '../model/pod-view.ts';
 import type { Pods } from '../pods/pods.ts';
-import type { PodNews, PodView } from '../pods/view.ts';
 import type { EventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createLoopMetrics } from '../telemetry/metrics-loops.ts';
@@ -155,7 +155,7 @@ function countedPod({ uid, pod, step, observation, startedAt, ended, deleted }: 
   return {
     uid,
     isStatic: isStaticPod(pod),
-    lifecycle: step === 'syncing' ? 'sync' : step,
+    step,
     isDesired: !deleted,
     hasRunningSandbox: observation.sandboxes.some(({ ready }) => ready),
     ephemeralContainers: spec.ephemeralContainers?.length ?? 0,

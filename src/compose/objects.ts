@@ -7,9 +7,10 @@ import type { ConfigMap, Secret, StoredMeta } from '../api/referenced-objects.ts
 import { CodedError, describeError } from '../base/errors.ts';
 import type { Config } from '../config/config.ts';
 import { createApiSink } from '../events/api-sink.ts';
-import type { EventsDeps, RecordEvent } from '../events/events.ts';
+import type { EventsDeps } from '../events/events.ts';
 import type { CredentialObjects } from '../images/ports.ts';
 import type { Kube } from '../kube/kube.ts';
+import type { RecordEvent } from '../model/event.ts';
 import { createObjects, type ObjectAnswer, type Objects } from '../objects/objects.ts';
 import type { Pods } from '../pods/pods.ts';
 import type { ObjectsPort } from '../runtime/requests.ts';

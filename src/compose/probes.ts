@@ -2,8 +2,8 @@
 import type { Container } from '../api/container.ts';
 import type { PodUid } from '../api/ids.ts';
 import { KUBERNETES_VERSION } from '../config/version.ts';
-import type { RecordEvent } from '../events/events.ts';
 import { createProcesses } from '../host/processes.ts';
+import type { RecordEvent } from '../model/event.ts';
 import { createHooks, createProbes, type ProbesDeps } from '../probes/probes.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import { expandAll } from '../runtime/spec/environment.ts';

@@ -10,7 +10,7 @@ import { createKernelFiles } from '../host/kernel-files.ts';
 import { cpuTopology, memoryBytes, onlineCpus } from '../host/machine.ts';
 import { readMountTable } from '../host/mount-table.ts';
 import { readOwnProcess } from '../host/own-process.ts';
-import type { PodView } from '../pods/view.ts';
+import type { PodView } from '../model/pod-view.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import { podLogDirectory } from '../runtime/spec/sandbox.ts';

@@ -1,10 +1,10 @@
 /** The statuses of pods, from what their workers publish. */
 
 import type { Config } from '../config/config.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { ProbeResults } from '../plan/snapshot.ts';
+import type { Plan } from '../model/plan.ts';
+import type { PodNews } from '../model/pod-view.ts';
+import type { ProbeResults } from '../model/probe-results.ts';
 import { RESIZE_REFUSED } from '../pods/rules/allocation.ts';
-import type { PodNews } from '../pods/view.ts';
 import type { Handlers } from '../runtime/handlers.ts';
 import type { StatusGates } from '../status/rules/status-input.ts';
 import { createStatus, type PodStatusChange, type Statuses } from '../status/status.ts';

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { createSilentLogger, type Logger, type LogValues } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
-import { createEvents, type EventInput, type EventsConfig, type EventsDeps } from './events.ts';
+import type { EventInput } from '../model/event.ts';
+import { createEvents, type EventsConfig, type EventsDeps } from './events.ts';
 
 const pod = { uid: 'u1', name: 'web', namespace: 'default' };
 const config: EventsConfig = { nodeName: 'node1', remember: 100, perSecond: 0, burst: 1 };

@@ -2,45 +2,17 @@
  * What happened to a pod or to this node, for people to read. The front door: everybody records here, and from here it goes to
  * the log, to a bounded store in memory and, where there is one, to a sink such as the API server.
  */
+
 import { isDnsSubdomain } from '../api/names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import { createListeners } from '../base/listeners.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
+import type { EventInput, RecordEvent } from '../model/event.ts';
 import { createPacedSink, type PacedSinkDeps } from './paced-sink.ts';
 import { boundTexts, createCorrelator, type Event, type InvolvedObject } from './rules/correlation.ts';
 import { createRecentMap } from './rules/recent-map.ts';
-
-export type EventType = 'Normal' | 'Warning';
-
-export interface EventPod {
-  readonly uid: string;
-  readonly name: string;
-  readonly namespace: string;
-  readonly resourceVersion?: string;
-}
-
-interface EventText {
-  readonly type: EventType;
-  /** One word, such as `Pulled`: programs look for it. */
-  readonly reason: string;
-  readonly message: string;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
-
-export type EventInput = EventText &
-  (
-    | {
-        readonly pod: EventPod;
-        /** The part of the pod that is meant, such as `spec.containers{web}`. */
-        readonly container?: string;
-      }
-    | { readonly node: true }
-  );
-
-/** Takes note and returns at once; never throws. */
-export type RecordEvent = (event: EventInput) => void;
 
 /** As it is counted and shown. */
 export type RecordedEvent = Event;

@@ -1,12 +1,15 @@
 /** Makes sure that the image of a container is on the machine and that its pod may use it. */
+
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import type { EventText, RecordEvent } from '../model/event.ts';
+import type { ImageAnswer, PullPolicy } from '../model/image.ts';
 import type { Image, PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import type { Credentials } from './credentials.ts';
 import { isInterruption, runtimeText } from './failures.ts';
-import type { ImageEvent, ImageRuntime, RecordEvent } from './ports.ts';
+import type { ImageRuntime } from './ports.ts';
 import type { PullProgress } from './progress.ts';
 import type { PullRecords } from './pull-records.ts';
 import type { PullOutcome, Pulls } from './pulls.ts';
@@ -22,22 +25,6 @@ import {
   needsVerification,
   type Verification,
 } from './rules/verification.ts';
-
-export type ImageAnswer =
-  | {
-      readonly kind: 'ready';
-      /** What the runtime calls the image. */
-      readonly imageRef: string;
-      /** Whom the image wants to run as: a number, or a name to look up inside it. */
-      readonly user: { readonly uid: number | undefined; readonly username: string };
-    }
-  | {
-      readonly kind: 'waiting';
-      readonly reason: string;
-      readonly message: string;
-      /** Wall clock, milliseconds. It is about this image only: another one may be tried at once. */
-      readonly retryAt: number;
-    };
 
 export interface EnsureDeps {
   readonly clock: Clock;
@@ -59,7 +46,7 @@ export interface EnsureDeps {
 
 export interface EnsureReport {
   readonly podUid: string;
-  readonly policy: string;
+  readonly policy: PullPolicy;
   /** Undefined where it ended before that was known. */
   readonly present: boolean | undefined;
   readonly pullRequired: boolean | undefined;
@@ -73,7 +60,7 @@ export interface Wish {
   readonly pod: Pod;
   /** As the pod names it. */
   readonly image: string;
-  readonly policy: 'Always' | 'IfNotPresent' | 'Never';
+  readonly policy: PullPolicy;
   /** The part of the pod that events are about; undefined for the whole pod. */
   readonly fieldPath: string | undefined;
 }
@@ -306,7 +293,7 @@ class Attempt {
     return `${this.#wish.pod.metadata.uid}_${this.#wish.image}`;
   }
 
-  #tell(event: ImageEvent): void {
+  #tell(event: EventText): void {
     const { pod, fieldPath } = this.#wish;
     this.#deps.record({ pod: pod.metadata, ...(fieldPath === undefined ? {} : { container: fieldPath }), ...event });
   }

@@ -6,9 +6,10 @@ import type { Logger } from '../base/logger.ts';
 import { linkSignal } from '../base/signal.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit } from '../base/wake.ts';
+import type { RecordEvent } from '../model/event.ts';
 import type { Image } from '../wire/gen/cri-runtime-v1.ts';
 import { isInterruption } from './failures.ts';
-import type { Disk, ImageRuntime, RecordEvent } from './ports.ts';
+import type { Disk, ImageRuntime } from './ports.ts';
 import {
   type Candidate,
   type GarbageSettings,

@@ -6,15 +6,17 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { Config } from '../config/config.ts';
+import type { RecordEvent } from '../model/event.ts';
+import type { ImageAnswer, PullPolicy } from '../model/image.ts';
 import { fieldPathOf } from '../plan/roles.ts';
 import type { Image, PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import { type CredentialPluginSettings, openCredentialPlugins } from './credential-plugins.ts';
 import { type CredentialPlugins, type Credentials, createCredentials } from './credentials.ts';
 import { createDockerConfigFiles } from './docker-config-files.ts';
-import { createEnsure, type EnsureReport, type ImageAnswer } from './ensure.ts';
+import { createEnsure, type EnsureReport } from './ensure.ts';
 import { createGarbage } from './garbage.ts';
-import type { CredentialObjects, Disk, ImageRuntime, RecordEvent, Surroundings } from './ports.ts';
+import type { CredentialObjects, Disk, ImageRuntime, Surroundings } from './ports.ts';
 import { createPullProgress, type PullProgress } from './progress.ts';
 import { createPullRecords } from './pull-records.ts';
 import { createPulls, type PullSettings } from './pulls.ts';
@@ -76,7 +78,7 @@ export interface Images {
   ensureVolume(wish: {
     readonly pod: Pod;
     readonly image: string;
-    readonly policy: 'Always' | 'IfNotPresent' | 'Never';
+    readonly policy: PullPolicy;
     readonly signal: AbortSignal;
   }): Promise<ImageAnswer>;
   /** As of the last look, at most some minutes ago. */

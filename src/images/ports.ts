@@ -29,24 +29,6 @@ export interface PullRequest {
   readonly sandboxConfig?: Init<PodSandboxConfig> | undefined;
 }
 
-export interface ImageEvent {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
-
-/** About a container of a pod, or about this node. */
-export type RecordEvent = (
-  event: ImageEvent &
-    (
-      | {
-          readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
-          readonly container?: string;
-        }
-      | { readonly node: true }
-    ),
-) => void;
-
 /** A secret of type `kubernetes.io/dockerconfigjson` or `kubernetes.io/dockercfg`. */
 export interface PullSecret {
   readonly uid: string;

@@ -6,11 +6,11 @@ import { CodedError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
+import type { EventText } from '../model/event.ts';
 import type { StatusResponse } from '../wire/gen/cri-runtime-v1.ts';
 import { createAddressBook } from './address-book.ts';
 import { createFakeApi } from './fake-api.ts';
 import { createNode, type NodeConfig, type NodeFacts } from './node.ts';
-import type { NodeEvent } from './rules/compute-node.ts';
 
 const START = Date.parse('2026-11-15T10:00:00Z');
 const FREE = { memory: false, disk: false, pid: false };
@@ -22,7 +22,7 @@ const settle = async () => {
 function setUp(change: Partial<NodeConfig> = {}) {
   const clock = createManualClock(START);
   const api = createFakeApi();
-  const events: NodeEvent[] = [];
+  const events: EventText[] = [];
   const cidrs: string[] = [];
   const runtime = { up: true, network: true };
   const facts = { pressure: FREE, problems: { parts: [] as string[], storage: undefined, shutdown: undefined } };

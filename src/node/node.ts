@@ -12,13 +12,14 @@ import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { Kube } from '../kube/kube.ts';
+import type { EventText, RecordNodeEvent } from '../model/event.ts';
 import type { Image } from '../wire/gen/cri-runtime-v1.ts';
 import type { AddressBook } from './address-book.ts';
 import { createImageList } from './image-list.ts';
 import { keepLease } from './lease.ts';
 import { createOwnNode } from './own-node.ts';
 import { createReporting } from './reporting.ts';
-import type { NodeEvent, NodeSnapshot } from './rules/compute-node.ts';
+import type { NodeSnapshot } from './rules/compute-node.ts';
 import type { Pressure } from './rules/conditions.ts';
 import type { NodeIdentity } from './rules/initial-node.ts';
 import type { MachineIdentity } from './rules/node-info.ts';
@@ -33,7 +34,7 @@ export interface NodeDeps {
   readonly random: () => number;
   readonly kube: NodeKube;
   readonly runtime: NodeRuntime;
-  readonly record: (event: NodeEvent & { readonly node: true }) => void;
+  readonly record: RecordNodeEvent;
   readonly addresses: AddressBook;
   readonly facts: NodeFacts;
   /** Told of the steps of a new node: for metrics. */
@@ -104,7 +105,7 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
   const log = deps.log.named('node');
   const { name } = config.identity;
   const bit = createWakeBit();
-  const record = (event: NodeEvent) => deps.record({ ...event, node: true });
+  const record = (event: EventText) => deps.record({ ...event, node: true });
   const ownNode = createOwnNode({ kube, clock, supervisor }, name);
   const warnings = createWarnings({ clock, log, record });
   const runtime = createRuntimeState({ clock, log, supervisor, runtime: deps.runtime, onChange: bit.wake });

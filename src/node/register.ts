@@ -5,14 +5,9 @@ import { nodeCondition } from '../api/node.ts';
 import { codeOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { KubeClient } from '../kube/kube.ts';
+import type { EventText } from '../model/event.ts';
 import type { OwnNode } from './own-node.ts';
-import {
-  type ComputedNode,
-  computeNode,
-  type NodeEvent,
-  type NodeSnapshot,
-  statusEvent,
-} from './rules/compute-node.ts';
+import { type ComputedNode, computeNode, type NodeSnapshot, statusEvent } from './rules/compute-node.ts';
 import { initialNode, type NodeIdentity } from './rules/initial-node.ts';
 import { computeNodePatch } from './rules/node-patch.ts';
 import { reconcileNode } from './rules/reconcile.ts';
@@ -24,7 +19,7 @@ export interface RegistrationDeps {
   readonly random: () => number;
   readonly client: KubeClient;
   readonly ownNode: OwnNode;
-  readonly record: (event: NodeEvent) => void;
+  readonly record: (event: EventText) => void;
   readonly warnings: Warnings;
   readonly snapshot: (signal: AbortSignal) => Promise<NodeSnapshot>;
   /** Waits so long, or until there is news such as an API server that answers again. */

@@ -5,9 +5,10 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Kube } from '../kube/kube.ts';
+import type { EventText } from '../model/event.ts';
 import { isConnectionFailure, isRefusal } from './failures.ts';
 import type { OwnNode } from './own-node.ts';
-import { computeNode, type NodeEvent, type NodeSnapshot, statusEvent } from './rules/compute-node.ts';
+import { computeNode, type NodeSnapshot, statusEvent } from './rules/compute-node.ts';
 import { computeNodePatch, nodeHasChanged } from './rules/node-patch.ts';
 
 export interface NodeStatusDeps {
@@ -16,7 +17,7 @@ export interface NodeStatusDeps {
   readonly random: () => number;
   readonly kube: Pick<Kube, 'heartbeats' | 'reconnect'>;
   readonly ownNode: OwnNode;
-  readonly record: (event: NodeEvent) => void;
+  readonly record: (event: EventText) => void;
   readonly snapshot: (signal: AbortSignal) => Promise<NodeSnapshot>;
   readonly setPodCidr: (podCidr: string, signal: AbortSignal) => Promise<void>;
 }
@@ -128,7 +129,7 @@ function createNews({ log, record }: NodeStatusDeps, nodeName: string) {
   let unschedulable = false;
   let rebootTold = false;
   return {
-    tell: (events: readonly NodeEvent[]): void => {
+    tell: (events: readonly EventText[]): void => {
       for (const event of events) {
         if (event.reason === 'Rebooted' && rebootTold) continue;
         if (event.reason === 'Rebooted') rebootTold = true;

@@ -1,7 +1,7 @@
 /** Warnings that nobody should miss and nobody wants every ten seconds: in the log and as events, each kind now and then. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import type { NodeEvent } from './rules/compute-node.ts';
+import type { EventText } from '../model/event.ts';
 
 export interface Warnings {
   /** `problem` undefined: it is over. */
@@ -15,7 +15,7 @@ const OVER_AFTER_MS = 2 * 60_000;
 export function createWarnings(deps: {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly record: (event: NodeEvent) => void;
+  readonly record: (event: EventText) => void;
 }): Warnings {
   const known = new Map<string, { readonly toldAt: number; readonly seenAt: number }>();
   return {

@@ -2,6 +2,7 @@
  * What the API server has that pods here refer to: secrets, config maps, tokens, services, runtime classes, trust bundles and
  * certificates. The front door.
  */
+
 import { apiPath } from '../api/api-path.ts';
 import type { LabelSelector } from '../api/meta.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
@@ -14,6 +15,7 @@ import { createListeners } from '../base/listeners.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { Kube, KubeClient } from '../kube/kube.ts';
+import type { ServiceView } from '../model/service.ts';
 import { createFetchedObjects } from './fetched-objects.ts';
 import { CONFIG_MAPS, type KeepableObject, type KeptObjects, type ObjectKind, SECRETS } from './kept-objects.ts';
 import { createListed } from './listed.ts';
@@ -80,13 +82,6 @@ export interface ObjectChange {
   readonly namespace: string;
   /** Of a pod certificate: the pod's. */
   readonly name: string;
-}
-
-export interface ServiceView {
-  readonly name: string;
-  readonly namespace: string;
-  readonly clusterIp: string;
-  readonly ports: readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
 }
 
 /** Questions that the API server can't answer now throw a CodedError (`unavailable`, `denied`…). */

@@ -2,6 +2,7 @@
  * Certificates of pods: for each `podCertificate` source of a volume a key of its own, a PodCertificateRequest, the answer of
  * its signer, and the same again before the certificate ends. Nothing of it outlives this process: a new one asks anew.
  */
+
 import { apiPath, fieldEquals } from '../api/api-path.ts';
 import type { Pod } from '../api/pod.ts';
 import { isStaticPod } from '../api/pod-traits.ts';
@@ -15,12 +16,12 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { Kube } from '../kube/kube.ts';
+import type { RecordPodEvent } from '../model/event.ts';
 import { makeKeyAndProof } from './key-and-proof.ts';
 import { createListed, type Listed } from './listed.ts';
 import type { PodCertificateAnswer, PodCertificateWish } from './objects.ts';
 import {
   type AskedFor,
-  type CertificateEvent,
   type CertificateRequest,
   type CertificateState,
   nextCertificateState,
@@ -35,7 +36,7 @@ export interface PodCertificatesDeps {
   readonly log: Logger;
   readonly supervisor: Supervisor;
   readonly kube: Pick<Kube, 'watch' | 'general'>;
-  readonly record: (event: CertificateEvent & { readonly pod: Pod['metadata']; readonly type: 'Warning' }) => void;
+  readonly record: RecordPodEvent;
   readonly serviceAccountUid: (namespace: string, name: string, signal: AbortSignal) => Promise<string>;
   readonly nodeUid: (signal: AbortSignal) => Promise<string>;
   /** The certificate of this pod is there, new, or refused. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BACK_OFF, exited } from '../../tests/plan/builders.ts';
+import type { CrashRecord } from '../model/plan.ts';
 import { judgeBackOff } from './back-off.ts';
-import type { CrashRecord } from './snapshot.ts';
 
 /** Lets a container crash again and again, each time after it ran for `ranMs`, and returns the waits. */
 function waits(ranMs: number, crashes: number, settings = BACK_OFF): readonly number[] {

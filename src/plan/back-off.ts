@@ -10,8 +10,9 @@
 import { formatDuration } from '../api/duration.ts';
 import type { Pod } from '../api/pod.ts';
 import { podTitle } from '../api/pod-traits.ts';
-import type { ObservedContainer } from './observation.ts';
-import type { BackOffSettings, CrashRecord, WaitingReason } from './snapshot.ts';
+import type { ObservedContainer } from '../model/observation.ts';
+import type { CrashRecord, WaitingReason } from '../model/plan.ts';
+import type { BackOffSettings } from './snapshot.ts';
 
 export interface BackOffInput {
   /** The newest container of that name that has ended. */

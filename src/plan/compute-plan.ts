@@ -3,11 +3,16 @@
  * regular ones; sidecars are kept running beside them.
  */
 import type { Container } from '../api/container.ts';
+import {
+  newestContainer,
+  type ObservedContainer,
+  type ObservedSandbox,
+  presentContainer,
+} from '../model/observation.ts';
+import type { Plan } from '../model/plan.ts';
 import { activeDeadline, DEADLINE_EXCEEDED } from './deadline.ts';
 import { Draft } from './draft.ts';
 import { planInit } from './init-containers.ts';
-import { newestContainer, type ObservedContainer, type ObservedSandbox, presentContainer } from './observation.ts';
-import type { Plan } from './plan.ts';
 import { planRegular } from './regular-containers.ts';
 import { findSources, planRestartAll } from './restart-all.ts';
 import { restartsAfterExit, restartsAfterFailure } from './restart-policy.ts';

@@ -4,9 +4,9 @@ import { exited, makeContainer, makePod, makeSandbox, NOW, observe, sidecar } fr
 import { describe } from '../../tests/plan/describe.ts';
 import { sandboxId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import type { Observation } from '../model/observation.ts';
 import { computeRemoval, computeTermination } from './compute-termination.ts';
 import { containerGrace, initialGrace, shrinkGrace } from './grace.ts';
-import type { Observation } from './observation.ts';
 
 const stopped = makeSandbox({ ready: false });
 

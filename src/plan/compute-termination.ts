@@ -1,7 +1,7 @@
 /** What a pod that must end still needs: its containers stopped in order, then its sandboxes, and in the end all removed. */
 import type { Pod } from '../api/pod.ts';
-import type { Observation } from './observation.ts';
-import type { Action } from './plan.ts';
+import type { Observation } from '../model/observation.ts';
+import type { Action } from '../model/plan.ts';
 import { roleOf } from './roles.ts';
 import { mayRun, orderStops } from './stop-order.ts';
 

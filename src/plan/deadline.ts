@@ -1,6 +1,6 @@
 /** `activeDeadlineSeconds`: how long a pod may be active on the node, whatever its containers do. */
 import type { Pod } from '../api/pod.ts';
-import type { PodEnd } from './plan.ts';
+import type { PodEnd } from '../model/plan.ts';
 
 export const DEADLINE_EXCEEDED: PodEnd = {
   phase: 'Failed',

@@ -2,12 +2,12 @@
 import type { Container } from '../api/container.ts';
 import type { ContainerId, SandboxId } from '../api/ids.ts';
 import { podTitle } from '../api/pod-traits.ts';
+import type { ObservedContainer } from '../model/observation.ts';
+import type { Action, CrashRecord, Plan, PlanEvent, StopReason, WaitingReason } from '../model/plan.ts';
 import { crashLoopWaiting, judgeBackOff } from './back-off.ts';
 import { containerGrace } from './grace.ts';
-import type { ObservedContainer } from './observation.ts';
-import type { Action, Plan, PlanEvent, StopReason } from './plan.ts';
 import { fieldPathOf, roleOf } from './roles.ts';
-import type { CrashRecord, Snapshot, WaitingReason } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
 
 export interface StopWish {
   readonly message: string;

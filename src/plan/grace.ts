@@ -1,7 +1,7 @@
 /** How long a container may take to end, in seconds. */
 import type { Container } from '../api/container.ts';
 import type { Pod } from '../api/pod.ts';
-import type { StopReason } from './plan.ts';
+import type { StopReason } from '../model/plan.ts';
 
 /** Even a container that must go at once gets this long to end by itself before it is killed. */
 export const MINIMUM_GRACE_SECONDS = 2;

@@ -1,7 +1,7 @@
 /** What ends a running container although its process goes on. */
 import type { Container } from '../api/container.ts';
+import type { ObservedContainer } from '../model/observation.ts';
 import type { Draft, StopWish } from './draft.ts';
-import type { ObservedContainer } from './observation.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The container was made from another description. One without a hash was made by somebody else: it is left alone. */

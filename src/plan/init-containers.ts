@@ -6,9 +6,9 @@
  * containers of the present sandbox count: a new sandbox means a new initialization.
  */
 import type { Container } from '../api/container.ts';
+import { type ObservedContainer, type ObservedSandbox, presentContainer } from '../model/observation.ts';
 import type { Draft, StopWish } from './draft.ts';
 import { hasChanged, hasFailedHook, stopAndStart } from './health.ts';
-import { type ObservedContainer, type ObservedSandbox, presentContainer } from './observation.ts';
 import { restartsAfterExit, restartsAfterFailure } from './restart-policy.ts';
 import { roleOf } from './roles.ts';
 

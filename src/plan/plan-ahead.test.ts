@@ -14,9 +14,9 @@ import { describe } from '../../tests/plan/describe.ts';
 import type { Container } from '../api/container.ts';
 import { containerId } from '../api/ids.ts';
 import type { PodSpec } from '../api/pod.ts';
-import type { AnnouncedEnd, ObservedContainer, ObservedSandbox } from './observation.ts';
+import type { AnnouncedEnd, ObservedContainer, ObservedSandbox } from '../model/observation.ts';
+import type { CrashRecord } from '../model/plan.ts';
 import { decide, isLastWord } from './plan-ahead.ts';
-import type { CrashRecord } from './snapshot.ts';
 
 const ENDED = NOW - 5;
 const end = (exitCode: number, finishedAt = ENDED): AnnouncedEnd => ({ exitCode, finishedAt });

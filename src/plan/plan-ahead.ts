@@ -4,9 +4,9 @@
  * stopped or removed waits for the runtime's own word.
  */
 import type { Pod } from '../api/pod.ts';
+import type { AnnouncedEnd, Observation, ObservedContainer } from '../model/observation.ts';
+import type { Plan } from '../model/plan.ts';
 import { computePlan } from './compute-plan.ts';
-import type { AnnouncedEnd, Observation, ObservedContainer } from './observation.ts';
-import type { Plan } from './plan.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface Decision {

@@ -1,8 +1,8 @@
 /** The containers the pod is about: started, kept, restarted or given up, each by its own state. */
 import type { Container } from '../api/container.ts';
+import { type ObservedContainer, presentContainer } from '../model/observation.ts';
 import type { Draft, StopWish } from './draft.ts';
 import { hasChanged, hasFailedHook, stopAndStart } from './health.ts';
-import { type ObservedContainer, presentContainer } from './observation.ts';
 import { restartsAfterExit, restartsAfterFailure } from './restart-policy.ts';
 import type { Snapshot } from './snapshot.ts';
 

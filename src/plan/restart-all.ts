@@ -3,10 +3,10 @@
  * its sandbox. Those that asked for it are removed last, so that the wish is not forgotten when the kubelet dies half way.
  */
 import type { Container } from '../api/container.ts';
+import type { ObservedContainer, ObservedSandbox } from '../model/observation.ts';
+import { presentContainer } from '../model/observation.ts';
+import type { Plan } from '../model/plan.ts';
 import type { Draft } from './draft.ts';
-import type { ObservedContainer, ObservedSandbox } from './observation.ts';
-import { presentContainer } from './observation.ts';
-import type { Plan } from './plan.ts';
 import { asksToRestartAll } from './restart-policy.ts';
 import type { Snapshot } from './snapshot.ts';
 import { mayRun } from './stop-order.ts';

@@ -1,7 +1,7 @@
 /** What part a container plays in its pod. */
 import type { Container } from '../api/container.ts';
 import type { Pod } from '../api/pod.ts';
-import type { ContainerRole } from './plan.ts';
+import type { ContainerRole } from '../model/plan.ts';
 
 export interface Role {
   readonly role: ContainerRole;

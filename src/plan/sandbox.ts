@@ -1,6 +1,6 @@
 /** Whether the pod's sandbox will do, or which number the next one has and why. */
 import type { Pod } from '../api/pod.ts';
-import type { Observation, ObservedSandbox } from './observation.ts';
+import type { Observation, ObservedSandbox } from '../model/observation.ts';
 
 export type SandboxVerdict =
   | { readonly kind: 'keep'; readonly sandbox: ObservedSandbox }

@@ -9,7 +9,7 @@ import { describe } from '../../tests/plan/describe.ts';
 import { Chance, randomFate, randomPod } from '../../tests/plan/random-pod.ts';
 import { type Fate, SimulatedRuntime } from '../../tests/plan/simulated-runtime.ts';
 import { SimulatedWorker } from '../../tests/plan/simulated-worker.ts';
-import type { Action, Plan } from './plan.ts';
+import type { Action, Plan } from '../model/plan.ts';
 import { type Decision, decide } from './plan-ahead.ts';
 import { asksToRestartAll, restartsAfterExit } from './restart-policy.ts';
 import { roleOf } from './roles.ts';

@@ -1,30 +1,9 @@
 /** All that a decision about one pod may depend on. One readonly value, so that the decision is a function. */
-import type { ContainerId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
-import type { Observation } from './observation.ts';
-
-export type ProbeVerdict = 'success' | 'failure' | 'unknown';
-
-export interface ProbeResults {
-  /** `unknown` until the first result; a container without that probe has no entry. */
-  readonly startup: ReadonlyMap<ContainerId, ProbeVerdict>;
-  readonly liveness: ReadonlyMap<ContainerId, ProbeVerdict>;
-  readonly readiness: ReadonlyMap<ContainerId, ProbeVerdict>;
-}
-
-/** Why a container that should run does not: kept by the worker from its last outcome, shown as the waiting reason. */
-export interface WaitingReason {
-  readonly reason: string;
-  readonly message: string;
-}
-
-/** What the worker remembers of a container by name; nothing of it is needed to recover after a restart. */
-export interface ContainerMemory {
-  /** The last attempt to start it failed, or it must wait: ErrImagePull, CreateContainerConfigError, CrashLoopBackOff… */
-  readonly waiting: WaitingReason | undefined;
-  /** The container ids whose postStart hook failed: they are killed and count as failed. */
-  readonly failedHooks: ReadonlySet<ContainerId>;
-}
+import type { Observation } from '../model/observation.ts';
+import type { CrashRecord } from '../model/plan.ts';
+import type { ContainerMemory } from '../model/pod-view.ts';
+import type { ProbeResults } from '../model/probe-results.ts';
 
 export interface BackOffSettings {
   readonly initialMs: number;
@@ -52,11 +31,4 @@ export interface Snapshot {
    * where the runtime has forgotten the containers that wrote them.
    */
   readonly restartCounts?: ReadonlyMap<string, number>;
-}
-
-/** A crash that was answered with a start, and what the next one has to wait. See plan/back-off.ts. */
-export interface CrashRecord {
-  readonly waitMs: number;
-  /** When the crashed container ended, wall clock. */
-  readonly since: number;
 }

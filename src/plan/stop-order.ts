@@ -4,7 +4,7 @@
  */
 import type { ContainerId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
-import type { ObservedContainer } from './observation.ts';
+import type { ObservedContainer } from '../model/observation.ts';
 import { roleOf } from './roles.ts';
 
 export interface OrderedStop {

@@ -10,7 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
-import type { FoundPod } from './pods.ts';
+import type { FoundPod } from '../model/pod-identity.ts';
 import { decodeAdopted, encodeAdopted } from './rules/adopted-record.ts';
 import { judgeAdoption, underUid } from './rules/adoption.ts';
 import { writeWhole } from './whole-file.ts';

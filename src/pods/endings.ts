@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { type PodUid, podUid } from '../api/ids.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { PodEnding } from '../model/pod-view.ts';
 import { decodeEnding, encodeEnding } from './rules/ending-record.ts';
-import type { PodEnding } from './view.ts';
 import { writeWhole } from './whole-file.ts';
 import type { Endings } from './worker-deps.ts';
 

@@ -7,7 +7,7 @@ import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { WorkerEvent } from './worker-deps.ts';
+import type { PodEvent } from '../model/event.ts';
 
 export interface Isolation {
   /** Carries out a step of this pod, unless it waits for its next try. Whether it went well. */
@@ -20,7 +20,7 @@ export interface Isolation {
 export interface IsolationDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly record: (event: WorkerEvent) => void;
+  readonly record: (event: PodEvent) => void;
   /** A pod that waited is due. */
   readonly onDue: () => void;
 }

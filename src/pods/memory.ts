@@ -4,9 +4,10 @@ import type { Pod } from '../api/pod.ts';
 import { allContainers } from '../api/pod-traits.ts';
 import type { Clock } from '../base/clock.ts';
 import { sameJson } from '../base/same-json.ts';
-import type { Observation } from '../plan/observation.ts';
-import { newestContainer } from '../plan/observation.ts';
-import type { ContainerMemory, CrashRecord, WaitingReason } from '../plan/snapshot.ts';
+import type { Observation } from '../model/observation.ts';
+import { newestContainer } from '../model/observation.ts';
+import type { CrashRecord, WaitingReason } from '../model/plan.ts';
+import type { ContainerMemory } from '../model/pod-view.ts';
 
 export interface Memory {
   /** Undefined: it has started. */

@@ -4,14 +4,15 @@ import type { Pod } from '../api/pod.ts';
 import { hasEnded, isBeingDeleted, isStaticPod } from '../api/pod-traits.ts';
 import { createListeners } from '../base/listeners.ts';
 import type { LogValues } from '../base/logger.ts';
+import type { FoundPod } from '../model/pod-identity.ts';
+import type { PodEnding, PodNews, PodView } from '../model/pod-view.ts';
 import { initialGrace } from '../plan/grace.ts';
 import type { Allocations } from './allocations.ts';
 import type { EndingStore } from './endings.ts';
 import { createIsolation } from './isolation.ts';
-import type { Admission, FoundPod, PodsDeps } from './pods.ts';
+import type { Admission, PodsDeps } from './pods.ts';
 import { isAnotherLife, planArrivals } from './rules/arrivals.ts';
 import type { WorkerState } from './rules/worker-state.ts';
-import type { PodEnding, PodNews, PodView } from './view.ts';
 import { createWorker, type Worker } from './worker.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 

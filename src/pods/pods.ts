@@ -2,15 +2,17 @@
  * The front door of the pods: the set that should run here and the worker of each. Sources set what is desired; everybody
  * else reads views; `end` is the one door for deletion, eviction, preemption and deadlines.
  */
+
 import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Part } from '../base/lifecycle.ts';
 import { createTurns } from '../base/turns.ts';
 import { createWakeBit } from '../base/wake.ts';
+import type { FoundPod } from '../model/pod-identity.ts';
+import type { PodEnding, PodNews, PodView } from '../model/pod-view.ts';
 import { createAllocations } from './allocations.ts';
 import { createEndingStore } from './endings.ts';
 import { createPodSet, type Desired } from './pod-set.ts';
-import type { PodEnding, PodNews, PodView } from './view.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
 export interface Pods extends Part {
@@ -46,15 +48,6 @@ export type Admission =
   | { readonly kind: 'rejected'; readonly reason: string; readonly message: string }
   /** These must go first. */
   | { readonly kind: 'preempt'; readonly victims: readonly { readonly uid: PodUid; readonly message: string }[] };
-
-/** What is on the node, whoever put it there. */
-export interface FoundPod {
-  readonly uid: PodUid;
-  readonly name: string;
-  readonly namespace: string;
-  /** It has a ready sandbox or a running container. */
-  readonly alive: boolean;
-}
 
 export interface PodsDeps extends Omit<WorkerDeps, 'publish' | 'takeTurn' | 'nextTicket' | 'endings'> {
   /** Every pod of which something is on the node: in the runtime, or on disk. */

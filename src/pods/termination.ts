@@ -1,13 +1,14 @@
 /** The passes over a pod that must end: first everything is stopped, then, once nobody wants it any more, taken away. */
-import type { Act, PodIdentity } from '../act/act.ts';
+import type { Act } from '../act/act.ts';
 import { podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { isBeingDeleted } from '../api/pod-traits.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Observation } from '../model/observation.ts';
+import type { Action } from '../model/plan.ts';
+import type { PodIdentity } from '../model/pod-identity.ts';
 import { computeRemoval, computeTermination } from '../plan/compute-termination.ts';
 import { MINIMUM_GRACE_SECONDS } from '../plan/grace.ts';
-import type { Observation } from '../plan/observation.ts';
-import type { Action } from '../plan/plan.ts';
 import type { WorkerState } from './rules/worker-state.ts';
 import type { Pass } from './worker.ts';
 import type { WorkerDeps } from './worker-deps.ts';

@@ -1,14 +1,18 @@
 /** What workers need of other parts. */
-import type { Act, PodIdentity } from '../act/act.ts';
+
+import type { Act } from '../act/act.ts';
 import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
-import type { Observation } from '../plan/observation.ts';
-import type { Action } from '../plan/plan.ts';
-import type { BackOffSettings, ProbeResults } from '../plan/snapshot.ts';
-import type { PodEnding, PodView } from './view.ts';
+import type { RecordPodEvent } from '../model/event.ts';
+import type { Observation } from '../model/observation.ts';
+import type { Action } from '../model/plan.ts';
+import type { PodIdentity } from '../model/pod-identity.ts';
+import type { PodEnding, PodView } from '../model/pod-view.ts';
+import type { ProbeResults } from '../model/probe-results.ts';
+import type { BackOffSettings } from '../plan/snapshot.ts';
 
 export interface WorkerDeps {
   readonly clock: Clock;
@@ -20,7 +24,7 @@ export interface WorkerDeps {
   };
   readonly decisions: DecisionInputs;
   readonly endings: Endings;
-  readonly record: (event: WorkerEvent) => void;
+  readonly record: RecordPodEvent;
   readonly publish: (view: PodView) => void;
   /** A turn to start something, among all pods; see docs/starts.md. */
   readonly takeTurn: (rank: readonly number[], signal: AbortSignal) => Promise<Disposable>;
@@ -58,12 +62,4 @@ export interface Endings {
   /** Resolves when it is safely on disk. */
   write(pod: PodIdentity, end: PodEnding | undefined): Promise<void>;
   remove(uid: PodUid): Promise<void>;
-}
-
-export interface WorkerEvent {
-  readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
-  readonly container?: string;
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
 }

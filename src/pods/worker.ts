@@ -11,14 +11,14 @@ import { CodedError, codeOf, describeError, isClassified } from '../base/errors.
 import type { LogValues } from '../base/logger.ts';
 import { type LinkedSignal, linkSignal } from '../base/signal.ts';
 import { createWakeBit } from '../base/wake.ts';
-import { emptyObservation, type Observation } from '../plan/observation.ts';
-import type { Plan } from '../plan/plan.ts';
+import { emptyObservation, type Observation } from '../model/observation.ts';
+import type { Plan } from '../model/plan.ts';
+import type { PodView } from '../model/pod-view.ts';
 import type { Decision } from '../plan/plan-ahead.ts';
 import { createMemory } from './memory.ts';
 import { nextState, type WorkerInput, type WorkerState } from './rules/worker-state.ts';
 import { createSync } from './sync.ts';
 import { createTermination } from './termination.ts';
-import type { PodView } from './view.ts';
 import type { PassReport, WorkerDeps } from './worker-deps.ts';
 
 export interface Worker {

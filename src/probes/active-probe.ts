@@ -1,7 +1,9 @@
 /** One probe of one container while it is looked after, and what it is told to others. */
+
 import type { Container, Probe } from '../api/container.ts';
 import type { ContainerId, PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import type { RecordPodEvent } from '../model/event.ts';
 import { fieldPathOf } from '../plan/roles.ts';
 import { eventOf, type Outcome, probeTitle } from './rules/outcome.ts';
 import type { Count, ProbeType } from './rules/verdict.ts';
@@ -22,14 +24,6 @@ export interface ActiveProbe {
   /** Aborts the check under way. */
   underWay: AbortController | undefined;
 }
-
-export type RecordEvent = (event: {
-  readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
-  readonly container: string;
-  readonly type: 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}) => void;
 
 /** What `prober_probe_total` and `prober_probe_duration_seconds` are made of. */
 export interface ProbeMetrics {
@@ -55,7 +49,12 @@ export function periodOf(container: Container, type: ProbeType): number {
   return (probeOf(container, type)?.periodSeconds ?? DEFAULT_PERIOD_SECONDS) * 1000;
 }
 
-export function recordOutcome(record: RecordEvent, { type, container }: ActiveProbe, pod: Pod, outcome: Outcome): void {
+export function recordOutcome(
+  record: RecordPodEvent,
+  { type, container }: ActiveProbe,
+  pod: Pod,
+  outcome: Outcome,
+): void {
   const event = eventOf(type, outcome);
   if (event !== undefined) record({ pod: pod.metadata, container: fieldPathOf(pod, container.name), ...event });
 }

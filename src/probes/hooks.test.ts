@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import type { LifecycleHandler } from '../api/container.ts';
+import { containerId } from '../api/ids.ts';
 import type { Clock } from '../base/clock.ts';
 import { createSystemClock } from '../base/clock.ts';
 import { createManualClock } from '../base/manual-clock.ts';
@@ -32,7 +33,7 @@ function hooks({ clock = createSystemClock() as Clock, execSync = noExec } = {})
     events,
     count,
     run: (handler: LifecycleHandler, signal = never, podIps = ['127.0.0.1']) =>
-      runner.run({ handler, pod, container, containerId: 'id', podIps }, signal),
+      runner.run({ kind: 'postStart', handler, pod, container, containerId: containerId('id'), podIps }, signal),
   };
 }
 

@@ -1,9 +1,11 @@
 /** Runs the hooks of a container's life. They share the checks' ways of reaching a container, but not their judgement. */
-import type { Container, HttpGetAction, LifecycleHandler, TcpSocketAction } from '../api/container.ts';
-import type { Pod } from '../api/pod.ts';
+
+import type { HttpGetAction, TcpSocketAction } from '../api/container.ts';
 import { podTitle } from '../api/pod-traits.ts';
 import type { Clock } from '../base/clock.ts';
 import { quoteText } from '../base/go-text.ts';
+import type { RecordPodEvent } from '../model/event.ts';
+import type { Hook } from '../model/hook.ts';
 import { dial } from './checks/dial.ts';
 import { type ExecSync, outputOf } from './checks/exec.ts';
 import { get } from './checks/http.ts';
@@ -21,24 +23,11 @@ export interface HooksDeps {
   readonly clock: Clock;
   readonly execSync: ExecSync;
   readonly nodeIps: () => readonly string[];
-  readonly record: (event: {
-    readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
-    readonly type: 'Warning';
-    readonly reason: string;
-    readonly message: string;
-  }) => void;
+  readonly record: RecordPodEvent;
   /** An HTTPS hook was answered in plain HTTP, and heard when it was asked again in HTTP. */
   readonly onHttpFallback?: (() => void) | undefined;
   /** Such as `kube-lifecycle/1.36`. */
   readonly userAgent: string;
-}
-
-export interface Hook {
-  readonly handler: LifecycleHandler;
-  readonly pod: Pod;
-  readonly container: Container;
-  readonly containerId: string;
-  readonly podIps: readonly string[];
 }
 
 export interface Hooks {

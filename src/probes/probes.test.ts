@@ -14,7 +14,7 @@ import type { Pod } from '../api/pod.ts';
 import { createSystemClock } from '../base/clock.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
-import type { ObservedContainer } from '../plan/observation.ts';
+import type { ObservedContainer } from '../model/observation.ts';
 import { serve } from './checks/testing.ts';
 import { createProbes, type ProbeNews } from './probes.ts';
 
@@ -32,7 +32,7 @@ function newsOf(container: Container, startedAt: number): ProbeNews {
     sandboxes: [{ ...sandbox, ips: ['127.0.0.1'], runtimeHandler: '' }],
     containers: [seen as unknown as ObservedContainer],
   };
-  return { kind: 'view', view: { uid: 'u', pod, step: 'syncing', observation } };
+  return { kind: 'view', view: { uid: podUid('u'), pod, step: 'syncing', observation } };
 }
 
 function kubelet(t: TestContext, root: string) {

@@ -1,18 +1,19 @@
 /** The front door: probes that watch over containers, and the hooks of a container's life. */
 import type { PodUid } from '../api/ids.ts';
-import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
-import type { ProbeResults } from '../plan/snapshot.ts';
-import type { ProbeMetrics, RecordEvent } from './active-probe.ts';
+import type { RecordPodEvent } from '../model/event.ts';
+import type { PodNewsOf } from '../model/pod-view.ts';
+import type { ProbeResults } from '../model/probe-results.ts';
+import type { ProbeMetrics } from './active-probe.ts';
 import { type CheckDeps, check } from './checks/check.ts';
 import type { ExecSync } from './checks/exec.ts';
 import { createExecLeftovers, noLeftovers, type ProcessesPort } from './checks/exec-leftovers.ts';
 import { createHooks as createHookRunner, type Hooks, type HooksDeps } from './hooks.ts';
 import { createProbing } from './probing.ts';
-import type { ProbedView } from './rules/wanted.ts';
+import type { PodView } from '../model/pod-view.ts';
 import { createVerdictFiles } from './verdict-files.ts';
 import { createVerdicts } from './verdicts.ts';
 
@@ -26,15 +27,13 @@ export interface Probes extends Part {
   results(): ProbeResults;
 }
 
-export type ProbeNews =
-  | { readonly kind: 'view'; readonly view: ProbedView }
-  | { readonly kind: 'gone'; readonly uid: string; readonly pod: Pod };
+export type ProbeNews = PodNewsOf<keyof PodView>;
 
 export interface ProbesDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly supervisor: Supervisor;
-  readonly record: RecordEvent;
+  readonly record: RecordPodEvent;
   /** A verdict on a container of this pod has changed. */
   readonly wake: (uid: PodUid) => void;
   readonly execSync: ExecSync;

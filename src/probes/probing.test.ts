@@ -7,12 +7,12 @@ import type { Clock } from '../base/clock.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
-import type { ContainerRunState, ObservedContainer } from '../plan/observation.ts';
+import type { ContainerRunState, ObservedContainer } from '../model/observation.ts';
 import type { ProbeSample } from './active-probe.ts';
 import type { CheckTarget } from './checks/check.ts';
 import { createProbing } from './probing.ts';
 import type { Outcome } from './rules/outcome.ts';
-import type { ProbedView } from './rules/wanted.ts';
+import type { PodView } from '../model/pod-view.ts';
 import type { VerdictFiles, VerdictsOfPod } from './verdict-files.ts';
 import { createVerdicts } from './verdicts.ts';
 
@@ -25,7 +25,7 @@ interface Seen {
   readonly startedAt?: number;
 }
 
-function view(uid: string, containers: readonly Container[], seen: readonly Seen[], more: Partial<ProbedView> = {}) {
+function view(uid: string, containers: readonly Container[], seen: readonly Seen[], more: Partial<PodView> = {}) {
   const pod: Pod = { metadata: { name: `pod-${uid}`, namespace: 'n', uid }, spec: { containers } };
   const observed = seen.map(({ name = 'c', id = `${uid}-1`, state = 'running', startedAt = START }) => ({
     id: containerId(id),
@@ -35,8 +35,8 @@ function view(uid: string, containers: readonly Container[], seen: readonly Seen
     startedAt,
   })) as unknown as readonly ObservedContainer[];
   const sandbox = { id: sandboxId(`s-${uid}`), attempt: 0, ready: true, createdAt: START, hostNetwork: false };
-  const result: ProbedView = {
-    uid,
+  const result: PodView = {
+    uid: podUid(uid),
     pod,
     step: 'syncing',
     observation: {

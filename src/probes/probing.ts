@@ -8,21 +8,16 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
-import type { ObservedContainer } from '../plan/observation.ts';
-import {
-  type ActiveProbe,
-  type ProbeMetrics,
-  periodOf,
-  type RecordEvent,
-  recordOutcome,
-  sampleOf,
-} from './active-probe.ts';
+import type { RecordPodEvent } from '../model/event.ts';
+import type { ObservedContainer } from '../model/observation.ts';
+import { type ActiveProbe, type ProbeMetrics, periodOf, recordOutcome, sampleOf } from './active-probe.ts';
 import type { CheckTarget } from './checks/check.ts';
 import { createDueQueue } from './due-queue.ts';
 import { mayBeOurs, type Outcome } from './rules/outcome.ts';
 import { firstRunAt, nextRunAt, placeOf } from './rules/timing.ts';
 import { countFrom, countResult, type ProbeType } from './rules/verdict.ts';
-import { containersWithProbes, type ProbedView, probedContainers, probeOf } from './rules/wanted.ts';
+import { containersWithProbes, probedContainers, probeOf } from './rules/wanted.ts';
+import type { PodView } from '../model/pod-view.ts';
 import { createStallWatch } from './stall-watch.ts';
 import type { Verdicts } from './verdicts.ts';
 
@@ -32,7 +27,7 @@ export interface ProbingDeps {
   readonly supervisor: Supervisor;
   readonly check: (target: CheckTarget, signal: AbortSignal) => Promise<Outcome>;
   readonly verdicts: Verdicts;
-  readonly record: RecordEvent;
+  readonly record: RecordPodEvent;
   readonly wake: (uid: PodUid) => void;
   /** The addresses of pods that use the node's network. */
   readonly nodeIps: () => readonly string[];
@@ -40,7 +35,7 @@ export interface ProbingDeps {
 }
 
 export interface Probing {
-  follow(view: ProbedView): void;
+  follow(view: PodView): void;
   forget(uid: string): void;
   start(signal: AbortSignal): void;
   /** Resolves when no check is under way any more. */
@@ -48,7 +43,7 @@ export interface Probing {
 }
 
 interface ProbedPod {
-  view: ProbedView;
+  view: PodView;
   /** By type and container id. */
   readonly probes: Map<string, ActiveProbe>;
 }

@@ -1,7 +1,7 @@
 /** What is known of each container, for those who decide and those who show; kept over a restart where that matters. */
 import type { ContainerId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
-import type { ProbeResults, ProbeVerdict } from '../plan/snapshot.ts';
+import type { ProbeResults, ProbeVerdict } from '../model/probe-results.ts';
 import type { ProbeType } from './rules/verdict.ts';
 import type { KeptVerdicts, VerdictFiles } from './verdict-files.ts';
 

@@ -14,7 +14,8 @@ import { createSilentLogger } from '../base/logger.ts';
 import { createTestSupervisor, throwOnce } from '../base/supervise-testing.ts';
 import { parseCgroupMounts } from '../host/cgroup-mounts.ts';
 import { createCgroups } from '../host/cgroups.ts';
-import { createResources, type NodeEvent, type Resources, type ResourcesConfig } from './resources.ts';
+import type { NodeEvent } from '../model/event.ts';
+import { createResources, type Resources, type ResourcesConfig } from './resources.ts';
 
 const hierarchies = parseCgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
 const cgroups = createCgroups(hierarchies);
@@ -129,11 +130,11 @@ test('the burstable class weighs as much as its pods', async (t) => {
   assert.equal(shares(), isV1 ? '512' : '20');
   resources.observe({
     kind: 'view',
-    view: { uid: 'dddd-4', pod: podOf('dddd-4', { requests: { cpu: '1' } }), step: 'syncing' },
+    view: { uid: podUid('dddd-4'), pod: podOf('dddd-4', { requests: { cpu: '1' } }), step: 'syncing' },
   });
   await resources.ensurePodCgroup(bestEffort);
   assert.equal(shares(), isV1 ? '1536' : '59');
-  resources.observe({ kind: 'gone', uid: 'dddd-4' });
+  resources.observe({ kind: 'gone', uid: podUid('dddd-4'), pod: podOf('dddd-4', {}) });
   await resources.removePodCgroup(podUid('bbbb-2'));
   await resources.stop?.();
   assert.equal(shares(), isV1 ? '2' : '1');

@@ -2,6 +2,7 @@
  * The front door of the node's resources: what there is for pods, and the cgroups that hold them to it, one for all pods, one
  * for each of the lower QoS classes and one for each pod. Containers are put below their pod's by the runtime.
  */
+
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Quantities } from '../api/pod-resources.ts';
@@ -12,6 +13,8 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { Cgroups } from '../host/cgroups.ts';
+import type { RecordNodeEvent } from '../model/event.ts';
+import type { PodNewsOf } from '../model/pod-view.ts';
 import { createNodeCgroups } from './node-cgroups.ts';
 import {
   computeAllocatable,
@@ -46,16 +49,11 @@ export interface Resources extends Part {
   /** Every pod that has a cgroup on this node. */
   listPodCgroups(): Promise<readonly PodUid[]>;
   /** The classes weigh as much as their pods: tell what pods there are. */
-  observe(news: PodsNews): void;
+  observe(news: PodNewsOf<'uid' | 'pod' | 'step'>): void;
   capacity(): Quantities;
   /** What pods can be promised. */
   allocatable(): Quantities;
 }
-
-/** The part of the news of pods that matters here. */
-export type PodsNews =
-  | { readonly kind: 'view'; readonly view: { readonly uid: string; readonly pod: Pod; readonly step: string } }
-  | { readonly kind: 'gone'; readonly uid: string };
 
 export interface ResourcesDeps {
   readonly clock: Clock;
@@ -65,14 +63,7 @@ export interface ResourcesDeps {
   readonly machine: () => MachineCapacity;
   /** What the runtime says that it uses; undefined where it doesn't say. */
   readonly runtimeDriver: (signal: AbortSignal) => Promise<CgroupDriver | undefined>;
-  readonly record: (event: NodeEvent) => void;
-}
-
-export interface NodeEvent {
-  readonly node: true;
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
+  readonly record: RecordNodeEvent;
 }
 
 export interface ResourcesConfig {

@@ -1,21 +1,17 @@
 /** Gathers what requests to the runtime are made from (names, addresses, images, objects), and makes them by the rules of `spec/`. */
+
 import { join } from 'node:path';
-import type { Container } from '../api/container.ts';
 import { ownIps } from '../api/host-network.ts';
-import { type ContainerId, type PodUid, podUid } from '../api/ids.ts';
+import { type PodUid, podUid } from '../api/ids.ts';
 import type { ResourceList } from '../api/meta.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import type { Pod } from '../api/pod.ts';
 import type { QosClass } from '../api/pod-status.ts';
 import { isStaticPod } from '../api/pod-traits.ts';
 import { describeError } from '../base/errors.ts';
-import type {
-  ContainerConfig,
-  DNSConfig,
-  ImageSpec,
-  PodSandboxConfig,
-  UserNamespace,
-} from '../wire/gen/cri-runtime-v1.ts';
+import type { ContainerRequest, ContainerRequestInput, SandboxRequest } from '../model/runtime-request.ts';
+import type { ServiceView } from '../model/service.ts';
+import type { DNSConfig, ImageSpec, UserNamespace } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import { makeContainerConfig, noExtras } from './spec/container.ts';
 import { readEnvFile } from './spec/env-file.ts';
@@ -26,10 +22,9 @@ import {
   makeEnvironment,
   type ObjectData,
 } from './spec/environment.ts';
-import { type MountedVolume, subPathsOf, type WishedSubPath } from './spec/mounts.ts';
+import { subPathsOf, type WishedSubPath } from './spec/mounts.ts';
 import { hostUserNamespace, ownUserNamespace, userNamespaceNeed } from './spec/namespaces.ts';
 import { makeSandboxConfig } from './spec/sandbox.ts';
-import type { ServiceView } from './spec/services.ts';
 import type { Gates, ResourceSettings, SecuritySettings } from './spec/settings.ts';
 import { imageUserOf } from './spec/user.ts';
 
@@ -83,42 +78,10 @@ export interface RequestsConfig {
   readonly gates: Gates;
 }
 
-export interface ContainerRequestInput {
-  readonly pod: Pod;
-  readonly container: Container;
-  readonly attempt: number;
-  readonly image: {
-    readonly imageRef: string;
-    readonly user: { readonly uid: number | undefined; readonly username: string };
-  };
-  readonly podIps: readonly string[];
-  readonly podDirectory: string;
-  /** By name; those that the runtime mounts are missing. */
-  readonly volumes: ReadonlyMap<string, MountedVolume>;
-  /** What the runtime calls the images that are mounted as volumes, by name of the volume. */
-  readonly imageVolumes: ReadonlyMap<string, string>;
-  readonly terminationLog: string | undefined;
-  readonly targetId: ContainerId | undefined;
-}
-
 type Problem = { readonly kind: 'problem'; readonly reason: string; readonly message: string };
-type SandboxRequest = {
-  readonly kind: 'ready';
-  readonly config: Init<PodSandboxConfig>;
-  readonly runtimeHandler: string;
-  readonly warnings: readonly { readonly reason: string; readonly message: string }[];
-};
-
 export interface Requests {
-  sandbox(
-    pod: Pod,
-    attempt: number,
-    signal: AbortSignal,
-  ): Promise<SandboxRequest | { readonly kind: 'problem'; readonly message: string }>;
-  container(
-    input: ContainerRequestInput,
-    signal: AbortSignal,
-  ): Promise<{ readonly kind: 'ready'; readonly config: Init<ContainerConfig> } | Problem>;
+  sandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<SandboxRequest>;
+  container(input: ContainerRequestInput, signal: AbortSignal): Promise<ContainerRequest>;
 }
 
 export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requests {

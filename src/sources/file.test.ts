@@ -21,8 +21,8 @@ import type { Pod } from '../api/pod.ts';
 import { createSystemClock } from '../base/clock.ts';
 import { createSilentLogger, type Logger } from '../base/logger.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
-import type { EventInput } from '../events/events.ts';
 import { createHost } from '../host/host.ts';
+import type { EventInput } from '../model/event.ts';
 import { createSources, type SourcesConfig } from './sources.ts';
 
 const manifest = (name: string, image = 'x:1') =>

@@ -3,7 +3,7 @@ import type { Pod } from '../api/pod.ts';
 import { podTitle } from '../api/pod-traits.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Place } from '../base/yaml-tree.ts';
-import type { EventPod, RecordEvent } from '../events/events.ts';
+import type { EventPod, RecordEvent } from '../model/event.ts';
 
 export interface Finding {
   /** Undefined: it is about the whole. */

@@ -9,7 +9,7 @@ import type { Pod } from '../api/pod.ts';
 import { createSilentLogger, type Logger } from '../base/logger.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
-import type { EventInput } from '../events/events.ts';
+import type { EventInput } from '../model/event.ts';
 import { createSources } from './sources.ts';
 
 const manifest = (name: string, image = 'x:1') =>

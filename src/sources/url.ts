@@ -9,7 +9,7 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import { linkSignal, withDeadline } from '../base/signal.ts';
 import type { Supervisor } from '../base/supervise.ts';
-import type { RecordEvent } from '../events/events.ts';
+import type { RecordEvent } from '../model/event.ts';
 import { httpGet } from './http-get.ts';
 import type { LastGood } from './last-good.ts';
 import { createManifestReader } from './manifest-reader.ts';

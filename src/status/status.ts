@@ -10,13 +10,15 @@ import type { Clock } from '../base/clock.ts';
 import { createListeners } from '../base/listeners.ts';
 import type { LogValues } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
-import type { Observation } from '../plan/observation.ts';
-import type { ProbeResults, WaitingReason } from '../plan/snapshot.ts';
+import type { Observation } from '../model/observation.ts';
+import type { WaitingReason } from '../model/plan.ts';
+import type { PodStep } from '../model/pod-view.ts';
+import type { ProbeResults } from '../model/probe-results.ts';
 import { computePodStatus } from './rules/compute-status.ts';
 import { toldEnd, turnedReady } from './rules/ending.ts';
 import { type Rejection, rejectedStatus } from './rules/rejected-status.ts';
 import { showStatus } from './rules/shown-status.ts';
-import type { EndReason, PodStep, StatusGates } from './rules/status-input.ts';
+import type { EndReason, StatusGates } from './rules/status-input.ts';
 
 /** What a worker knows of its pod after a pass. */
 export interface StatusView {

@@ -1,4 +1,7 @@
 /** Pods and containers of this node, counted from what is observed of them. */
+
+import type { ContainerRunState } from '../model/observation.ts';
+import type { PodStep } from '../model/pod-view.ts';
 import type { Counter, Gauge, Metrics, Sample } from './metrics.ts';
 
 export type ContainerType = 'container' | 'init_container' | 'ephemeral_container';
@@ -7,7 +10,7 @@ export type ContainerType = 'container' | 'init_container' | 'ephemeral_containe
 export interface CountedPod {
   readonly uid: string;
   readonly isStatic: boolean;
-  readonly lifecycle: 'sync' | 'terminating' | 'terminated';
+  readonly step: PodStep;
   /** A source wants it. */
   readonly isDesired: boolean;
   readonly hasRunningSandbox: boolean;
@@ -30,7 +33,7 @@ export interface CountedPod {
 export interface CountedContainer {
   readonly id: string;
   readonly type: ContainerType;
-  readonly state: 'created' | 'running' | 'exited' | 'unknown';
+  readonly state: ContainerRunState;
   readonly createdAt: number;
   /** 0 while it has not ended. */
   readonly ranForMs: number;
@@ -215,7 +218,7 @@ function followPod(pod: CountedPod, before: KnownPod | undefined, tools: FollowT
 /** Once, when every container runs that should; a pod that ran before this kubelet came has no start to measure. */
 function tellStart(pod: CountedPod, { counters, deps: { now, startedAt }, pullMs }: FollowTools): boolean {
   const running = pod.containers.filter(({ type, state }) => type === 'container' && state === 'running');
-  if (pod.lifecycle !== 'sync' || pod.wantedContainers === 0 || running.length < pod.wantedContainers) return false;
+  if (pod.step !== 'syncing' || pod.wantedContainers === 0 || running.length < pod.wantedContainers) return false;
   if (running.some(({ createdAt }) => createdAt < startedAt)) return true;
   counters.startDuration.observe((now() - pod.seenAt) / 1000);
   if (pod.createdAt === undefined) return true;
@@ -253,7 +256,7 @@ function addPodGauges(metrics: Metrics, deps: PodMetricsDeps): void {
     ];
   });
   gauge('active_pods', 'Pods that count when another one wants in.', ['static'], () =>
-    byStatic(({ lifecycle, rejection }) => lifecycle === 'sync' && rejection === undefined),
+    byStatic(({ step, rejection }) => step === 'syncing' && rejection === undefined),
   );
   gauge('mirror_pods', 'Pods of the API server that stand for static pods here.', [], () => [
     { value: deps.mirrorPods() },
@@ -277,22 +280,29 @@ function* containerStates(pods: readonly CountedPod[]): Iterable<Sample> {
   for (const [state, value] of counts) yield { labels: [state], value };
 }
 
+/** The reference's names for the steps of a worker. */
+const LIFECYCLES: Readonly<Record<PodStep, string>> = {
+  syncing: 'sync',
+  terminating: 'terminating',
+  terminated: 'terminated',
+};
+
 function* workingPods(pods: readonly CountedPod[]): Iterable<Sample> {
-  for (const lifecycle of ['sync', 'terminating', 'terminated']) {
+  for (const [step, lifecycle] of Object.entries(LIFECYCLES)) {
     for (const [config, isDesired] of [
       ['desired', true],
       ['orphan', false],
     ] as const) {
       for (const label of STATIC) {
         const fits = (pod: CountedPod) =>
-          pod.lifecycle === lifecycle &&
+          pod.step === step &&
           pod.isDesired === isDesired &&
           pod.isStatic === (label === 'true') &&
           pod.wantedContainers > 0;
         yield { labels: [lifecycle, config, label], value: pods.filter(fits).length };
       }
     }
-    const unknown = pods.filter((pod) => pod.lifecycle === lifecycle && pod.wantedContainers === 0).length;
+    const unknown = pods.filter((pod) => pod.step === step && pod.wantedContainers === 0).length;
     yield { labels: [lifecycle, 'runtime_only', 'unknown'], value: unknown };
   }
 }

@@ -186,7 +186,7 @@ describe('pods', () => {
   const pod = (more: Partial<CountedPod> = {}): CountedPod => ({
     uid: 'u',
     isStatic: false,
-    lifecycle: 'sync',
+    step: 'syncing',
     isDesired: true,
     hasRunningSandbox: true,
     hasOwnNetwork: true,
@@ -229,7 +229,7 @@ describe('pods', () => {
       pod({
         uid: 'v',
         isStatic: true,
-        lifecycle: 'terminating',
+        step: 'terminating',
         isDesired: false,
         hasRunningSandbox: false,
         ephemeralContainers: 2,

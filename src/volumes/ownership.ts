@@ -2,12 +2,14 @@
  * Gives the files of a volume that outlives its pod to the pod's group. There may be a million of them: the work is done in a
  * process of its own, and a pod that waits long for it is told why.
  */
+
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { linkSignal } from '../base/signal.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
+import type { RecordPodEvent } from '../model/event.ts';
 import { groupChangeIsSlow, groupChangeProgress } from './rules/messages.ts';
 import { placeFromUid } from './rules/places.ts';
 
@@ -25,12 +27,7 @@ export interface OwnershipDeps {
   readonly log: Logger;
   readonly supervisor: Supervisor;
   readonly jobs: FileJobs;
-  readonly record: (event: {
-    readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
-    readonly type: 'Normal' | 'Warning';
-    readonly reason: string;
-    readonly message: string;
-  }) => void;
+  readonly record: RecordPodEvent;
 }
 
 const FIRST_WORD_MS = 30_000;

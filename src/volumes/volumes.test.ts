@@ -12,6 +12,13 @@ import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createFileCalls } from '../host/file-calls.ts';
 import { createFileJobs } from '../host/file-jobs.ts';
 import { readMountTable } from '../host/mount-table.ts';
+import {
+  type ContainerRunState,
+  emptyObservation,
+  type Observation,
+  type ObservedContainer,
+} from '../model/observation.ts';
+import type { PodStep } from '../model/pod-view.ts';
 import type { NodeAttachments } from './devices.ts';
 import type { VolumeKind, VolumeReady } from './kind.ts';
 import { createVolumes } from './volumes.ts';
@@ -186,13 +193,18 @@ test('a change of an object that a volume shows makes it again at once, also one
   assert.match(events.at(-1) ?? '', /the disk is full/);
 });
 
+const observationOf = (state: ContainerRunState): Observation => ({
+  ...emptyObservation(podUid('uid-p'), 'p', 'n', 0),
+  containers: [{ state } as ObservedContainer],
+});
+
 test('a time to refresh is kept; pods that run are looked after without being asked for, and their changes are heard', async (t) => {
   const { volumes, asked, answers, clock } = scene(t, { kind: { dependsOnPod: true } });
   answers(() => Promise.resolve({ path: '/a', refreshAt: clock.now() + 5000 }));
   const pod = makePod('p', ['a']);
-  const view = (step: string, state: string, of = pod) => ({
+  const view = (step: PodStep, state: ContainerRunState, of = pod) => ({
     kind: 'view' as const,
-    view: { uid: podUid('uid-p'), pod: of, step, observation: { containers: [{ state }] } },
+    view: { uid: podUid('uid-p'), pod: of, step, observation: observationOf(state) },
   });
   volumes.follow(view('syncing', 'exited'));
   volumes.follow(view('terminating', 'running'));

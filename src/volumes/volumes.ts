@@ -2,6 +2,7 @@
  * The volumes of the pods on this node: made before their containers start, kept up to date while they run, taken away after.
  * What is on disk and in the mount table is the truth; nothing else is remembered over a restart.
  */
+
 import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Volume } from '../api/volume.ts';
@@ -12,6 +13,9 @@ import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
 import type { MountTable } from '../host/mount-table.ts';
+import type { RecordPodEvent } from '../model/event.ts';
+import type { MountedVolume, VolumesOutcome } from '../model/mounted-volume.ts';
+import type { PodNewsOf } from '../model/pod-view.ts';
 import { createCleanUp } from './clean-up.ts';
 import { createDevices, type NodeAttachments, stageOf } from './devices.ts';
 import type { ObjectReference, VolumeKind, VolumeReady } from './kind.ts';
@@ -24,17 +28,6 @@ import { createSubPaths, type SubPaths } from './sub-paths.ts';
 import { createUsage, type Usage } from './usage.ts';
 import { createVolumeTask, type VolumeOperation, type VolumeTaskDeps } from './volume.ts';
 
-export interface MountedVolume {
-  readonly hostPath: string;
-  readonly readOnly?: boolean;
-  readonly selinuxRelabel?: boolean;
-}
-
-export type VolumesOutcome =
-  | { readonly kind: 'ready'; readonly mounts: ReadonlyMap<string, MountedVolume> }
-  /** `message` is the event's. */
-  | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
-
 export interface Volumes extends Part {
   /** A pod is about to start: what its volumes need from elsewhere is fetched meanwhile. */
   foresee(pod: Pod, signal: AbortSignal): void;
@@ -43,7 +36,7 @@ export interface Volumes extends Part {
   /** Lets go of everything that must not be left in the pod's folder. Fails where something can't be taken away: ask again then. */
   cleanUp(uid: PodUid, signal: AbortSignal): Promise<void>;
   /** Hears of pods: those that run already are kept up to date, those that are gone are forgotten. */
-  follow(news: PodNews): void;
+  follow(news: PodNewsOf<'uid' | 'pod' | 'step' | 'observation'>): void;
   /** An object has changed: files that show it are written anew. */
   changed(object: ObjectReference): void;
   /** The node's status says something else about attached volumes: who waits for one looks again. */
@@ -64,19 +57,6 @@ export interface VolumeCount {
   readonly count: number;
 }
 
-/** The part of the news of pods that matters here. */
-export type PodNews =
-  | {
-      readonly kind: 'view';
-      readonly view: {
-        readonly uid: PodUid;
-        readonly pod: Pod;
-        readonly step: string;
-        readonly observation: { readonly containers: readonly { readonly state: string }[] };
-      };
-    }
-  | { readonly kind: 'gone'; readonly uid: PodUid };
-
 export interface VolumesDeps {
   readonly clock: Clock;
   readonly log: Logger;
@@ -86,12 +66,7 @@ export interface VolumesDeps {
   readonly mountTable: MountTable;
   readonly leadsToForeign: (path: string) => boolean;
   readonly podDirectory: (uid: PodUid) => string;
-  readonly record: (event: {
-    readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
-    readonly type: 'Normal' | 'Warning';
-    readonly reason: string;
-    readonly message: string;
-  }) => void;
+  readonly record: RecordPodEvent;
   /** Undefined: a node without an API server. */
   readonly attachments?: NodeAttachments;
   /** For metrics. */

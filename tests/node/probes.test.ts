@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { containerId } from '../../src/api/ids.ts';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createProcesses } from '../../src/host/processes.ts';
 import { checkExec } from '../../src/probes/checks/exec.ts';
@@ -100,7 +101,10 @@ for (const runtime of RUNTIMES) {
     );
     const pod = { metadata: { name: 'p', namespace: 'n', uid: 'u' }, spec: { containers: [] } };
     const run = (handler: object, signal: AbortSignal = never) =>
-      hooks.run({ handler, pod, container: { name: 'c' }, containerId: id, podIps: [] }, signal);
+      hooks.run(
+        { kind: 'postStart', handler, pod, container: { name: 'c' }, containerId: containerId(id), podIps: [] },
+        signal,
+      );
 
     assert.equal(await run({ exec: { command: ['true'] } }), undefined);
     assert.equal(

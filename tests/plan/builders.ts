@@ -2,8 +2,9 @@
 import type { Container } from '../../src/api/container.ts';
 import { containerId, podUid, sandboxId } from '../../src/api/ids.ts';
 import type { Pod, PodSpec } from '../../src/api/pod.ts';
-import type { Observation, ObservedContainer, ObservedSandbox } from '../../src/plan/observation.ts';
-import type { BackOffSettings, ProbeVerdict, Snapshot } from '../../src/plan/snapshot.ts';
+import type { Observation, ObservedContainer, ObservedSandbox } from '../../src/model/observation.ts';
+import type { ProbeVerdict } from '../../src/model/probe-results.ts';
+import type { BackOffSettings, Snapshot } from '../../src/plan/snapshot.ts';
 
 export const BACK_OFF: BackOffSettings = { initialMs: 10_000, maxMs: 300_000, resetAfterMs: 600_000 };
 export const NOW = 1_000_000_000;

@@ -1,5 +1,5 @@
 /** Plans as short lines, so that a table of cases can be read. */
-import type { Action } from '../../src/plan/plan.ts';
+import type { Action } from '../../src/model/plan.ts';
 
 export function describe(action: Action): string {
   switch (action.kind) {

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { Container, RestartPolicy } from '../../src/api/container.ts';
 import { sandboxId } from '../../src/api/ids.ts';
 import type { PodSpec } from '../../src/api/pod.ts';
+import type { ObservedContainer, ObservedSandbox } from '../../src/model/observation.ts';
 import { computePlan } from '../../src/plan/compute-plan.ts';
-import type { ObservedContainer, ObservedSandbox } from '../../src/plan/observation.ts';
 import { makePod, makeSandbox, makeSnapshot, observe, type SnapshotParts } from './builders.ts';
 import { describe } from './describe.ts';
 

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { containerId, podUid, sandboxId } from '../../src/api/ids.ts';
 import type { Pod } from '../../src/api/pod.ts';
-import type { ContainerRunState, Observation, ObservedContainer } from '../../src/plan/observation.ts';
-import type { Action } from '../../src/plan/plan.ts';
-import type { ProbeResults, ProbeVerdict } from '../../src/plan/snapshot.ts';
+import type { ContainerRunState, Observation, ObservedContainer } from '../../src/model/observation.ts';
+import type { Action } from '../../src/model/plan.ts';
+import type { ProbeResults, ProbeVerdict } from '../../src/model/probe-results.ts';
 
 export interface Fate {
   /** `make`: no container comes to be (its image, its configuration). `start`: it is made and does not start. */

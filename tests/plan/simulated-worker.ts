@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { containerId } from '../../src/api/ids.ts';
 import type { Pod } from '../../src/api/pod.ts';
+import type { CrashRecord, Plan } from '../../src/model/plan.ts';
 import { computeTermination } from '../../src/plan/compute-termination.ts';
-import type { Plan } from '../../src/plan/plan.ts';
 import { type Decision, decide } from '../../src/plan/plan-ahead.ts';
-import type { CrashRecord, Snapshot } from '../../src/plan/snapshot.ts';
+import type { Snapshot } from '../../src/plan/snapshot.ts';
 import { BACK_OFF } from './builders.ts';
 import type { SimulatedRuntime } from './simulated-runtime.ts';
 

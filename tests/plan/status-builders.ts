@@ -3,7 +3,7 @@
 import { podUid } from '../../src/api/ids.ts';
 import type { Pod } from '../../src/api/pod.ts';
 import type { ContainerStatus, PodCondition, PodStatus } from '../../src/api/pod-status.ts';
-import { emptyObservation } from '../../src/plan/observation.ts';
+import { emptyObservation } from '../../src/model/observation.ts';
 import type { StatusGates, StatusInput } from '../../src/status/rules/status-input.ts';
 import { NOW } from './builders.ts';
 

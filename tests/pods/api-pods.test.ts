@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { podUid } from '../../src/api/ids.ts';
 import type { Pod } from '../../src/api/pod.ts';
-import type { PodNews } from '../../src/pods/view.ts';
+import type { PodNews } from '../../src/model/pod-view.ts';
 import { until } from '../node/pod-support.ts';
 import { createFakeRuntime } from './fake-runtime.ts';
 import { makePod, podFolder, podWorld } from './pod-world.ts';

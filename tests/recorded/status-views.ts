@@ -4,9 +4,10 @@ import { containerId, podUid, sandboxId } from '../../src/api/ids.ts';
 import type { Pod } from '../../src/api/pod.ts';
 import type { ContainerStateTerminated, ContainerStatus, PodStatus } from '../../src/api/pod-status.ts';
 import { parseTimestamp } from '../../src/api/timestamp.ts';
+import type { ObservedContainer } from '../../src/model/observation.ts';
+import type { WaitingReason } from '../../src/model/plan.ts';
+import type { ProbeVerdict } from '../../src/model/probe-results.ts';
 import { DEADLINE_EXCEEDED } from '../../src/plan/deadline.ts';
-import type { ObservedContainer } from '../../src/plan/observation.ts';
-import type { ProbeVerdict, WaitingReason } from '../../src/plan/snapshot.ts';
 import type { StatusView } from '../../src/status/status.ts';
 import type { RecordedLife } from './lives.ts';
 

@@ -5,6 +5,12 @@ import { type Import, importsOf, judgeImport, judgePurity } from './rules.ts';
 const cases: readonly [string, Import, RegExp | undefined][] = [
   ['a part uses base', { from: 'pods/pods.ts', to: 'base/clock.ts', typeOnly: false }, undefined],
   ['base knows nobody', { from: 'base/clock.ts', to: 'api/pod.ts', typeOnly: false }, /higher layer/],
+  ['model uses api', { from: 'model/pod-view.ts', to: 'api/pod.ts', typeOnly: true }, undefined],
+  ['model knows no part', { from: 'model/pod-view.ts', to: 'pods/pods.ts', typeOnly: true }, /higher layer/],
+  ['model knows no rules', { from: 'model/pod-view.ts', to: 'plan/grace.ts', typeOnly: true }, /higher layer/],
+  ['api knows no model', { from: 'api/pod.ts', to: 'model/pod-view.ts', typeOnly: true }, /higher layer/],
+  ['rules use the model', { from: 'status/rules/phase.ts', to: 'model/observation.ts', typeOnly: false }, undefined],
+  ['model stays pure', { from: 'model/pod-view.ts', to: 'node:fs', typeOnly: false }, /pure/],
   ['config knows no host', { from: 'config/config.ts', to: 'host/flock.ts', typeOnly: false }, /higher layer/],
   ['host may use config', { from: 'host/flock.ts', to: 'config/config.ts', typeOnly: true }, undefined],
   ['only through the door', { from: 'pods/pods.ts', to: 'config/flags/table.ts', typeOnly: false }, /no front door/],
@@ -67,6 +73,7 @@ test('imports are found in every form', () => {
 test('purity looks at code, not at words', () => {
   assert.deepEqual(judgePurity('api/x.ts', "// async\nconst a = 'new Date()';"), []);
   assert.equal(judgePurity('api/x.ts', 'const now = Date.now();').length, 1);
+  assert.equal(judgePurity('model/x.ts', 'export async function f() {}').length, 1);
   assert.equal(judgePurity('plan/x.ts', 'export async function f() {}').length, 1);
   assert.deepEqual(judgePurity('act/x.ts', 'export async function f() {}'), []);
 });

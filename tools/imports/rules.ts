@@ -13,20 +13,22 @@ export interface Import {
 const LAYERS: Readonly<Record<string, number>> = {
   base: 0,
   api: 1,
-  config: 2,
-  plan: 2,
-  host: 3,
-  wire: 3,
-  kube: 3,
-  telemetry: 3,
-  compose: 5,
+  model: 2,
+  config: 3,
+  plan: 3,
+  host: 4,
+  wire: 4,
+  kube: 4,
+  telemetry: 4,
+  compose: 6,
 };
-const RULES_LAYER = 2;
-const PARTS_LAYER = 4;
-const MAIN_LAYER = 6;
+const MODEL_LAYER = 2;
+const RULES_LAYER = 3;
+const PARTS_LAYER = 5;
+const MAIN_LAYER = 7;
 
 /** Collections of small independent things: every file directly in the folder is a door. */
-const LIBRARIES = new Set(['base', 'api', 'host', 'wire', 'telemetry']);
+const LIBRARIES = new Set(['base', 'api', 'model', 'plan', 'host', 'wire', 'telemetry']);
 
 const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '');
 const isRules = (file: string): boolean => file.split('/').includes('rules');
@@ -36,13 +38,15 @@ const isWireData = (file: string): boolean => file.startsWith('wire/gen/') || fi
 
 export function isPure(file: string): boolean {
   const folder = folderOf(file);
-  return folder === 'api' || folder === 'plan' || isRules(file) || file.startsWith('runtime/spec/');
+  return (
+    folder === 'api' || folder === 'model' || folder === 'plan' || isRules(file) || file.startsWith('runtime/spec/')
+  );
 }
 
 function layerOf(file: string): number {
   const folder = folderOf(file);
   if (folder === '') return MAIN_LAYER;
-  if (isWireData(file)) return RULES_LAYER;
+  if (isWireData(file)) return MODEL_LAYER;
   const layer = LAYERS[folder] ?? PARTS_LAYER;
   return isPure(file) ? Math.min(layer, RULES_LAYER) : layer;
 }
@@ -61,12 +65,7 @@ export function judgeImport({ from, to, typeOnly }: Import): string | undefined 
   if (same && isPure(from) && !isPure(to) && !typeOnly) return `${from}: a pure file imports ${to}, which is not pure`;
   if (same) return undefined;
   if (layerOf(to) > layerOf(from)) return `${from}: imports ${to}, which is in a higher layer`;
-  if (
-    folderOf(from) !== '' &&
-    folderOf(from) !== 'compose' &&
-    !isFrontDoor(to) &&
-    !(isPure(to) && layerOf(to) < PARTS_LAYER && folderOf(to) === 'plan')
-  )
+  if (folderOf(from) !== '' && folderOf(from) !== 'compose' && !isFrontDoor(to))
     return `${from}: imports ${to}, which is no front door`;
   if (layerOf(from) === PARTS_LAYER && layerOf(to) === PARTS_LAYER && !typeOnly)
     return `${from}: one part imports another (${to}); declare the functions it needs and let compose pass them in`;

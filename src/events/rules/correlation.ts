@@ -4,7 +4,7 @@
  */
 import { createTokenBucket, type TokenBucket } from '../../base/token-bucket.ts';
 import { truncateUtf8 } from '../../base/truncate.ts';
-import type { EventType } from '../events.ts';
+import type { EventType } from '../../model/event.ts';
 import { createRecentMap } from './recent-map.ts';
 
 export interface InvolvedObject {

@@ -1,8 +1,10 @@
 /** One look at everything a node's status tells of, made into the node object that the API server should have. */
+
 import type { ResourceList } from '../../api/meta.ts';
 import { isExtendedResource, type KubeNode, type NodeStatus } from '../../api/node.ts';
 import type { Quantities } from '../../api/pod-resources.ts';
 import { formatQuantity } from '../../api/quantity.ts';
+import type { EventText } from '../../model/event.ts';
 import type { Image, RuntimeFeatures, RuntimeHandler } from '../../wire/gen/cri-runtime-v1.ts';
 import { type AddressInput, computeAddresses, PROVIDED_IP_ANNOTATION } from './addresses.ts';
 import { computeConditions, type Pressure } from './conditions.ts';
@@ -36,15 +38,9 @@ export interface NodeSnapshot {
   readonly declaredFeatures: readonly string[] | undefined;
 }
 
-export interface NodeEvent {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
-
 export interface ComputedNode {
   readonly node: KubeNode;
-  readonly events: readonly NodeEvent[];
+  readonly events: readonly EventText[];
   /** What of the status could not be found out; the rest is good. */
   readonly problems: readonly string[];
 }
@@ -89,11 +85,11 @@ export function computeNode(known: KubeNode, snapshot: NodeSnapshot): ComputedNo
   };
 }
 
-export function statusEvent(nodeName: string, reason: string): NodeEvent {
+export function statusEvent(nodeName: string, reason: string): EventText {
   return { type: 'Normal', reason, message: `Node ${nodeName} status is now: ${reason}` };
 }
 
-function rebootEvent(name: string, before: string | undefined, now: string): readonly NodeEvent[] {
+function rebootEvent(name: string, before: string | undefined, now: string): readonly EventText[] {
   if (before === undefined || before === '' || before === now) return [];
   return [{ type: 'Warning', reason: 'Rebooted', message: `Node ${name} has been rebooted, boot id: ${now}` }];
 }

@@ -1,7 +1,7 @@
 /** The text of the file that says how a pod ended. */
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import type { PodPhase } from '../../api/pod-status.ts';
-import type { PodEnding } from '../view.ts';
+import type { PodEnding } from '../../model/pod-view.ts';
 
 const VERSION = 1;
 const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];

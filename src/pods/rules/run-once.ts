@@ -1,7 +1,7 @@
 /** `--runonce`: when has a pod been run once? */
 import { allContainers } from '../../api/pod-traits.ts';
-import { newestContainer } from '../../plan/observation.ts';
-import type { PodView } from '../view.ts';
+import { newestContainer } from '../../model/observation.ts';
+import type { PodView } from '../../model/pod-view.ts';
 
 export type RunOnceVerdict =
   | { readonly kind: 'done' }

@@ -13,8 +13,8 @@
 import type { Pod } from '../../api/pod.ts';
 import { hasEnded, isBeingDeleted, isStaticPod } from '../../api/pod-traits.ts';
 import { assertNever } from '../../base/assert-never.ts';
+import type { PodEnding } from '../../model/pod-view.ts';
 import { initialGrace, shrinkGrace } from '../../plan/grace.ts';
-import type { PodEnding } from '../view.ts';
 
 export type WorkerState =
   | { readonly step: 'syncing'; readonly pod: Pod }

@@ -1,6 +1,6 @@
 /** From single results to a verdict: how many in a row it takes to change one's mind, and when there is nothing more to ask. */
 import type { Probe } from '../../api/container.ts';
-import type { ProbeVerdict } from '../../plan/snapshot.ts';
+import type { ProbeVerdict } from '../../model/probe-results.ts';
 
 export const PROBE_TYPES = ['startup', 'readiness', 'liveness'] as const;
 export type ProbeType = (typeof PROBE_TYPES)[number];

@@ -2,16 +2,12 @@
 import type { Container, Probe } from '../../api/container.ts';
 import type { ContainerId } from '../../api/ids.ts';
 import type { Pod } from '../../api/pod.ts';
-import { type Observation, type ObservedContainer, presentContainer } from '../../plan/observation.ts';
+import { type ObservedContainer, presentContainer } from '../../model/observation.ts';
+import type { PodView } from '../../model/pod-view.ts';
 import { PROBE_TYPES, type ProbeType } from './verdict.ts';
 
 /** What of a published view decides about probes. */
-export interface ProbedView {
-  readonly uid: string;
-  readonly pod: Pod;
-  readonly step: 'syncing' | 'terminating' | 'terminated';
-  readonly observation: Observation;
-}
+export type ProbedView = Pick<PodView, 'uid' | 'pod' | 'step' | 'observation'>;
 
 export interface ProbedContainer {
   readonly container: Container;

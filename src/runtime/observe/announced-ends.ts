@@ -1,6 +1,6 @@
 /** Ends that the runtime's events have told and its status may not show yet, by the id of the container or sandbox. */
 import type { Clock } from '../../base/clock.ts';
-import type { AnnouncedEnd } from '../../plan/observation.ts';
+import type { AnnouncedEnd } from '../../model/observation.ts';
 
 export interface AnnouncedEnds {
   note(id: string, end: AnnouncedEnd): void;

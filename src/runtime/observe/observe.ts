@@ -8,7 +8,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Part } from '../../base/lifecycle.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Supervisor } from '../../base/supervise.ts';
-import type { AnnouncedEnd, Observation } from '../../plan/observation.ts';
+import type { AnnouncedEnd, Observation } from '../../model/observation.ts';
+import type { PodIdentity } from '../../model/pod-identity.ts';
 import {
   type Container,
   type ContainerFilter,
@@ -21,7 +22,7 @@ import { POD_UID } from '../spec/labels.ts';
 import { createAnnouncedEnds } from './announced-ends.ts';
 import { createEventFollower, type EventStreams } from './events.ts';
 import { createRelisting } from './relist.ts';
-import { fingerprint, type RuntimePod, runState, runtimePodOf } from './rules/reading.ts';
+import { fingerprint, runState, runtimePodOf } from './rules/reading.ts';
 import { createStatusCache, type MessageFiles, type StatusCache, type StatusCalls } from './status-cache.ts';
 
 export interface ObservedRuntime extends EventStreams {
@@ -53,14 +54,14 @@ export interface ObserveDeps {
   readonly onRelist?: ((report: { readonly tookMs: number; readonly sinceMs: number | undefined }) => void) | undefined;
 }
 
-export interface ListedPod extends RuntimePod {
+export interface ListedPod extends PodIdentity {
   /** It has a ready sandbox or a running container. */
   readonly alive: boolean;
 }
 
 export interface Observe extends Part {
   /** Everything the runtime has of this pod now. Nothing that happened before the call is missing. */
-  read(pod: RuntimePod, signal: AbortSignal): Promise<Observation>;
+  read(pod: PodIdentity, signal: AbortSignal): Promise<Observation>;
   /** Every pod that the runtime has something of. */
   list(signal: AbortSignal): Promise<readonly ListedPod[]>;
   /** Lets go of what is kept for a pod that has gone. */
@@ -119,7 +120,7 @@ export function createObserve(deps: ObserveDeps): Observe {
     };
   };
 
-  const read = async (pod: RuntimePod, signal: AbortSignal): Promise<Observation> => {
+  const read = async (pod: PodIdentity, signal: AbortSignal): Promise<Observation> => {
     relisting.noteActivity();
     const takenAt = clock.mono();
     const [sandboxes, containers] = await lists({ labelSelector: { [POD_UID]: pod.uid } }, signal);
@@ -195,7 +196,7 @@ export function createObserve(deps: ObserveDeps): Observe {
 }
 
 interface Found {
-  readonly pod: RuntimePod;
+  readonly pod: PodIdentity;
   readonly sandboxes: PodSandbox[];
   readonly containers: Container[];
 }

@@ -5,7 +5,7 @@
 import { describeError } from '../../base/errors.ts';
 import { errnoName } from '../../host/file-calls.ts';
 import type { GuardedFiles } from '../../host/guarded-files.ts';
-import type { ObservedContainer, ObservedSandbox } from '../../plan/observation.ts';
+import type { ObservedContainer, ObservedSandbox } from '../../model/observation.ts';
 import type {
   Container,
   ContainerStatus,

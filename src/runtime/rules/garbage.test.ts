@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { containerId, podUid, sandboxId } from '../../api/ids.ts';
-import type { ContainerRunState, Observation, ObservedContainer, ObservedSandbox } from '../../plan/observation.ts';
+import type { ContainerRunState, Observation, ObservedContainer, ObservedSandbox } from '../../model/observation.ts';
 import { findGarbage, shareOfDead } from './garbage.ts';
 
 const container = (name: string, attempt: number, state: ContainerRunState, sandbox = 's0'): ObservedContainer => ({

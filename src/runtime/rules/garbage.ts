@@ -1,6 +1,6 @@
 /** Which dead containers and sandboxes nobody needs any more. */
 import type { ContainerId, SandboxId } from '../../api/ids.ts';
-import type { Observation, ObservedContainer } from '../../plan/observation.ts';
+import type { Observation, ObservedContainer } from '../../model/observation.ts';
 
 export interface GarbageSettings {
   /** Dead containers stay at least this long, ms. */

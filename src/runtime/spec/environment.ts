@@ -16,9 +16,10 @@ import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import type { Pod } from '../../api/pod.ts';
 import { isStaticPod } from '../../api/pod-traits.ts';
 import { quoteText } from '../../base/go-text.ts';
+import type { ServiceView } from '../../model/service.ts';
 import { type EnvFileValues, envFileValue } from './env-file.ts';
 import { byteLength, expand } from './expand.ts';
-import { type ServiceView, serviceEnvironment } from './services.ts';
+import { serviceEnvironment } from './services.ts';
 import { type Gates, type SpecProblem, specProblem } from './settings.ts';
 
 /** Secrets may hold bytes that are no text; they reach the container as they are. */

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import type { Container, VolumeMount } from '../../api/container.ts';
 import type { Pod, PodSpec } from '../../api/pod.ts';
 import type { Volume } from '../../api/volume.ts';
+import type { MountedVolume } from '../../model/mounted-volume.ts';
 import { MountPropagation } from '../../wire/gen/cri-runtime-v1.ts';
-import { containerMounts, type MountedVolume, type MountsInput, subPathsOf } from './mounts.ts';
+import { containerMounts, type MountsInput, subPathsOf } from './mounts.ts';
 
 type More = Partial<MountsInput> & {
   spec?: Partial<PodSpec>;

@@ -1,9 +1,11 @@
 /** What is mounted into a container, in order: devices' mounts, volumes as declared, the hosts file, the termination log. */
+
 import type { Container, VolumeMount } from '../../api/container.ts';
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Volume } from '../../api/volume.ts';
 import { quoteText } from '../../base/go-text.ts';
+import type { MountedVolume } from '../../model/mounted-volume.ts';
 import { type ImageSpec, type Mount, MountPropagation, type UserNamespace } from '../../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../../wire/message.ts';
 import { createLookup, type EnvEntry, type Lookup } from './environment.ts';
@@ -13,14 +15,6 @@ const HOSTS_FILE = '/etc/hosts';
 /** PATH_MAX, the final zero byte included. */
 const LONGEST_PATH = 4096;
 const MISSING_SHOWN = 10;
-
-export interface MountedVolume {
-  readonly hostPath: string;
-  /** The volume itself can't be written, whatever the container asks for. */
-  readonly readOnly?: boolean;
-  /** Its files get the label of the pod. */
-  readonly selinuxRelabel?: boolean;
-}
 
 export interface MountsInput {
   readonly pod: Pod;

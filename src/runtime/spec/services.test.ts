@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ServiceView, serviceEnvironment } from './services.ts';
+import type { ServiceView } from '../../model/service.ts';
+import { serviceEnvironment } from './services.ts';
 
 const api: ServiceView = {
   name: 'kubernetes',

@@ -1,17 +1,6 @@
 /** The environment variables that tell a container where the services of its namespace are. */
 
-export interface ServiceView {
-  readonly name: string;
-  readonly namespace: string;
-  /** Empty or `None` for a service without an address of its own. */
-  readonly clusterIp: string;
-  readonly ports: readonly {
-    readonly name?: string;
-    readonly port: number;
-    readonly protocol?: string;
-  }[];
-}
-
+import type { ServiceView } from '../../model/service.ts';
 export interface ServiceEnvInput {
   readonly services: readonly ServiceView[];
   readonly namespace: string;

@@ -3,7 +3,7 @@ import type { Container } from '../../api/container.ts';
 import { isOwnCondition } from '../../api/pod-conditions.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../../api/pod-status.ts';
 import { formatTimestamp } from '../../api/timestamp.ts';
-import { newestContainer } from '../../plan/observation.ts';
+import { newestContainer } from '../../model/observation.ts';
 import { findSources } from '../../plan/restart-all.ts';
 import { isPlainInit, restartsAfterExit } from '../../plan/restart-policy.ts';
 import { mayRun } from '../../plan/stop-order.ts';

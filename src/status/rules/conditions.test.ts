@@ -5,7 +5,7 @@ import { conditionOf, conditionText, statusInput } from '../../../tests/plan/sta
 import type { Pod, PodSpec } from '../../api/pod.ts';
 import type { PodStatus } from '../../api/pod-status.ts';
 import { formatTimestamp } from '../../api/timestamp.ts';
-import type { ObservedContainer } from '../../plan/observation.ts';
+import type { ObservedContainer } from '../../model/observation.ts';
 import { computePodStatus } from './compute-status.ts';
 import { settleConditions } from './conditions.ts';
 import type { StatusInput } from './status-input.ts';

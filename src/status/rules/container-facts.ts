@@ -1,7 +1,7 @@
 /** The parts of a container's status that follow from its description or stand in the runtime's answer as they are. */
 import type { Container, VolumeMount } from '../../api/container.ts';
 import type { ContainerStatus } from '../../api/pod-status.ts';
-import type { ObservedContainer } from '../../plan/observation.ts';
+import type { ObservedContainer } from '../../model/observation.ts';
 import { resourcesInForce } from './resources-in-force.ts';
 import type { StatusInput } from './status-input.ts';
 

@@ -1,7 +1,7 @@
 /** State and last state of a container, from what the runtime has of it and from what was said of it before. */
 import type { ContainerState, ContainerStateTerminated } from '../../api/pod-status.ts';
 import { formatTimestamp } from '../../api/timestamp.ts';
-import type { ObservedContainer } from '../../plan/observation.ts';
+import type { ObservedContainer } from '../../model/observation.ts';
 
 /** The container is gone without a trace: nobody can say how it ended, so it counts as killed. */
 const LOST_EXIT_CODE = 137;

@@ -6,7 +6,7 @@ import { containerId } from '../../api/ids.ts';
 import type { PodSpec } from '../../api/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../api/pod-status.ts';
 import { formatTimestamp } from '../../api/timestamp.ts';
-import type { ObservedContainer } from '../../plan/observation.ts';
+import type { ObservedContainer } from '../../model/observation.ts';
 import { computePodStatus } from './compute-status.ts';
 import type { StatusInput } from './status-input.ts';
 

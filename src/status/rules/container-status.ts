@@ -2,7 +2,7 @@
 import type { Container } from '../../api/container.ts';
 import type { ContainerState, ContainerStatus } from '../../api/pod-status.ts';
 import { formatTimestamp } from '../../api/timestamp.ts';
-import type { ObservedContainer } from '../../plan/observation.ts';
+import type { ObservedContainer } from '../../model/observation.ts';
 import { asksToRestartAll, restartsAfterExit } from '../../plan/restart-policy.ts';
 import { mountStatuses, observedFacts } from './container-facts.ts';
 import {

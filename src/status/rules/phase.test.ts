@@ -5,9 +5,10 @@ import { conditionText, statusInput } from '../../../tests/plan/status-builders.
 import type { Container } from '../../api/container.ts';
 import type { PodSpec } from '../../api/pod.ts';
 import type { PodPhase } from '../../api/pod-status.ts';
-import type { ObservedContainer } from '../../plan/observation.ts';
+import type { ObservedContainer } from '../../model/observation.ts';
+import type { PodStep } from '../../model/pod-view.ts';
 import { computePodStatus } from './compute-status.ts';
-import type { PodStep, StatusInput } from './status-input.ts';
+import type { StatusInput } from './status-input.ts';
 
 interface Case {
   readonly name: string;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { makePod, makeSandbox, observe } from '../../../tests/plan/builders.ts';
 import { statusInput } from '../../../tests/plan/status-builders.ts';
 import type { PodStatus } from '../../api/pod-status.ts';
-import type { ObservedSandbox } from '../../plan/observation.ts';
+import type { ObservedSandbox } from '../../model/observation.ts';
 import { computeAddresses } from './pod-ips.ts';
 
 interface Case {

@@ -1,7 +1,7 @@
 /** `started` and `ready`: what the probes say of a running container, and what is assumed until they have spoken. */
 import type { Container } from '../../api/container.ts';
 import type { ContainerStatus } from '../../api/pod-status.ts';
-import type { ProbeVerdict } from '../../plan/snapshot.ts';
+import type { ProbeVerdict } from '../../model/probe-results.ts';
 import type { StatusInput } from './status-input.ts';
 
 export interface ProbeContext {

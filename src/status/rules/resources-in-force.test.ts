@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ResourceRequirements } from '../../api/container.ts';
-import type { ObservedContainer } from '../../plan/observation.ts';
+import type { ObservedContainer } from '../../model/observation.ts';
 import { resourcesInForce } from './resources-in-force.ts';
 
 const allocated: ResourceRequirements = {

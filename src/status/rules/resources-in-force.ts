@@ -10,7 +10,7 @@ import {
   quantityMilliValue,
   quantityValue,
 } from '../../api/quantity.ts';
-import type { ObservedContainer, ObservedResources } from '../../plan/observation.ts';
+import type { ObservedContainer, ObservedResources } from '../../model/observation.ts';
 
 /** The runtime knows CPU and memory alone, and no request of memory: all else is as allocated. */
 export function resourcesInForce(

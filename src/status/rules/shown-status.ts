@@ -3,7 +3,7 @@
  * takes its resources for free.
  */
 import type { PodCondition, PodStatus } from '../../api/pod-status.ts';
-import type { PodStep } from './status-input.ts';
+import type { PodStep } from '../../model/pod-view.ts';
 
 export interface ShownInput {
   readonly computed: PodStatus;

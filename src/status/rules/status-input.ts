@@ -1,10 +1,11 @@
 /** All that the status of a pod is made from. */
+
 import type { Pod } from '../../api/pod.ts';
 import type { PodPhase, PodStatus, QosClass } from '../../api/pod-status.ts';
-import type { Observation } from '../../plan/observation.ts';
-import type { ProbeResults, WaitingReason } from '../../plan/snapshot.ts';
-
-export type PodStep = 'syncing' | 'terminating' | 'terminated';
+import type { Observation } from '../../model/observation.ts';
+import type { WaitingReason } from '../../model/plan.ts';
+import type { PodStep } from '../../model/pod-view.ts';
+import type { ProbeResults } from '../../model/probe-results.ts';
 
 /** Why a pod ends although its containers have not all done so. */
 export interface EndReason {

@@ -1,8 +1,8 @@
 /** What the runtime says in its own words, told as an observation. */
 
-import type { PodUid } from '../../../api/ids.ts';
 import { containerId, podUid, sandboxId } from '../../../api/ids.ts';
-import type { ContainerRunState, ObservedContainer, ObservedSandbox } from '../../../plan/observation.ts';
+import type { ContainerRunState, ObservedContainer, ObservedSandbox } from '../../../model/observation.ts';
+import type { PodIdentity } from '../../../model/pod-identity.ts';
 import {
   type Container,
   ContainerState,
@@ -15,14 +15,7 @@ import {
 } from '../../../wire/gen/cri-runtime-v1.ts';
 import { CONTAINER_HASH, CONTAINER_NAME, POD_NAME, POD_NAMESPACE, POD_UID, RESTART_COUNT } from '../../spec/labels.ts';
 
-/** The pod that something in the runtime belongs to, from its labels; undefined if another program made it. */
-export interface RuntimePod {
-  readonly uid: PodUid;
-  readonly name: string;
-  readonly namespace: string;
-}
-
-export function runtimePodOf(labels: Readonly<Record<string, string>>): RuntimePod | undefined {
+export function runtimePodOf(labels: Readonly<Record<string, string>>): PodIdentity | undefined {
   const uid = labels[POD_UID];
   if (uid === undefined || uid === '') return undefined;
   return { uid: podUid(uid), name: labels[POD_NAME] ?? '', namespace: labels[POD_NAMESPACE] ?? '' };

@@ -1,7 +1,7 @@
 /** A pod that no source has any more, as far as the marks on its containers tell: enough to end it as it wished. */
 import type { Container, LifecycleHandler } from '../../../api/container.ts';
 import type { Pod } from '../../../api/pod.ts';
-import type { Observation } from '../../../plan/observation.ts';
+import type { Observation } from '../../../model/observation.ts';
 import { DELETION_GRACE_PERIOD, PRE_STOP_HANDLER, TERMINATION_GRACE_PERIOD } from '../../spec/labels.ts';
 
 export function restorePod({ uid, name, namespace, containers, sandboxes }: Observation): Pod {

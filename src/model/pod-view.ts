@@ -1,9 +1,8 @@
-/** What a worker publishes of its pod after each pass. Everybody else reads views; nobody asks a worker. */
-import type { PodUid } from '../api/ids.ts';
+/** What a worker publishes of its pod after each pass. The other parts read views; no one asks a worker. */
+import type { ContainerId, PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
-import type { Observation } from '../plan/observation.ts';
-import type { Plan, PodEnd } from '../plan/plan.ts';
-import type { ContainerMemory } from '../plan/snapshot.ts';
+import type { Observation } from './observation.ts';
+import type { Plan, PodEnd, WaitingReason } from './plan.ts';
 
 /** Why a pod ended that did not end by itself. */
 export interface PodEnding extends PodEnd {
@@ -13,13 +12,24 @@ export interface PodEnding extends PodEnd {
   readonly disruption?: { readonly reason: string; readonly message: string };
 }
 
+/** Where a worker is with its pod, as it publishes it. A pod that is gone has no view. */
+export type PodStep = 'syncing' | 'terminating' | 'terminated';
+
+/** What the worker remembers of a container by name; nothing of it is needed to recover after a restart. */
+export interface ContainerMemory {
+  /** The last attempt to start it failed, or it must wait: ErrImagePull, CreateContainerConfigError, CrashLoopBackOff… */
+  readonly waiting: WaitingReason | undefined;
+  /** The container ids whose postStart hook failed: they are killed and count as failed. */
+  readonly failedHooks: ReadonlySet<ContainerId>;
+}
+
 export interface PodView {
   readonly uid: PodUid;
   /** With the resources that it was given, which are not always those that its spec asks for. */
   readonly pod: Pod;
   /** As its source has it, where that asks for a resize that is refused. */
   readonly asked?: Pod | undefined;
-  readonly step: 'syncing' | 'terminating' | 'terminated';
+  readonly step: PodStep;
   readonly observation: Observation;
   /** The last decision, with its reasons; none while the pod ends. */
   readonly plan: Plan | undefined;
@@ -35,6 +45,9 @@ export interface PodView {
   readonly deleted: boolean;
 }
 
-export type PodNews =
-  | { readonly kind: 'view'; readonly view: PodView }
+export type PodNews = PodNewsOf<keyof PodView>;
+
+/** News with the fields of the view that a part reads. */
+export type PodNewsOf<Field extends keyof PodView> =
+  | { readonly kind: 'view'; readonly view: Pick<PodView, Field> }
   | { readonly kind: 'gone'; readonly uid: PodUid; readonly pod: Pod };

@@ -1,7 +1,7 @@
-/** The front door of the decisions: the tagged actions that a worker carries out, each with its reason. */
+/** What was decided about a pod: the tagged actions that its worker carries out, each with its reason. */
 import type { ContainerId, SandboxId } from '../api/ids.ts';
 import type { PodPhase } from '../api/pod-status.ts';
-import type { CrashRecord, WaitingReason } from './snapshot.ts';
+import type { EventText } from './event.ts';
 
 export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral';
 
@@ -43,12 +43,22 @@ export type StopReason =
   | '';
 
 /** Something a user should hear about that follows from the decision and from no single action. */
-export interface PlanEvent {
+export interface PlanEvent extends Omit<EventText, 'annotations'> {
   /** Field path such as `spec.containers{c}`; without it the event is about the pod. */
   readonly container?: string;
-  readonly type: 'Normal' | 'Warning';
+}
+
+/** Why a container that should run does not: kept by the worker from its last outcome, shown as the waiting reason. */
+export interface WaitingReason {
   readonly reason: string;
   readonly message: string;
+}
+
+/** A crash that was answered with a start, and what the next one has to wait. See plan/back-off.ts. */
+export interface CrashRecord {
+  readonly waitMs: number;
+  /** When the crashed container ended, wall clock. */
+  readonly since: number;
 }
 
 /** The pod must end although its containers have not. */

@@ -1,0 +1,13 @@
+/** A hook of a container's life: `act/` has it run, `probes/` runs it. */
+import type { Container, LifecycleHandler } from '../api/container.ts';
+import type { ContainerId } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+
+export interface Hook {
+  readonly kind: 'postStart' | 'preStop';
+  readonly handler: LifecycleHandler;
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly containerId: ContainerId;
+  readonly podIps: readonly string[];
+}
