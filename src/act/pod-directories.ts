@@ -1,5 +1,5 @@
 /** The folder of a pod below `--root-dir`: names and modes as other tools on the node know them. */
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
 import { CodedError } from '../base/errors.ts';
@@ -9,6 +9,8 @@ import type { GuardedFiles } from '../host/guarded-files.ts';
 export interface PodDirectories {
   of(uid: PodUid): string;
   ensure(uid: PodUid): Promise<void>;
+  /** The names of all: of each pod that has a directory, and of whatever else lies among them. */
+  list(): Promise<readonly string[]>;
   /** Makes the container's folder and answers where the file for its last words will be. */
   planTerminationLog(uid: PodUid, container: string): Promise<string>;
   /** An empty file that any user may write. */
@@ -42,6 +44,7 @@ export function createPodDirectories({ root, files, randomName, removeTree }: Po
       const folders = ['volumes', 'plugins'].map((name) => join(of(uid), name));
       await Promise.all(folders.map((path) => mkdir(path, { recursive: true, mode: 0o750 })));
     },
+    list: () => readdir(join(root, 'pods')),
     planTerminationLog: async (uid, container) => {
       const folder = join(of(uid), 'containers', container);
       await mkdir(folder, { recursive: true, mode: 0o750 });

@@ -7,7 +7,14 @@
 import type { Container } from './container.ts';
 import type { ResourceList } from './meta.ts';
 import type { Pod } from './pod.ts';
-import { addQuantities, compareQuantities, parseQuantity, type Quantity, zeroQuantity } from './quantity.ts';
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  zeroQuantity,
+} from './quantity.ts';
 
 export type Quantities = ReadonlyMap<string, Quantity>;
 
@@ -115,4 +122,9 @@ function overlay(total: Map<string, Quantity>, list: ResourceList | undefined): 
   for (const name of Object.keys(list ?? {})) {
     if (isPodLevelResource(name)) total.set(name, quantityOf(list, name));
   }
+}
+
+/** As the API shows them. */
+export function resourceListOf(quantities: Quantities): ResourceList {
+  return Object.fromEntries([...quantities].map(([name, quantity]) => [name, formatQuantity(quantity)]));
 }

@@ -1,29 +1,27 @@
-/** The part of the composition root that ties this kubelet's pods to an API server. A kubelet without one has none of it. */
-
+/** What ties this kubelet's pods to an API server: the node, statuses, mirror pods, the pods of the API server. A standalone kubelet has none of it. */
 import { join } from 'node:path';
 import { apiPath, fieldEquals } from '../api/api-path.ts';
-import type { KubeNode } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 import { isStaticPod } from '../api/pod-traits.ts';
 import type { Part } from '../base/lifecycle.ts';
-import type { Supervisor } from '../base/supervise.ts';
 import type { Config } from '../config/config.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { PodNews } from '../model/pod-view.ts';
 import type { Node } from '../node/node.ts';
 import { createAdoption } from '../pods/adoption.ts';
-import { createMirrors } from '../pods/mirrors.ts';
+import { createMirrors, type Mirrors } from '../pods/mirrors.ts';
 import type { Pods, PodsDeps } from '../pods/pods.ts';
 import { createApiSource } from '../sources/apiserver.ts';
+import { inOneGo, onceKnown, type TellPods } from '../sources/hold-back.ts';
 import type { SourcesDeps } from '../sources/sources.ts';
-import { createPublisher } from '../status/publisher.ts';
+import { createPublisher, type Publisher } from '../status/publisher.ts';
 import type { PodStatusChange } from '../status/status.ts';
 import type { PartDeps } from './compose.ts';
-import { composeNode, type NodeTools, nodeNameOf } from './node.ts';
+import { composeNode, type NodeTools } from './node.ts';
 
-export interface ClusterTools extends Omit<NodeTools, 'kube'> {
+export interface ClusterTools extends NodeTools {
   readonly pods: () => Pods;
-  /** Told how long it took from a new status until the API server had it. */
+  /** Called with how long it took from a new status until the API server had it. */
   readonly onStatusSynced?: ((ms: number) => void) | undefined;
 }
 
@@ -35,33 +33,26 @@ export interface Cluster {
   readonly after: readonly Part[];
   readonly apiServer: NonNullable<SourcesDeps['apiServer']>;
   readonly identify: NonNullable<PodsDeps['identify']>;
-  /** How many pods of the API server stand for static ones here. */
-  mirrorPods(): number;
-  /** Under which the API server knows a static pod; undefined where it has no mirror of it. */
-  mirrorUid(namespace: string, name: string): string | undefined;
-  /** To be told of each status. */
+  readonly mirrors: Pick<Mirrors, 'count' | 'uidOf'>;
+  /** To be called with each status. */
   publish(change: PodStatusChange): void;
-  /** To be told of what becomes of pods, after their statuses. */
+  /** To be called with the news of pods, after their statuses. */
   follow(news: PodNews): void;
-  /** To be told of what the sources want, before the pods are. */
+  /** To be called with what the sources want, before the pods are. */
   desire(pods: readonly Pod[], everySourceHeard: boolean): void;
 }
 
-export function composeCluster(config: Config, deps: PartDeps, kube: Kube, tools: ClusterTools): Cluster {
+export function composeCluster(config: Config, deps: PartDeps, tools: ClusterTools): Cluster {
   const { clock, log, supervisor } = deps;
-  const nodeName = nodeNameOf(config);
-  const node = composeNode(config, deps, { ...tools, kube });
-  const pods: Pick<Pods, 'views' | 'desired'> = {
-    views: () => tools.pods().views(),
-    desired: () => tools.pods().desired(),
-  };
+  const { kube } = tools;
+  const node = composeNode(config, deps, tools);
   const shared = { clock, supervisor, client: kube.general, chance: Math.random };
   const publisher = createPublisher({ ...shared, log: log.named('status/publisher'), onSynced: tools.onStatusSynced });
   const mirrors = createMirrors({
     ...shared,
     log: log.named('pods/mirrors'),
-    pods,
-    node: () => ownerOf(node.object()),
+    pods: { views: () => tools.pods().views(), desired: () => tools.pods().desired() },
+    node: () => node.object()?.metadata,
     onMade: publisher.learn,
   });
   const adoption = createAdoption({
@@ -69,7 +60,7 @@ export function composeCluster(config: Config, deps: PartDeps, kube: Kube, tools
     log: log.named('pods/adoption'),
     file: join(config.settings.directories.root, 'adopted_static_pods.json'),
     mirrors: mirrors.known,
-    onDecided: () => setAgain(tools.pods()),
+    onDecided: () => tools.pods().reconsider(),
   });
   node.subscribe('mirror pods', mirrors.look);
   kube.onBack('status publisher', publisher.retry);
@@ -79,9 +70,7 @@ export function composeCluster(config: Config, deps: PartDeps, kube: Kube, tools
     before: [adoption, publisher],
     after: [mirrors, node],
     identify: adoption.identify,
-    mirrorPods: () => mirrors.known()?.length ?? 0,
-    mirrorUid: (namespace, name) =>
-      mirrors.known()?.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace)?.metadata.uid,
+    mirrors,
     publish: publisher.publish,
     follow: (news) => {
       if (news.kind === 'gone') publisher.finish(news.uid);
@@ -91,69 +80,31 @@ export function composeCluster(config: Config, deps: PartDeps, kube: Kube, tools
       if (everySourceHeard) adoption.keepOnly(wanted.filter(isStaticPod));
       mirrors.look();
     },
-    apiServer: (tell) => {
-      // Pods are judged by their node's labels: those of the API server wait until it has the node.
-      const source = createApiSource({
-        log: log.named('sources'),
-        supervisor,
-        onPods: onceKnown(node, config.kubelet.registerNode, inOneGo(supervisor, tell)),
-        onMirrors: mirrors.setMirrors,
-        // The publisher first: it then knows what the API server has when the first status comes.
-        first: publisher.listener,
-      });
-      return kube.watch<Pod>({
-        path: apiPath`/api/v1/pods`,
-        fieldSelector: fieldEquals('spec.nodeName', nodeName),
-        listener: source,
-      });
-    },
+    apiServer: (tell) => composeApiSource(config, deps, { kube, node, mirrors, publisher, tell }),
   };
 }
 
-function ownerOf(node: KubeNode | undefined): { readonly name: string; readonly uid: string } | undefined {
-  return node === undefined ? undefined : { name: node.metadata.name, uid: node.metadata.uid };
+interface ApiSourceTools {
+  readonly kube: Kube;
+  readonly node: Node;
+  readonly mirrors: Mirrors;
+  readonly publisher: Publisher;
+  readonly tell: TellPods;
 }
 
-function setAgain(pods: Pods): void {
-  const desired = pods.desired();
-  if (desired !== undefined) pods.setDesired(desired.pods, desired.everySourceHeard);
-}
-
-/** Each set names every pod, and many pods may come at once: what arrives together is passed on together, the latest set alone. */
-function inOneGo(
-  supervisor: Pick<Supervisor, 'guard'>,
-  tell: (pods: readonly Pod[]) => void,
-): (pods: readonly Pod[]) => void {
-  let latest: readonly Pod[] | undefined;
-  const pass = () => {
-    const pods = latest;
-    latest = undefined;
-    if (pods !== undefined) supervisor.guard('API pods', { pods: pods.length }, () => tell(pods));
-  };
-  return (pods) => {
-    if (latest === undefined) setImmediate(pass);
-    latest = pods;
-  };
-}
-
-/** Passes on what is told as soon as the node's object has been seen once; the latest wins until then. */
-function onceKnown(
-  node: Node,
-  registers: boolean,
-  tell: (pods: readonly Pod[]) => void,
-): (pods: readonly Pod[]) => void {
-  let isKnown = !registers;
-  let waiting: readonly Pod[] | undefined;
-  const unsubscribe = node.subscribe('API source', (object) => {
-    if (object === undefined || isKnown) return;
-    isKnown = true;
-    unsubscribe();
-    if (waiting !== undefined) tell(waiting);
-    waiting = undefined;
+function composeApiSource({ kubelet }: Config, { log, supervisor, nodeName }: PartDeps, tools: ApiSourceTools): Part {
+  const tell = inOneGo(supervisor, tools.tell);
+  const source = createApiSource({
+    log: log.named('sources'),
+    supervisor,
+    onPods: kubelet.registerNode ? onceKnown(tools.node, tell) : tell,
+    onMirrors: tools.mirrors.setMirrors,
+    // The publisher first: it then knows what the API server has when the first status comes.
+    first: tools.publisher.listener,
   });
-  return (pods) => {
-    isKnown ||= node.object() !== undefined;
-    if (isKnown) tell(pods);
-    else waiting = pods;
-  };
+  return tools.kube.watch<Pod>({
+    path: apiPath`/api/v1/pods`,
+    fieldSelector: fieldEquals('spec.nodeName', nodeName),
+    listener: source,
+  });
 }

@@ -1,4 +1,4 @@
-/** Images: what they need of the rest. */
+/** Images: pulls, credentials, removal. */
 import type { RequestsPort } from '../act/ports.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Config } from '../config/config.ts';
@@ -20,9 +20,10 @@ export interface ImageTools {
   readonly pods: () => readonly Pod[];
 }
 
+const NO_SURROUNDINGS = { environment: {}, workingDirectory: '/', homeDirectory: undefined };
+
 export function composeImages(config: Config, deps: PartDeps, tools: ImageTools): Images {
-  const { cri, record, requests, credentials: objects } = tools;
-  const nowhere = { environment: {}, workingDirectory: '/', homeDirectory: undefined };
+  const { cri, record, requests, credentials, pods, onEnsured } = tools;
   return createImages(
     {
       clock: deps.clock,
@@ -30,29 +31,18 @@ export function composeImages(config: Config, deps: PartDeps, tools: ImageTools)
       supervisor: deps.supervisor,
       runtime: cri.images,
       record,
-      objects,
-      imagesInUse: (signal) => imagesInUse(tools, signal),
+      objects: credentials,
+      listContainers: (signal) => cri.containers.list(undefined, signal),
+      pods,
       diskOf: readDiskSpace,
       sandboxConfigOf: async (pod, signal) => {
         const request = await requests.sandbox(pod, 0, signal);
         return request.kind === 'ready' ? request.config : undefined;
       },
-      surroundings: deps.surroundings ?? nowhere,
+      surroundings: deps.surroundings ?? NO_SURROUNDINGS,
       downloadsOf: cri.downloads.of,
-      onEnsured: tools.onEnsured,
+      onEnsured,
     },
     imagesConfig(config),
   );
-}
-
-/** By containers, running or not, and by pods that mount one as a volume. */
-async function imagesInUse({ cri, pods }: ImageTools, signal: AbortSignal): Promise<ReadonlySet<string>> {
-  const containers = await cri.containers.list(undefined, signal);
-  const used = new Set(containers.flatMap(({ imageId, imageRef }) => [imageId, imageRef]));
-  const mounted = pods().flatMap(({ spec }) => (spec.volumes ?? []).map(({ image }) => image?.reference ?? ''));
-  for (const image of new Set(mounted.filter((reference) => reference !== ''))) {
-    used.add((await cri.images.status({ image }, {}, signal)).image?.id ?? '');
-  }
-  used.delete('');
-  return used;
 }

@@ -59,12 +59,11 @@ function build() {
   const { features } = resolveFeatures({});
   const config = {
     kubelet: { showHiddenMetricsForVersion: '' },
-    settings: { node: { hostnameOverride: 'labnode' } },
     features,
   } as unknown as Config;
   const clock = createSystemClock();
   const supervisor = createTestSupervisor(clock);
-  const deps = { clock, log: createSilentLogger(), supervisor } as unknown as PartDeps;
+  const deps = { clock, log: createSilentLogger(), supervisor, nodeName: 'labnode' } as unknown as PartDeps;
   const pods = { views: () => [], desired: () => undefined };
   const tools = { pods: () => pods, mirrorPods: () => 0, eventLoopLag: createEventLoopLag() };
   const meters = composeMetrics(config, deps, tools as unknown as Parameters<typeof composeMetrics>[2]);

@@ -1,16 +1,16 @@
-/** The part of the composition root that counts: the registry, and what the parts are given to tell it. */
-import { isStaticPod } from '../api/pod-traits.ts';
-import { parseTimestamp } from '../api/timestamp.ts';
+/** The metrics: the registry, and what the parts are given to count with. */
 import type { Config } from '../config/config.ts';
 import { KUBERNETES_VERSION, PROGRAM_VERSION } from '../config/version.ts';
 import { cgroupVersion } from '../host/machine.ts';
 import { readOwnProcess } from '../host/own-process.ts';
-import type { PodNews, PodView } from '../model/pod-view.ts';
+import { countDesired, countedPod } from '../metering/counted-pod.ts';
+import type { PodNews } from '../model/pod-view.ts';
 import type { Pods } from '../pods/pods.ts';
 import type { EventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { createHealthMetrics, type HealthResult } from '../telemetry/metrics-health.ts';
 import { createLoopMetrics } from '../telemetry/metrics-loops.ts';
-import { type CountedPod, createPodMetrics } from '../telemetry/metrics-pods.ts';
+import { createPodMetrics } from '../telemetry/metrics-pods.ts';
 import { createProbeMetrics, type ProbeCounts } from '../telemetry/metrics-probes.ts';
 import { addBuildMetrics, addProcessMetrics, addRegistryMetrics, addStartTime } from '../telemetry/metrics-process.ts';
 import {
@@ -26,8 +26,6 @@ import { createStartupMetrics, type StartupStep } from '../telemetry/metrics-sta
 import { type CountedOperation, type CountedVolumes, createVolumeMetrics } from '../telemetry/metrics-volumes.ts';
 import { createWorkMetrics, type WantedImage, type WorkMetrics } from '../telemetry/metrics-work.ts';
 import type { PartDeps } from './compose.ts';
-import { containerType } from './counted.ts';
-import { nodeNameOf } from './node.ts';
 
 export interface Meters {
   /** `/metrics` */
@@ -44,7 +42,7 @@ export interface Meters {
   /** An image was wanted for a pod. */
   onImage(image: WantedImage & PulledImage): void;
   onNodeStep(step: StartupStep): void;
-  onHealth(result: { readonly name: string; readonly reason: string | undefined }): void;
+  onHealth(result: HealthResult): void;
   onRelist(report: RelistReport): void;
   /** A WebSocket for `exec`, `attach` or `portforward` was asked for. */
   onWebSocket(subresource: string): void;
@@ -63,7 +61,7 @@ export interface MeterTools {
 
 export function composeMetrics(
   config: Config,
-  { clock, log, process, supervisor }: PartDeps,
+  { clock, log, process, supervisor, nodeName }: PartDeps,
   tools: MeterTools,
 ): Meters {
   const registry = () =>
@@ -86,13 +84,11 @@ export function composeMetrics(
       platform: process?.platform ?? '',
     },
     // Where the reference shows how each gate is switched, also those of other components, this shows what is there.
-    config.features
-      .list()
-      .map(({ name, stage, enabled, built }) => ({ name, stage: STAGES[stage] ?? '', enabled: enabled && built })),
+    config.features.list().map(({ name, stage, enabled, built }) => ({ name, stage, enabled: enabled && built })),
   );
   const startedAt = clock.now();
   const pods = createPodMetrics(metrics, {
-    nodeName: nodeNameOf(config),
+    nodeName,
     startedAt,
     now: clock.now,
     // One pod that can't be counted must not cost the others.
@@ -101,7 +97,7 @@ export function composeMetrics(
         .pods()
         .views()
         .flatMap((view) => supervisor.value('metrics', { podUID: view.uid }, () => countedPod(view)) ?? []),
-    desired: () => desiredPods(tools.pods()),
+    desired: () => countDesired(tools.pods().desired()?.pods ?? []),
     mirrorPods: tools.mirrorPods,
     cgroupVersion,
   });
@@ -125,7 +121,7 @@ export function composeMetrics(
       startedAt,
       bootedAt: () => readOwnProcess().bootedAtSeconds * 1000,
     }),
-    onHealth: createHealthCounts(healthMetrics),
+    onHealth: createHealthMetrics(healthMetrics),
     onRelist: createRelistMetrics(metrics, clock.now),
     onWebSocket: createWebSocketMetrics(metrics),
     ...loops,
@@ -133,68 +129,7 @@ export function composeMetrics(
   };
 }
 
-const STAGES: Readonly<Record<string, string>> = { alpha: 'ALPHA', beta: 'BETA', deprecated: 'DEPRECATED' };
-
-function desiredPods(pods: Pods) {
-  const wanted = pods.desired()?.pods ?? [];
-  const fromFiles = wanted.filter(isStaticPod).length;
-  return { fromFiles, fromApi: wanted.length - fromFiles };
-}
-
 interface PulledImage {
   readonly podUid: string;
   readonly pulled: { readonly from: number; readonly to: number } | undefined;
-}
-
-/** Volumes that come and go with their pod and need nobody else. */
-const STATELESS = ['secret', 'configMap', 'downwardAPI', 'emptyDir', 'projected'] as const;
-
-function countedPod({ uid, pod, step, observation, startedAt, ended, deleted }: PodView): CountedPod {
-  const { spec, metadata } = pod;
-  const created = metadata.creationTimestamp;
-  return {
-    uid,
-    isStatic: isStaticPod(pod),
-    step,
-    isDesired: !deleted,
-    hasRunningSandbox: observation.sandboxes.some(({ ready }) => ready),
-    ephemeralContainers: spec.ephemeralContainers?.length ?? 0,
-    wantedContainers: spec.containers.length,
-    seenAt: startedAt,
-    createdAt: created === undefined || created === null ? undefined : parseTimestamp(created),
-    rejection: ended?.rejected ? ended.reason : undefined,
-    hasOwnNetwork: spec.hostNetwork !== true,
-    isStateful: (spec.volumes ?? []).some((volume) => STATELESS.every((kind) => volume[kind] === undefined)),
-    sandboxes: observation.sandboxes,
-    containers: observation.containers.map(
-      ({ id, name, state, createdAt, startedAt: from, finishedAt, exitCode, reason }) => ({
-        id,
-        type: containerType(pod, name),
-        state,
-        createdAt,
-        ranForMs: state === 'exited' && finishedAt > from ? finishedAt - from : 0,
-        exitCode,
-        reason,
-      }),
-    ),
-  };
-}
-
-function createHealthCounts(metrics: Metrics): Meters['onHealth'] {
-  const last = metrics.gauge({
-    name: 'kubernetes_healthcheck',
-    help: 'Whether a health check went well when it was last made.',
-    labels: ['name', 'type'],
-    stability: 'STABLE',
-  });
-  const total = metrics.counter({
-    name: 'kubernetes_healthchecks_total',
-    help: 'Health checks that were made, by how they went.',
-    labels: ['name', 'type', 'status'],
-    stability: 'STABLE',
-  });
-  return ({ name, reason }) => {
-    last.set(reason === undefined ? 1 : 0, [name, 'healthz']);
-    total.add(1, [name, 'healthz', reason === undefined ? 'success' : 'error']);
-  };
 }

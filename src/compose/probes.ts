@@ -1,12 +1,11 @@
-/** Probes and hooks: what they need of the rest. */
-import type { Container } from '../api/container.ts';
+/** Probes and hooks. */
 import type { PodUid } from '../api/ids.ts';
 import { KUBERNETES_VERSION } from '../config/version.ts';
 import { createProcesses } from '../host/processes.ts';
 import type { RecordEvent } from '../model/event.ts';
 import { createHooks, createProbes, type ProbesDeps } from '../probes/probes.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
-import { expandAll } from '../runtime/spec/environment.ts';
+import { expandWithLiterals } from '../runtime/spec/environment.ts';
 import type { PartDeps } from './compose.ts';
 
 export interface ProbeTools {
@@ -20,10 +19,9 @@ export interface ProbeTools {
 }
 
 export function composeProbes({ clock, log, supervisor }: PartDeps, tools: ProbeTools) {
-  const { cri, record, wake, podDirectory, nodeIps, metrics } = tools;
+  const { cri, record, wake, podDirectory, nodeIps, metrics, onHookFallback } = tools;
   const { execSync } = cri.streams;
   const versions = { kubernetesVersion: KUBERNETES_VERSION };
-  const literals = ({ env = [] }: Container) => env.map(({ name, value = '' }) => ({ name, value }));
   const probes = createProbes(
     {
       clock,
@@ -32,7 +30,7 @@ export function composeProbes({ clock, log, supervisor }: PartDeps, tools: Probe
       record,
       wake,
       execSync,
-      expand: (words, container) => expandAll(words, literals(container)),
+      expand: expandWithLiterals,
       nodeIps,
       podDirectory,
       processes: createProcesses(),
@@ -40,8 +38,6 @@ export function composeProbes({ clock, log, supervisor }: PartDeps, tools: Probe
     },
     versions,
   );
-  return {
-    hooks: createHooks({ clock, execSync, nodeIps, record, onHttpFallback: tools.onHookFallback }, versions),
-    probes,
-  };
+  const hooks = createHooks({ clock, execSync, nodeIps, record, onHttpFallback: onHookFallback }, versions);
+  return { probes, hooks };
 }

@@ -1,23 +1,21 @@
 /** The requests to the runtime, from what this node and its configuration say. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RequestsPort } from '../act/ports.ts';
-import type { Clock } from '../base/clock.ts';
+import { resourceListOf } from '../api/pod-resources.ts';
+import { qosClassOf } from '../api/qos-class.ts';
 import type { Config } from '../config/config.ts';
-import { cgroupVersion } from '../host/machine.ts';
+import { readRuntimeFacts } from '../host/runtime-facts.ts';
+import { readTextFile } from '../host/text-file.ts';
 import { createNetwork } from '../network/network.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { Handlers } from '../runtime/handlers.ts';
 import { createRequests, type ObjectsPort } from '../runtime/requests.ts';
+import { idsPerPod, requestsConfig } from '../runtime/settings.ts';
 import { createUserNamespaces } from '../runtime/user-namespaces.ts';
 import type { Volumes } from '../volumes/volumes.ts';
-import { qosClasses, resourceListOf } from './resources.ts';
-import { readRequestsConfig } from './spec.ts';
-
-const IDS_PER_POD = 65_536;
+import type { PartDeps } from './compose.ts';
 
 export interface RequestTools {
-  readonly clock: Clock;
   readonly handlers: Handlers;
   readonly resources: Resources;
   readonly objects: ObjectsPort;
@@ -25,11 +23,12 @@ export interface RequestTools {
   readonly volumes: Pick<Volumes, 'subPaths' | 'readFile'>;
 }
 
-export function composeRequests(config: Config, tools: RequestTools): RequestsPort {
-  const { kubelet, features } = config;
-  const { handlers, resources, objects, nodeIps } = tools;
+export function composeRequests(config: Config, { clock }: PartDeps, tools: RequestTools): RequestsPort {
+  const { kubelet, features, settings } = config;
+  const { handlers, resources, objects, nodeIps, volumes } = tools;
+  const podLevel = features.enabled('PodLevelResources');
   const network = createNetwork(
-    { mono: tools.clock.mono, readTextFile: (path) => readFile(path, 'utf8'), nodeIps },
+    { mono: clock.mono, readTextFile, nodeIps },
     {
       clusterDns: kubelet.clusterDNS,
       clusterDomain: kubelet.clusterDomain,
@@ -37,24 +36,25 @@ export function composeRequests(config: Config, tools: RequestTools): RequestsPo
       hostnameOverride: features.enabled('HostnameOverride'),
     },
   );
+  const userNamespaces = createUserNamespaces({
+    podsFolder: join(settings.directories.root, 'pods'),
+    idsPerPod: idsPerPod(config),
+    chance: Math.random,
+  });
   const requests = createRequests(
     {
       network,
       cgroupParent: resources.podCgroupParent,
-      qosClass: qosClasses(config),
+      qosClass: (pod) => qosClassOf(pod, { podLevel }),
       nodeIps,
       nodeAllocatable: () => resourceListOf(resources.allocatable()),
       handlerFeatures: handlers.features,
       objects,
-      idRange: createUserNamespaces({
-        podsFolder: join(config.settings.directories.root, 'pods'),
-        idsPerPod: kubelet.userNamespaces?.idsPerPod ?? IDS_PER_POD,
-        chance: Math.random,
-      }).rangeOf,
-      prepareSubPaths: tools.volumes.subPaths.prepare,
-      readVolumeFile: tools.volumes.readFile,
+      idRange: userNamespaces.rangeOf,
+      prepareSubPaths: volumes.subPaths.prepare,
+      readVolumeFile: volumes.readFile,
     },
-    readRequestsConfig(config, cgroupVersion()),
+    requestsConfig(config, readRuntimeFacts()),
   );
   return { ...requests, hostsFile: network.hostsFileOf };
 }

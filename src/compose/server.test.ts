@@ -52,11 +52,13 @@ function everyRoute(): readonly Route[] {
     log: createSilentLogger(),
     supervisor: createTestSupervisor(createSystemClock()),
     host: { inotify: untouched },
+    nodeName: 'n',
   } as unknown as PartDeps;
   const pods = () => assert.fail('pods were asked for');
   const meters = composeMetrics(config, deps, { pods, mirrorPods: () => 0, eventLoopLag: createEventLoopLag() });
   const runtime = { streams: untouched, containers: untouched, sandboxes: untouched };
-  const tools = { kube: undefined, cri: runtime, parts: { pods: untouched, statuses: untouched }, meters };
+  const served = { pods: untouched, statuses: untouched };
+  const tools = { kube: undefined, cri: runtime, running: untouched, served, meters };
   const routes = composeRoutes(config, deps, {
     ...tools,
     health: createHealthChecks(),

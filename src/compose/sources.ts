@@ -1,25 +1,37 @@
-/** What the sources of pods need to know of the configuration. */
-import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
-import type { SourcesConfig } from '../sources/sources.ts';
+/** Where pods come from, and who hears of them. */
 
-export function sourcesConfig({ kubelet, settings, features }: Config, nodeName: string): SourcesConfig {
-  return {
-    nodeName,
-    staticPodPath: kubelet.staticPodPath,
-    fileCheckFrequencyMs: kubelet.fileCheckFrequency,
-    staticPodUrl: kubelet.staticPodURL,
-    staticPodUrlHeader: kubelet.staticPodURLHeader,
-    httpCheckFrequencyMs: kubelet.httpCheckFrequency,
-    stateFolder: join(settings.directories.root, 'last-good-manifests'),
-    preventApiReferences: features.enabled('PreventStaticPodAPIReferences'),
-    gates: {
-      restartRules: features.enabled('ContainerRestartRules'),
-      restartAllContainers: features.enabled('RestartAllContainersOnContainerExits'),
-      tolerationComparisons: features.enabled('TaintTolerationComparisonOperators'),
-      userNamespacesOnHostNetwork: features.enabled('UserNamespacesHostNetworkSupport'),
-      podLevelResources: features.enabled('PodLevelResources'),
-      seLinuxMount: features.enabled('SELinuxMount'),
+import type { Part } from '../base/lifecycle.ts';
+import type { Config } from '../config/config.ts';
+import type { RecordEvent } from '../model/event.ts';
+import type { Objects } from '../objects/objects.ts';
+import type { Pods } from '../pods/pods.ts';
+import { sourcesConfig } from '../sources/settings.ts';
+import { createSources } from '../sources/sources.ts';
+import type { Cluster } from './cluster.ts';
+import type { PartDeps } from './compose.ts';
+
+export interface SourceTools {
+  readonly record: RecordEvent;
+  readonly pods: Pods;
+  /** Undefined for a kubelet without an API server. */
+  readonly objects: Objects | undefined;
+  readonly cluster: Cluster | undefined;
+}
+
+export function composeSources(config: Config, deps: PartDeps, tools: SourceTools): Part {
+  const { clock, log, supervisor, nodeName, host } = deps;
+  const { record, pods, objects, cluster } = tools;
+  return createSources(sourcesConfig(config, nodeName), {
+    clock,
+    log,
+    supervisor,
+    inotify: host.inotify,
+    record,
+    apiServer: cluster?.apiServer,
+    onDesired: (wanted, everySourceHeard) => {
+      supervisor.guard('objects', {}, () => objects?.setPods(wanted));
+      supervisor.guard('cluster', {}, () => cluster?.desire(wanted, everySourceHeard));
+      pods.setDesired(wanted, everySourceHeard);
     },
-  };
+  });
 }

@@ -1,40 +1,28 @@
-/** The volumes of pods: their kinds, what they are made of, and the folders of pods. */
-import { randomBytes, randomInt } from 'node:crypto';
+/** The volumes of pods, and the directories of pods. */
 import { createPodDirectories, type PodDirectories } from '../act/pod-directories.ts';
 import type { KubeNode } from '../api/node.ts';
-import type { Pod } from '../api/pod.ts';
-import { quantityValue } from '../api/quantity.ts';
-import { CodedError } from '../base/errors.ts';
+import { randomHex, randomNumber } from '../base/random.ts';
 import type { Config } from '../config/config.ts';
 import { createFileCalls } from '../host/file-calls.ts';
 import { createFileJobs } from '../host/file-jobs.ts';
 import { leadsToForeign } from '../host/foreign-path.ts';
-import { mountsBelow, readMountTable } from '../host/mount-table.ts';
+import { readMountTable } from '../host/mount-table.ts';
+import { createTreeRemoval } from '../host/pod-trees.ts';
 import type { RecordEvent } from '../model/event.ts';
 import type { Objects } from '../objects/objects.ts';
 import type { Resources } from '../resources/resources.ts';
-import { podCgroupLimits } from '../resources/rules/cgroup-limits.ts';
-import type { NodeAttachments } from '../volumes/devices.ts';
-import { createFolders } from '../volumes/folders.ts';
-import { createEmptyDirKind } from '../volumes/kinds/empty-dir.ts';
-import { createHostPathKind } from '../volumes/kinds/host-path.ts';
-import { createImageKind } from '../volumes/kinds/image.ts';
-import { NO_OBJECTS } from '../volumes/kinds/no-objects.ts';
-import { createObjectKinds } from '../volumes/kinds/object-kinds.ts';
-import { emptyDirPlace } from '../volumes/rules/empty-dir.ts';
-import type { VolumeOperation } from '../volumes/volume.ts';
-import { createVolumes, type Volumes } from '../volumes/volumes.ts';
+import { createKinds } from '../volumes/kinds/kinds.ts';
+import { createVolumes, nodeAttachments, type Volumes, type VolumesDeps } from '../volumes/volumes.ts';
 import type { PartDeps } from './compose.ts';
-import { resourceListOf } from './resources.ts';
 
 export interface VolumeTools {
   readonly resources: Resources;
   readonly record: RecordEvent;
   /** Undefined for a kubelet without an API server. */
   readonly objects: Objects | undefined;
-  readonly attachments: NodeAttachments;
+  readonly node: () => KubeNode | undefined;
   /** For metrics. */
-  readonly onOperation: ((operation: VolumeOperation) => void) | undefined;
+  readonly onOperation?: VolumesDeps['onOperation'] | undefined;
 }
 
 export interface VolumeParts {
@@ -46,55 +34,47 @@ export interface VolumeParts {
 
 export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTools): VolumeParts {
   const { kubelet, settings, features } = config;
-  const { clock } = deps;
-  const podLevel = features.enabled('PodLevelResources');
+  const { clock, log, supervisor, program, host } = deps;
+  const { resources, record, objects, node, onOperation } = tools;
+  const mountTable = readMountTable;
+  const isForeign = (path: string) => leadsToForeign(mountTable(), path);
   const calls = createFileCalls();
-  const jobs = createFileJobs({ clock, calls, program: deps.program });
-  const removal = new AbortController();
-  const removeTree = async (path: string): Promise<void> => {
-    await jobs.run({ kind: 'remove', path }, { foreign: false, signal: removal.signal });
-  };
+  const jobs = createFileJobs({ clock, calls, program });
+  const { removeTree, removeUnmounted } = createTreeRemoval({ jobs, mountTable });
   const directories = createPodDirectories({
     root: settings.directories.root,
-    files: deps.host.files,
-    randomName: () => randomBytes(4).toString('hex'),
-    removeTree: async (path) => {
-      refuseMounted(path);
-      await removeTree(path);
-    },
+    files: host.files,
+    randomName: () => randomHex(4),
+    removeTree: removeUnmounted,
   });
-  const folders = createFolders({ calls, jobs, mountTable: readMountTable });
-  const node = emptyDirNode(tools.resources, podLevel);
-  const isForeign = (path: string) => leadsToForeign(readMountTable(), path);
+  const kinds = createKinds(
+    {
+      clock,
+      calls,
+      jobs,
+      mountTable,
+      isForeign,
+      chance: randomNumber,
+      objects,
+      allocatable: resources.allocatable,
+      podMemoryLimit: resources.podMemoryLimit,
+    },
+    { podLevel: features.enabled('PodLevelResources') },
+  );
   const volumes = createVolumes(
     {
       clock,
-      log: deps.log.named('volumes'),
-      supervisor: deps.supervisor,
-      kinds: [
-        createEmptyDirKind({ folders, node }),
-        createHostPathKind({ jobs, isForeign }),
-        createImageKind(),
-        ...createObjectKinds(
-          {
-            clock,
-            chance: () => randomInt(2 ** 32),
-            folders,
-            objects: tools.objects ?? NO_OBJECTS,
-            nodeAllocatable: () => resourceListOf(tools.resources.allocatable()),
-            memoryBytes: (pod) => memoryBytes(pod, node),
-          },
-          { podLevel },
-        ),
-      ],
+      log: log.named('volumes'),
+      supervisor,
+      kinds,
       jobs,
-      mountTable: readMountTable,
+      mountTable,
       leadsToForeign: isForeign,
       podDirectory: directories.of,
-      record: tools.record,
+      record,
       chance: Math.random,
-      attachments: tools.attachments,
-      ...(tools.onOperation === undefined ? {} : { onOperation: tools.onOperation }),
+      attachments: nodeAttachments(() => node()?.status),
+      ...(onOperation === undefined ? {} : { onOperation }),
     },
     {
       attachedByController: kubelet.enableControllerAttachDetach,
@@ -102,46 +82,6 @@ export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTool
       usagePeriodMs: kubelet.volumeStatsAggPeriod,
     },
   );
-  tools.objects?.subscribe('volumes', volumes.changed);
+  objects?.subscribe('volumes', volumes.changed);
   return { volumes, directories, removeTree };
-}
-
-/** A pod's folder goes whole or, while something is mounted below it, not at all. */
-function refuseMounted(path: string): void {
-  const below = mountsBelow(readMountTable(path), path).map(({ point }) => point);
-  if (below.length === 0) return;
-  throw new CodedError('conflict', `${path} can't be removed: still mounted below it: ${below.join(', ')}`);
-}
-
-/** As this node's object says. */
-export function nodeAttachments(node: () => KubeNode | undefined): NodeAttachments {
-  const status = () => node()?.status;
-  return {
-    attached: () => new Map(status()?.volumesAttached?.map(({ name, devicePath }) => [name, devicePath])),
-    reportedInUse: () => new Set(status()?.volumesInUse),
-  };
-}
-
-/** Where none is in use that could be detached, the status stays as it is. */
-export function usedVolumes(volumes: Volumes): readonly string[] | undefined {
-  const names = volumes.volumesInUse();
-  return names.length === 0 ? undefined : names;
-}
-
-/** What volumes in memory are cut to. */
-function emptyDirNode(resources: Resources, podLevel: boolean) {
-  const limits = { podLevel, cpuCfsQuota: false, cpuCfsQuotaPeriod: 100_000, podPidsLimit: 0 };
-  return (pod: Pod) => {
-    const memory = resources.allocatable().get('memory');
-    return {
-      allocatableMemory: memory === undefined ? 0n : quantityValue(memory),
-      podMemoryLimit: podCgroupLimits(pod, limits).memory,
-      podLevel,
-    };
-  };
-}
-
-function memoryBytes(pod: Pod, node: ReturnType<typeof emptyDirNode>): number | undefined {
-  const place = emptyDirPlace(pod, { medium: 'Memory' }, node(pod));
-  return place.ok && place.value.kind === 'memory' ? place.value.sizeBytes : undefined;
 }

@@ -1,4 +1,5 @@
 /** Where the kernel's cgroup hierarchies are mounted: many of the first generation, one of the second, or both at once. */
+import { readFileSync } from 'node:fs';
 
 export interface CgroupHierarchy {
   readonly version: 1 | 2;
@@ -10,6 +11,10 @@ export interface CgroupHierarchy {
 /** Options of a cgroup mount that are no controllers. */
 const OTHER_OPTIONS = /^(?:rw|ro|all|none|noprefix|clone_children|xattr|cpuset_v2_mode|favordynmods|.*=.*)$/;
 const SYSTEMD = 'name=systemd';
+
+export function readCgroupMounts(): readonly CgroupHierarchy[] {
+  return parseCgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
+}
 
 /**
  * From the text of `/proc/self/mountinfo`. A controller that is mounted at several places counts at the shortest. Named

@@ -1,6 +1,7 @@
 /** Who this machine is, from the files in which its firmware, its kernel and its system say so. */
 import { readFileSync } from 'node:fs';
-import { arch, release } from 'node:os';
+import { arch, hostname, release } from 'node:os';
+import { swapBytes } from './machine.ts';
 
 /** The first of these files that can be read, without its line end; empty where none can. */
 export function readFirst(files: readonly string[]): string {
@@ -41,6 +42,29 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '3
 
 export function architecture(): string {
   return ARCHITECTURES[arch()] ?? arch();
+}
+
+export function hostName(): string {
+  return hostname();
+}
+
+export interface MachineIdentityFiles {
+  /** The first that can be read counts. */
+  readonly machineId: readonly string[];
+  readonly bootId: readonly string[];
+}
+
+/** None of this changes while a kubelet runs. */
+export function readMachineIdentity({ machineId, bootId }: MachineIdentityFiles) {
+  return {
+    machineId: readFirst(machineId),
+    systemUuid: systemUuid(),
+    bootId: readFirst(bootId),
+    kernelVersion: kernelVersion(),
+    osImage: osImage(),
+    architecture: architecture(),
+    swap: Number(swapBytes()),
+  };
 }
 
 function readIfThere(file: string): string | undefined {

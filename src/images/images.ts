@@ -16,6 +16,7 @@ import { type CredentialPlugins, type Credentials, createCredentials } from './c
 import { createDockerConfigFiles } from './docker-config-files.ts';
 import { createEnsure, type EnsureReport } from './ensure.ts';
 import { createGarbage } from './garbage.ts';
+import { type InUseDeps, imagesInUse } from './in-use.ts';
 import type { CredentialObjects, Disk, ImageRuntime, Surroundings } from './ports.ts';
 import { createPullProgress, type PullProgress } from './progress.ts';
 import { createPullRecords } from './pull-records.ts';
@@ -32,8 +33,10 @@ export interface ImagesDeps {
   readonly supervisor: Supervisor;
   readonly runtime: ImageRuntime;
   readonly record: RecordEvent;
-  /** Ids or other names of the images that containers use, running or not, and of those mounted as volumes. */
-  readonly imagesInUse: (signal: AbortSignal) => Promise<ReadonlySet<string>>;
+  /** All containers of the runtime, running or not. */
+  readonly listContainers: InUseDeps['listContainers'];
+  /** The pods that are here. */
+  readonly pods: () => readonly Pod[];
   /** Of the file system that this path is on. */
   readonly diskOf: (path: string, signal: AbortSignal) => Promise<Disk>;
   /** The runtime may unpack an image as the sandbox of the pod needs it. */
@@ -100,7 +103,10 @@ export function createImages(deps: ImagesDeps, config: ImagesConfig): Images {
     await records.settle(images);
     await records.prune(new Set(images.map(({ id }) => id)), startedAt);
   };
-  const garbage = createGarbage({ ...deps, onImages }, config.garbage);
+  const garbage = createGarbage(
+    { ...deps, onImages, imagesInUse: (signal) => imagesInUse(deps, signal) },
+    config.garbage,
+  );
   const plugins = createPluginsPart(deps, config);
   const ensure = createEnsure({
     ...deps,

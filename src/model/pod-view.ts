@@ -29,6 +29,8 @@ export interface PodView {
   readonly pod: Pod;
   /** As its source has it, where that asks for a resize that is refused. */
   readonly asked?: Pod | undefined;
+  /** Why it does not get what it asks for. */
+  readonly resizeRefused?: string | undefined;
   readonly step: PodStep;
   readonly observation: Observation;
   /** The last decision, with its reasons; none while the pod ends. */

@@ -2,6 +2,8 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { CodedError, describeError } from '../base/errors.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Config } from '../config/config.ts';
 
 export interface DataDirectoriesConfig {
   /** `--root-dir`. */
@@ -12,6 +14,9 @@ export interface DataDirectoriesConfig {
   /** Log shippers read the links in here. */
   readonly containerLogs: string;
 }
+
+/** Fixed places of the node. */
+export type NodePlaces = Pick<DataDirectoriesConfig, 'devicePlugins' | 'containerLogs'>;
 
 export const DEVICE_PLUGINS_DIRECTORY = '/var/lib/kubelet/device-plugins';
 export const CONTAINER_LOGS_DIRECTORY = '/var/log/containers';
@@ -43,6 +48,23 @@ export function planDataDirectories(config: DataDirectoriesConfig): readonly Dir
     { path: config.devicePlugins, mode: 0o750, what: 'device plugin directory' },
     { path: config.containerLogs, mode: 0o755, what: 'container log directory' },
   ];
+}
+
+/** The part that makes them; the places of embedders that have no whole machine to themselves win. */
+export function createDataDirectories(
+  { settings, kubelet }: Pick<Config, 'settings' | 'kubelet'>,
+  places?: NodePlaces,
+): Part {
+  return {
+    name: 'data directories',
+    start: () =>
+      ensureDataDirectories({
+        root: settings.directories.root,
+        podLogs: kubelet.podLogsDir,
+        devicePlugins: places?.devicePlugins ?? DEVICE_PLUGINS_DIRECTORY,
+        containerLogs: places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY,
+      }),
+  };
 }
 
 /** Makes what is missing; directories that exist keep their mode. Throws a clear error where one can't be made or written. */

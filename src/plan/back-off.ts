@@ -14,6 +14,15 @@ import type { ObservedContainer } from '../model/observation.ts';
 import type { CrashRecord, WaitingReason } from '../model/plan.ts';
 import type { BackOffSettings } from './snapshot.ts';
 
+const INITIAL_MS = 10_000;
+const MAX_MS = 300_000;
+const RESET_MS = 600_000;
+
+/** With the node's own maximum, where `crashLoopBackOff.maxContainerRestartPeriod` sets one. */
+export function backOffSettings(maxMs = MAX_MS): BackOffSettings {
+  return { initialMs: Math.min(INITIAL_MS, maxMs), maxMs, resetAfterMs: RESET_MS };
+}
+
 export interface BackOffInput {
   /** The newest container of that name that has ended. */
   readonly crashed: ObservedContainer | undefined;

@@ -28,6 +28,10 @@ export interface Mirrors extends Part {
   setMirrors(mirrors: readonly Pod[]): void;
   /** Undefined before the API server was heard. */
   known(): readonly Pod[] | undefined;
+  /** How many pods of the API server stand for static ones here. */
+  count(): number;
+  /** Under which the API server knows a static pod; undefined where it has no mirror of it. */
+  uidOf(namespace: string, name: string): string | undefined;
   /** Something that mirrors depend on may have changed: pods, the node. */
   look(): void;
   /** The API server answers again: what failed is tried at once. */
@@ -162,6 +166,9 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
       bit.wake();
     },
     known: () => known,
+    count: () => known?.length ?? 0,
+    uidOf: (namespace, name) =>
+      known?.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace)?.metadata.uid,
     look: bit.wake,
     retry: () => {
       failures = 0;

@@ -11,6 +11,7 @@ import type { Allocations } from './allocations.ts';
 import type { EndingStore } from './endings.ts';
 import { createIsolation } from './isolation.ts';
 import type { Admission, PodsDeps } from './pods.ts';
+import { RESIZE_REFUSED } from './rules/allocation.ts';
 import { isAnotherLife, planArrivals } from './rules/arrivals.ts';
 import type { WorkerState } from './rules/worker-state.ts';
 import { createWorker, type Worker } from './worker.ts';
@@ -70,7 +71,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
 
   const publish = (given: PodView): void => {
     const asked = allocations.asked(given.pod);
-    const view = asked === undefined ? given : { ...given, asked };
+    const view = asked === undefined ? given : { ...given, asked, resizeRefused: RESIZE_REFUSED };
     const before = views.get(view.uid);
     views.set(view.uid, view);
     if (view.step === 'terminated' && before?.step !== 'terminated') onRoom();

@@ -13,6 +13,7 @@ import type { PodEnding, PodNews, PodView } from '../model/pod-view.ts';
 import { createAllocations } from './allocations.ts';
 import { createEndingStore } from './endings.ts';
 import { createPodSet, type Desired } from './pod-set.ts';
+import { type ChangedObject, CONFIG_ERROR, waitingForObjects } from './rules/waiting-for-objects.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
 export interface Pods extends Part {
@@ -25,8 +26,10 @@ export interface Pods extends Part {
   wake(uid: PodUid): void;
   /** The end of a container of this pod was announced by an event that comes before the runtime's status. */
   foretell(uid: PodUid): void;
-  /** What containers of this pod wait for with this reason may be there now: no need to wait for the next try. */
-  tryAgain(uid: PodUid, reason: string): void;
+  /** An object of the API server has changed: containers that wait for one of its kind are tried at once. */
+  objectChanged(object: ChangedObject): void;
+  /** What is decided about the desired pods outside of here has changed: they are reconciled again. */
+  reconsider(): void;
   /** The node was looked through: there may be pods that nobody wants. */
   found(pods: readonly FoundPod[]): void;
   views(): readonly PodView[];
@@ -72,6 +75,11 @@ export interface PodsConfig {
   readonly allocationsFile: string;
   /** The gate InPlacePodLevelResourcesVerticalScaling. */
   readonly podLevelResize: boolean;
+}
+
+/** How many sandboxes or containers are started at once on a machine with so many processors: see docs/starts.md. */
+export function startsAtOnce(cpus: number): number {
+  return Math.max(4, 2 * cpus);
 }
 
 const LIST_RETRY_MS = 500;
@@ -126,7 +134,12 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
     end: (uid, wish) => set.worker(uid)?.send({ kind: 'end', ...wish }),
     wake: (uid) => set.worker(uid)?.wake(),
     foretell: (uid) => set.worker(uid)?.foretell(),
-    tryAgain: (uid, reason) => set.worker(uid)?.tryAgain(reason),
+    objectChanged: (object) => {
+      for (const uid of waitingForObjects(set.views(), object)) set.worker(uid)?.tryAgain(CONFIG_ERROR);
+    },
+    reconsider: () => {
+      if (desired !== undefined) bit.wake();
+    },
     found: (pods) => {
       if (!listed) return;
       set.found(pods);

@@ -13,7 +13,7 @@ import type { ExecSync } from './checks/exec.ts';
 import { createExecLeftovers, noLeftovers, type ProcessesPort } from './checks/exec-leftovers.ts';
 import { createHooks as createHookRunner, type Hooks, type HooksDeps } from './hooks.ts';
 import { createProbing } from './probing.ts';
-import type { PodView } from '../model/pod-view.ts';
+import type { ProbedView } from './rules/wanted.ts';
 import { createVerdictFiles } from './verdict-files.ts';
 import { createVerdicts } from './verdicts.ts';
 
@@ -27,7 +27,7 @@ export interface Probes extends Part {
   results(): ProbeResults;
 }
 
-export type ProbeNews = PodNewsOf<keyof PodView>;
+export type ProbeNews = PodNewsOf<keyof ProbedView>;
 
 export interface ProbesDeps {
   readonly clock: Clock;

@@ -12,7 +12,7 @@ import type { ProbeSample } from './active-probe.ts';
 import type { CheckTarget } from './checks/check.ts';
 import { createProbing } from './probing.ts';
 import type { Outcome } from './rules/outcome.ts';
-import type { PodView } from '../model/pod-view.ts';
+import type { ProbedView } from './rules/wanted.ts';
 import type { VerdictFiles, VerdictsOfPod } from './verdict-files.ts';
 import { createVerdicts } from './verdicts.ts';
 
@@ -25,7 +25,7 @@ interface Seen {
   readonly startedAt?: number;
 }
 
-function view(uid: string, containers: readonly Container[], seen: readonly Seen[], more: Partial<PodView> = {}) {
+function view(uid: string, containers: readonly Container[], seen: readonly Seen[], more: Partial<ProbedView> = {}) {
   const pod: Pod = { metadata: { name: `pod-${uid}`, namespace: 'n', uid }, spec: { containers } };
   const observed = seen.map(({ name = 'c', id = `${uid}-1`, state = 'running', startedAt = START }) => ({
     id: containerId(id),
@@ -35,7 +35,7 @@ function view(uid: string, containers: readonly Container[], seen: readonly Seen
     startedAt,
   })) as unknown as readonly ObservedContainer[];
   const sandbox = { id: sandboxId(`s-${uid}`), attempt: 0, ready: true, createdAt: START, hostNetwork: false };
-  const result: PodView = {
+  const result: ProbedView = {
     uid: podUid(uid),
     pod,
     step: 'syncing',

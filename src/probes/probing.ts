@@ -16,8 +16,7 @@ import { createDueQueue } from './due-queue.ts';
 import { mayBeOurs, type Outcome } from './rules/outcome.ts';
 import { firstRunAt, nextRunAt, placeOf } from './rules/timing.ts';
 import { countFrom, countResult, type ProbeType } from './rules/verdict.ts';
-import { containersWithProbes, probedContainers, probeOf } from './rules/wanted.ts';
-import type { PodView } from '../model/pod-view.ts';
+import { containersWithProbes, type ProbedView, probedContainers, probeOf } from './rules/wanted.ts';
 import { createStallWatch } from './stall-watch.ts';
 import type { Verdicts } from './verdicts.ts';
 
@@ -35,7 +34,7 @@ export interface ProbingDeps {
 }
 
 export interface Probing {
-  follow(view: PodView): void;
+  follow(view: ProbedView): void;
   forget(uid: string): void;
   start(signal: AbortSignal): void;
   /** Resolves when no check is under way any more. */
@@ -43,7 +42,7 @@ export interface Probing {
 }
 
 interface ProbedPod {
-  view: PodView;
+  view: ProbedView;
   /** By type and container id. */
   readonly probes: Map<string, ActiveProbe>;
 }

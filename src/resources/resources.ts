@@ -50,6 +50,8 @@ export interface Resources extends Part {
   listPodCgroups(): Promise<readonly PodUid[]>;
   /** The classes weigh as much as their pods: tell what pods there are. */
   observe(news: PodNewsOf<'uid' | 'pod' | 'step'>): void;
+  /** What the memory of the pod is limited to, bytes; undefined: not limited. */
+  podMemoryLimit(pod: Pod): bigint | undefined;
   capacity(): Quantities;
   /** What pods can be promised. */
   allocatable(): Quantities;
@@ -172,6 +174,7 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
         node.drop(news.kind === 'gone' ? news.uid : news.view.uid);
       else node.add(news.view.pod);
     },
+    podMemoryLimit: (pod) => podCgroupLimits(pod, config.pods).memory,
     capacity: () => capacity,
     allocatable: () => allocatable,
   };

@@ -67,6 +67,7 @@ function statusesFor(life: RecordedLife, now: () => number, changes: PodStatusCh
     clock,
     supervisor: createTestSupervisor(clock),
     now,
+    probes: () => ({ startup: new Map(), liveness: new Map(), readiness: new Map() }),
     nodeIps: () => ['192.0.2.10'],
     runtimeName: () => 'containerd',
     qosClassOf: () => recordedAt(life, 0).qosClass ?? 'BestEffort',

@@ -22,6 +22,7 @@ function setUp(): {
     clock: timers,
     supervisor: createTestSupervisor(timers),
     now: () => clock.now,
+    probes: () => ({ startup: new Map(), liveness: new Map(), readiness: new Map() }),
     nodeIps: () => ['192.0.2.1'],
     runtimeName: () => 'containerd',
     qosClassOf: () => 'Burstable',

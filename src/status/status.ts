@@ -12,13 +12,14 @@ import type { LogValues } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { Observation } from '../model/observation.ts';
 import type { WaitingReason } from '../model/plan.ts';
-import type { PodStep } from '../model/pod-view.ts';
+import type { PodNews, PodStep } from '../model/pod-view.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
 import { computePodStatus } from './rules/compute-status.ts';
 import { toldEnd, turnedReady } from './rules/ending.ts';
 import { type Rejection, rejectedStatus } from './rules/rejected-status.ts';
 import { showStatus } from './rules/shown-status.ts';
 import type { EndReason, StatusGates } from './rules/status-input.ts';
+import { statusView } from './rules/status-view.ts';
 
 /** What a worker knows of its pod after a pass. */
 export interface StatusView {
@@ -50,6 +51,8 @@ export interface PodStatusChange {
 
 export interface StatusDeps {
   now(): number;
+  /** What probes have found by now. */
+  probes(): ProbeResults;
   /** The node's own addresses, the preferred family first; empty where they are not known. */
   nodeIps(): readonly string[];
   /** What container ids begin with, such as `containerd`. */
@@ -65,6 +68,8 @@ export interface StatusDeps {
 }
 
 export interface Statuses {
+  /** What a worker publishes: every view becomes a status, until the pod is gone. */
+  follow(news: PodNews): void;
   /** Computes the status anew; returns what others see of it. */
   publish(view: StatusView): PodStatus;
   /** As computed last, with the end of a pod that still has something running. */
@@ -136,6 +141,10 @@ export function createStatus(deps: StatusDeps): Statuses {
   }
 
   return {
+    follow: (news) => {
+      if (news.kind === 'gone') entries.delete(news.uid);
+      else publish(statusView(news.view, deps.probes()));
+    },
     publish,
     computed: (uid) => entries.get(uid)?.computed,
     get: (uid) => entries.get(uid)?.change.status,

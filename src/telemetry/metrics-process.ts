@@ -111,10 +111,12 @@ export interface BuildFacts {
 
 export interface FeatureFact {
   readonly name: string;
-  /** ALPHA, BETA, DEPRECATED, or empty for what is there to stay. */
   readonly stage: string;
   readonly enabled: boolean;
 }
+
+/** The label of a gate's stage; empty for what is there to stay. */
+const STAGES: Readonly<Record<string, string>> = { alpha: 'ALPHA', beta: 'BETA', deprecated: 'DEPRECATED' };
 
 export function addBuildMetrics(metrics: Metrics, build: BuildFacts, features: readonly FeatureFact[]): void {
   const [, major = '', minor = ''] = /^v(\d+)\.(\d+)/.exec(build.gitVersion) ?? [];
@@ -148,6 +150,6 @@ export function addBuildMetrics(metrics: Metrics, build: BuildFacts, features: r
       stability: 'BETA',
       isConstant: true,
     },
-    () => features.map(({ name, stage, enabled }) => ({ labels: [name, stage], value: enabled ? 1 : 0 })),
+    () => features.map(({ name, stage, enabled }) => ({ labels: [name, STAGES[stage] ?? ''], value: enabled ? 1 : 0 })),
   );
 }

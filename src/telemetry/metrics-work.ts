@@ -23,10 +23,8 @@ export interface WorkMetrics {
   /** The Kubernetes version from which on this runtime is too old. */
   runtimeLosesSupport(version: string): void;
   containerFailed(failure: { readonly reason: string; readonly type: string }): void;
-  /** `create`, `update`, `sync` or `terminated`. */
-  workerPass(pass: { readonly kind: string; readonly ms: number }): void;
-  /** From when a pod was first seen until its worker began. */
-  workerStarted(ms: number): void;
+  /** `create`, `update`, `sync` or `terminated`; with the first pass, how long its worker waited for it since the pod was first seen. */
+  workerPass(pass: { readonly kind: string; readonly ms: number; readonly waitedMs: number | undefined }): void;
   podRead(ms: number): void;
   cgroup(operation: 'create' | 'update' | 'destroy', ms: number): void;
   statusSynced(ms: number): void;
@@ -95,7 +93,7 @@ function sandboxMetrics(
   };
 }
 
-function workerMetrics(metrics: Metrics): Pick<WorkMetrics, 'workerPass' | 'workerStarted' | 'podRead'> {
+function workerMetrics(metrics: Metrics): Pick<WorkMetrics, 'workerPass' | 'podRead'> {
   const duration = metrics.histogram({
     name: 'kubelet_pod_worker_duration_seconds',
     help: 'Seconds that one pass over a pod took, by what it was for.',
@@ -110,8 +108,10 @@ function workerMetrics(metrics: Metrics): Pick<WorkMetrics, 'workerPass' | 'work
     help: 'Seconds that it took to read what the runtime has of one pod.',
   });
   return {
-    workerPass: ({ kind, ms }) => duration.observe(ms / 1000, [kind]),
-    workerStarted: (ms) => start.observe(ms / 1000),
+    workerPass: ({ kind, ms, waitedMs }) => {
+      duration.observe(ms / 1000, [kind]);
+      if (waitedMs !== undefined) start.observe(waitedMs / 1000);
+    },
     podRead: (ms) => read.observe(ms / 1000),
   };
 }

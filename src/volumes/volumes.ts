@@ -41,8 +41,8 @@ export interface Volumes extends Part {
   changed(object: ObjectReference): void;
   /** The node's status says something else about attached volumes: who waits for one looks again. */
   attachmentsChanged(): void;
-  /** For the node's status. */
-  volumesInUse(): readonly string[];
+  /** For the node's status; undefined where none is in use that could be detached, and the status stays as it is. */
+  volumesInUse(): readonly string[] | undefined;
   readonly subPaths: SubPaths;
   /** The text of a file of a volume; links that lead out of it are refused. */
   readFile(volumePath: string, file: string, signal: AbortSignal): Promise<string>;
@@ -73,6 +73,20 @@ export interface VolumesDeps {
   readonly onOperation?: (operation: VolumeOperation) => void;
   /** From 0 to 1. */
   readonly chance: () => number;
+}
+
+/** What of a node's status is about volumes: the API server's object of this node fits. */
+export interface AttachmentStatus {
+  readonly volumesAttached?: readonly { readonly name: string; readonly devicePath: string }[];
+  readonly volumesInUse?: readonly string[];
+}
+
+/** As this node's object says. */
+export function nodeAttachments(status: () => AttachmentStatus | undefined): NodeAttachments {
+  return {
+    attached: () => new Map(status()?.volumesAttached?.map(({ name, devicePath }) => [name, devicePath])),
+    reportedInUse: () => new Set(status()?.volumesInUse),
+  };
 }
 
 export interface VolumesConfig {
@@ -191,7 +205,10 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
     attachmentsChanged: () => {
       for (const { task } of allTasks()) if (task.unattached()) task.changed();
     },
-    volumesInUse: () => volumesInUse(allTasks().map(({ task }) => task.uniqueName())),
+    volumesInUse: () => {
+      const names = volumesInUse(allTasks().map(({ task }) => task.uniqueName()));
+      return names.length === 0 ? undefined : names;
+    },
     subPaths,
     readFile: (path, file, signal) =>
       deps.jobs.run({ kind: 'read', path, file }, { foreign: deps.leadsToForeign(path), signal }),

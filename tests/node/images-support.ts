@@ -44,10 +44,8 @@ export async function openImages(
       log: createSilentLogger(),
       runtime: cri.images,
       record: ({ type, reason, message }) => events.push(`${type} ${reason} ${message}`),
-      imagesInUse: async (signal) => {
-        const containers = await cri.containers.list({}, signal);
-        return new Set(containers.flatMap(({ imageId, imageRef }) => [imageId, imageRef]));
-      },
+      listContainers: (signal) => cri.containers.list({}, signal),
+      pods: () => [],
       diskOf: readDiskSpace,
       sandboxConfigOf: () => Promise.resolve(undefined),
       surroundings: { environment: {}, workingDirectory: rootDirectory, homeDirectory: undefined },

@@ -6,6 +6,7 @@ import { readFile, readlink, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { containerId } from '../../src/api/ids.ts';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
 import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
@@ -86,7 +87,7 @@ for (const runtime of RUNTIMES) {
         log: createSilentLogger(),
         files: guarded,
         reopen: cri.containers.reopenLog,
-        written: () => [{ containerId: container, path: join(folder, 'c.log') }],
+        containers: () => [{ id: containerId(container), state: 'running', logPath: join(folder, 'c.log') }],
       },
       { podLogs: folder, maxSize: 200_000n, maxFiles: 1000, workers: 1, intervalMs: 20 },
     );
@@ -129,7 +130,7 @@ test('a runtime that does not answer keeps the log where it is', async (t) => {
         asked += 1;
         return Promise.reject(new Error('away'));
       },
-      written: () => [{ containerId: container, path: join(folder, 'c.log') }],
+      containers: () => [{ id: containerId(container), state: 'running', logPath: join(folder, 'c.log') }],
     },
     { podLogs: folder, maxSize: 1000n, maxFiles: 3, workers: 1, intervalMs: 10 },
   );

@@ -5,6 +5,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { containerId } from '../../src/api/ids.ts';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { createSilentLogger } from '../../src/base/logger.ts';
 import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
@@ -32,7 +33,7 @@ async function rotateFast(t: TestContext, place: PodNode, container: { id: strin
       log: createSilentLogger(),
       files: createGuardedFiles(createFileCalls()),
       reopen: place.cri.containers.reopenLog,
-      written: () => [{ containerId: container.id, path: container.path }],
+      containers: () => [{ id: containerId(container.id), state: 'running', logPath: container.path }],
     },
     { podLogs: dirname(container.path), maxSize: BigInt(MIB), maxFiles, workers: 1, intervalMs: 5 },
   );

@@ -10,13 +10,9 @@ const READ_ONLY = 'volumes that containers get read-only; only the kubelet write
 const DESCRIPTOR = 'opens by descriptor, without links and across no mount';
 
 export const FILE_ACCESS: Readonly<Record<string, string>> = {
-  'act/pod-directories.ts': `creates new files only ("wx"): ${OWN}`,
-  'compose/pods.ts': OWN,
-  'compose/requests.ts': NODE,
-  'compose/resources.ts': KERNEL,
-  'compose/stats.ts': KERNEL,
-  'compose/spec.ts': `${KERNEL}; ${NODE}`,
+  'act/pod-directories.ts': `creates new files only ("wx"), and lists the directories of pods: ${OWN}`,
   'host/capacity.ts': KERNEL,
+  'host/cgroup-mounts.ts': KERNEL,
   'host/cgroups.ts': KERNEL,
   'host/disk.ts': 'counts the files of log directories by lstat, opens none of them',
   'host/file-job.ts': 'creates what a hostPath volume of type FileOrCreate asks for, never over something ("wx")',
@@ -31,7 +27,9 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'host/own-process.ts': KERNEL,
   'host/processes.ts': KERNEL,
   'host/program-pages.ts': KERNEL,
+  'host/runtime-facts.ts': KERNEL,
   'host/sub-path.ts': `${DESCRIPTOR}; mount points are ${OWN}`,
+  'host/text-file.ts': NODE,
   'host/tree-own.ts': DESCRIPTOR,
   'host/tree-remove.ts': DESCRIPTOR,
   'host/tree-walk.ts': DESCRIPTOR,
@@ -54,6 +52,7 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'sources/found-files.ts': NODE,
   'sources/last-good.ts': OWN,
   'sources/stable-file.ts': NODE,
+  'stats/sources.ts': KERNEL,
   'volumes/atomic-state.ts': READ_ONLY,
   'volumes/atomic-steps.ts': READ_ONLY,
   'volumes/disk.ts': OWN,

@@ -17,6 +17,21 @@ const cases: readonly [string, Import, RegExp | undefined][] = [
   ['parts meet in compose', { from: 'pods/pods.ts', to: 'images/images.ts', typeOnly: false }, /compose/],
   ['types of a part may be named', { from: 'pods/pods.ts', to: 'images/images.ts', typeOnly: true }, undefined],
   ['compose sees all', { from: 'compose/compose.ts', to: 'pods/pods.ts', typeOnly: false }, undefined],
+  ['compose uses front doors', { from: 'compose/pods.ts', to: 'pods/worker.ts', typeOnly: false }, /no front door/],
+  [
+    'compose decides nothing',
+    { from: 'compose/pods.ts', to: 'pods/rules/admission.ts', typeOnly: false },
+    /no front door/,
+  ],
+  ['compose reads settings', { from: 'compose/node.ts', to: 'node/settings.ts', typeOnly: false }, undefined],
+  ['compose has listed doors', { from: 'compose/pods.ts', to: 'pods/mirrors.ts', typeOnly: false }, undefined],
+  [
+    'compose touches no files',
+    { from: 'compose/pods.ts', to: 'node:fs/promises', typeOnly: false },
+    /composition root/,
+  ],
+  ['compose joins paths', { from: 'compose/pods.ts', to: 'node:path', typeOnly: false }, undefined],
+  ['ports of a part may be named', { from: 'objects/for-images.ts', to: 'images/ports.ts', typeOnly: true }, undefined],
   ['nobody sees compose', { from: 'pods/pods.ts', to: 'compose/compose.ts', typeOnly: true }, /higher layer/],
   ['rules stay pure', { from: 'eviction/rules/rank.ts', to: 'node:fs', typeOnly: false }, /pure/],
   [

@@ -1,6 +1,8 @@
 /**
  * Which file may import which. The picture in docs/architecture.md as a function, so that the compiler of the picture is CI.
  */
+import { EXTRA_DOORS } from './doors.ts';
+
 export interface Import {
   /** Importing file, relative to `src/`. */
   readonly from: string;
@@ -30,6 +32,9 @@ const MAIN_LAYER = 7;
 /** Collections of small independent things: every file directly in the folder is a door. */
 const LIBRARIES = new Set(['base', 'api', 'model', 'plan', 'host', 'wire', 'telemetry']);
 
+/** Beside its front door, what of a part others may import: its ports, and how it reads its settings from the configuration. */
+const COMMON_DOORS = new Set(['ports.ts', 'settings.ts']);
+
 const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '');
 const isRules = (file: string): boolean => file.split('/').includes('rules');
 
@@ -54,19 +59,28 @@ function layerOf(file: string): number {
 function isFrontDoor(file: string): boolean {
   const folder = folderOf(file);
   if (file === `${folder}/${folder}.ts` || isWireData(file)) return true;
-  return LIBRARIES.has(folder) && file.split('/').length === 2;
+  if (Object.hasOwn(EXTRA_DOORS, file)) return true;
+  const [, name = '', ...deeper] = file.split('/');
+  return deeper.length === 0 && (LIBRARIES.has(folder) || COMMON_DOORS.has(name));
+}
+
+/** Effects come from host/ and base/: the composition root only joins what it is given. */
+function judgeModule(from: string, to: string): string | undefined {
+  if (!to.startsWith('node:')) return undefined;
+  if (isPure(from)) return `${from}: a pure file imports ${to}`;
+  if (folderOf(from) === 'compose' && to !== 'node:path') return `${from}: the composition root imports ${to}`;
+  return undefined;
 }
 
 /** What is wrong with an import, or undefined. */
 export function judgeImport({ from, to, typeOnly }: Import): string | undefined {
   const bare = !to.endsWith('.ts');
-  if (bare) return isPure(from) && to.startsWith('node:') ? `${from}: a pure file imports ${to}` : undefined;
+  if (bare) return judgeModule(from, to);
   const same = folderOf(from) === folderOf(to);
   if (same && isPure(from) && !isPure(to) && !typeOnly) return `${from}: a pure file imports ${to}, which is not pure`;
   if (same) return undefined;
   if (layerOf(to) > layerOf(from)) return `${from}: imports ${to}, which is in a higher layer`;
-  if (folderOf(from) !== '' && folderOf(from) !== 'compose' && !isFrontDoor(to))
-    return `${from}: imports ${to}, which is no front door`;
+  if (folderOf(from) !== '' && !isFrontDoor(to)) return `${from}: imports ${to}, which is no front door`;
   if (layerOf(from) === PARTS_LAYER && layerOf(to) === PARTS_LAYER && !typeOnly)
     return `${from}: one part imports another (${to}); declare the functions it needs and let compose pass them in`;
   return undefined;

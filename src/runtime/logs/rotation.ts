@@ -4,8 +4,10 @@ import type { Part } from '../../base/lifecycle.ts';
 import { localTime } from '../../base/local-time.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Supervisor } from '../../base/supervise.ts';
+import type { ObservedContainer } from '../../model/observation.ts';
 import { keepLogSmall, type RotateDeps, type WrittenLog } from './rotate.ts';
 import { logStamp } from './rules/log-names.ts';
+import { writtenLogs } from './rules/rotation.ts';
 
 export interface LogRotationDeps {
   readonly clock: Clock;
@@ -13,8 +15,8 @@ export interface LogRotationDeps {
   readonly supervisor: Supervisor;
   readonly files: RotateDeps['files'];
   readonly reopen: RotateDeps['reopen'];
-  /** The logs that running containers write now. */
-  readonly written: () => readonly WrittenLog[];
+  /** Every container that is known of. */
+  readonly containers: () => readonly Pick<ObservedContainer, 'id' | 'state' | 'logPath'>[];
 }
 
 export interface LogRotationConfig {
@@ -28,6 +30,7 @@ export interface LogRotationConfig {
 
 export function createLogRotation(deps: LogRotationDeps, config: LogRotationConfig): Part {
   const { clock, log } = deps;
+  const written = () => writtenLogs(deps.containers());
   const rotate: RotateDeps = {
     log,
     files: deps.files,
@@ -39,18 +42,18 @@ export function createLogRotation(deps: LogRotationDeps, config: LogRotationConf
   };
   let running: Promise<unknown> = Promise.resolve();
 
-  const look = async (written: WrittenLog, signal: AbortSignal): Promise<void> => {
+  const look = async (one: WrittenLog, signal: AbortSignal): Promise<void> => {
     try {
-      await keepLogSmall(rotate, written, signal);
+      await keepLogSmall(rotate, one, signal);
     } catch (error) {
       // The container may have ended, or its pod gone, since it was listed: that is its worker's business.
-      const isThere = deps.written().some(({ containerId }) => containerId === written.containerId);
-      if (!signal.aborted && isThere) log.warn('Could not rotate the log of a container', { err: error, ...written });
+      const isThere = written().some(({ containerId }) => containerId === one.containerId);
+      if (!signal.aborted && isThere) log.warn('Could not rotate the log of a container', { err: error, ...one });
     }
   };
 
   const lookAtAll = async (signal: AbortSignal): Promise<void> => {
-    const waiting = [...deps.written()];
+    const waiting = [...written()];
     const work = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
         await look(next, signal);

@@ -4,12 +4,13 @@
  * plus the statuses of what has changed; a slow relist of everything finds what events did not tell.
  */
 import { type ContainerId, containerId, type PodUid } from '../../api/ids.ts';
+import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Part } from '../../base/lifecycle.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Supervisor } from '../../base/supervise.ts';
 import type { AnnouncedEnd, Observation } from '../../model/observation.ts';
-import type { PodIdentity } from '../../model/pod-identity.ts';
+import type { FoundPod, PodIdentity } from '../../model/pod-identity.ts';
 import {
   type Container,
   type ContainerFilter,
@@ -23,6 +24,7 @@ import { createAnnouncedEnds } from './announced-ends.ts';
 import { createEventFollower, type EventStreams } from './events.ts';
 import { createRelisting } from './relist.ts';
 import { fingerprint, runState, runtimePodOf } from './rules/reading.ts';
+import { restorePod } from './rules/restore-pod.ts';
 import { createStatusCache, type MessageFiles, type StatusCache, type StatusCalls } from './status-cache.ts';
 
 export interface ObservedRuntime extends EventStreams {
@@ -49,23 +51,20 @@ export interface ObserveDeps {
   /** How often everything is listed while all is quiet, ms; `RELIST_MS` unless told. */
   readonly relistMs?: number;
   /** Everything was listed. */
-  readonly onList: (pods: readonly ListedPod[]) => void;
+  readonly onList: (pods: readonly FoundPod[]) => void;
   /** Told how long a list of everything took, and how long after the one before it was made: for metrics. */
   readonly onRelist?: ((report: { readonly tookMs: number; readonly sinceMs: number | undefined }) => void) | undefined;
-}
-
-export interface ListedPod extends PodIdentity {
-  /** It has a ready sandbox or a running container. */
-  readonly alive: boolean;
 }
 
 export interface Observe extends Part {
   /** Everything the runtime has of this pod now. Nothing that happened before the call is missing. */
   read(pod: PodIdentity, signal: AbortSignal): Promise<Observation>;
   /** Every pod that the runtime has something of. */
-  list(signal: AbortSignal): Promise<readonly ListedPod[]>;
+  list(signal: AbortSignal): Promise<readonly FoundPod[]>;
   /** Lets go of what is kept for a pod that has gone. */
   forget(uid: PodUid): void;
+  /** A pod that no source has any more, as far as it can be told from what the runtime has of it. */
+  restore(pod: PodIdentity, signal: AbortSignal): Promise<Pod>;
   /** When everything was last listed without an error (monotonic ms), undefined before the first time. */
   lastRelist(): number | undefined;
 }
@@ -188,6 +187,7 @@ export function createObserve(deps: ObserveDeps): Observe {
     },
     read,
     list: async (signal) => [...(await listAll(signal)).values()].map(listedPod),
+    restore: async (pod, signal) => restorePod(await read(pod, signal)),
     forget: (uid) => {
       pods.delete(uid);
     },
@@ -201,7 +201,7 @@ interface Found {
   readonly containers: Container[];
 }
 
-function listedPod({ pod, sandboxes, containers }: Found): ListedPod {
+function listedPod({ pod, sandboxes, containers }: Found): FoundPod {
   const alive =
     sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY) ||
     containers.some(({ state }) => runState(state) === 'running');

@@ -26,6 +26,11 @@ export function shareOfDead({ perContainer, total }: DeadLimits, names: number):
   return perContainer < 0 ? share : Math.min(perContainer, share);
 }
 
+/** How many containers of the pod, by name, have dead ones. */
+export function namesWithDead({ containers }: Pick<Observation, 'containers'>): number {
+  return new Set(containers.filter(({ state }) => state === 'exited').map(({ name }) => name)).size;
+}
+
 export type Garbage =
   | { readonly kind: 'container-remove'; readonly id: ContainerId; readonly name: string; readonly reason: string }
   | { readonly kind: 'sandbox-remove'; readonly id: SandboxId; readonly reason: string };

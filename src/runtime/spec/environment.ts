@@ -102,6 +102,17 @@ export function makeEnvironment(input: EnvironmentInput): EnvironmentResult {
   return { kind: 'ready', env: [...input.extra, ...[...values].map(([name, value]) => ({ name, value }))] };
 }
 
+/** With the values that stand in the container's own `env` only, as in the command of a probe. */
+export function expandWithLiterals(
+  words: readonly string[],
+  { env = [] }: Pick<Container, 'env'>,
+): Parsed<readonly string[]> {
+  return expandAll(
+    words,
+    env.map(({ name, value = '' }) => ({ name, value })),
+  );
+}
+
 /** The command and its arguments see the whole environment, and share the room that Linux has for both with it. */
 export function expandAll(words: readonly string[] | undefined, env: readonly EnvEntry[]): Parsed<readonly string[]> {
   const lookup = createLookup(env);

@@ -1,13 +1,7 @@
 /** `/pods` and `/runningpods/`: what should run here, and what the runtime says runs. */
 import type { Pod } from '../../api/pod.ts';
+import type { RunningPod } from '../../model/pod-identity.ts';
 import { jsonAnswer, type Route } from '../routes.ts';
-
-export interface RunningPod {
-  readonly uid: string;
-  readonly name: string;
-  readonly namespace: string;
-  readonly containers: readonly { readonly name: string; readonly image: string }[];
-}
 
 export interface PodPagesDeps {
   /** With their statuses. */

@@ -1,4 +1,6 @@
 /** What becomes of the older files when a container's log has grown too large. */
+import type { ContainerId } from '../../../api/ids.ts';
+import type { ObservedContainer } from '../../../model/observation.ts';
 
 export interface Rotation {
   /** Leftovers of a rotation that was cut off, and what is too old, oldest first. */
@@ -18,6 +20,15 @@ export interface RotationInput {
   readonly maxFiles: number;
   /** See `logStamp`. */
   readonly stamp: string;
+}
+
+/** The logs that running containers write now. */
+export function writtenLogs(
+  containers: readonly Pick<ObservedContainer, 'id' | 'state' | 'logPath'>[],
+): readonly { readonly containerId: ContainerId; readonly path: string }[] {
+  return containers
+    .filter(({ state, logPath }) => state === 'running' && logPath !== '')
+    .map(({ id, logPath }) => ({ containerId: id, path: logPath }));
 }
 
 export const COMPRESSED = '.gz';

@@ -21,10 +21,15 @@ export function runtimePodOf(labels: Readonly<Record<string, string>>): PodIdent
   return { uid: podUid(uid), name: labels[POD_NAME] ?? '', namespace: labels[POD_NAMESPACE] ?? '' };
 }
 
+/** The preferred one first; none with host network, and where the runtime has not told yet. */
+export function sandboxIps(status: Pick<PodSandboxStatus, 'network'> | undefined): readonly string[] {
+  const { ip = '', additionalIps = [] } = status?.network ?? {};
+  return [ip, ...additionalIps.map((additional) => additional.ip)].filter((text) => text !== '');
+}
+
 export function readSandbox(status: PodSandboxStatus): ObservedSandbox {
   const hostNetwork = status.linux?.namespaces?.options?.network === NamespaceMode.NODE;
-  const { ip = '', additionalIps = [] } = status.network ?? {};
-  const ips = [ip, ...additionalIps.map((additional) => additional.ip)].filter((text) => text !== '');
+  const ips = sandboxIps(status);
   return {
     id: sandboxId(status.id),
     attempt: status.metadata?.attempt ?? 0,

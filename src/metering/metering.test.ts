@@ -7,6 +7,7 @@ import type { Pod } from '../api/pod.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import type { Cgroups } from '../host/cgroups.ts';
 import type { Action } from '../model/plan.ts';
+import { askRuntimeDriver } from '../resources/runtime-driver.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createWorkMetrics } from '../telemetry/metrics-work.ts';
 import {
@@ -18,8 +19,7 @@ import {
   countImages,
   countRuntime,
   countUserNamespaces,
-} from './counted.ts';
-import { askDriver } from './resources.ts';
+} from './metering.ts';
 
 const never = new AbortController().signal;
 
@@ -124,8 +124,11 @@ test('a runtime that cannot say its cgroup driver is on its way out', async () =
   const { counting, shows } = count();
   const answers = ['cgroupfs', 'unsupported', undefined] as const;
   const driver = (answer: (typeof answers)[number]) => {
-    const tools = { cri: { cgroupDriver: async () => answer }, record: () => undefined, counting };
-    return askDriver(tools, createSilentLogger(), never);
+    const ask = () => Promise.resolve(answer);
+    return askRuntimeDriver(
+      { log: createSilentLogger(), ask, onLosesSupport: counting.work.runtimeLosesSupport },
+      never,
+    );
   };
   assert.equal(await driver('cgroupfs'), 'cgroupfs');
   assert.throws(() => shows('kubelet_cri_losing_support{version="1.37.0"} 1'));

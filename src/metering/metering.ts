@@ -1,4 +1,4 @@
-/** Ports as they are, but what goes through them is counted and timed. */
+/** Ports as they are, but what goes through them is counted and timed: the parts themselves know nothing of metrics. */
 import type { Act, Outcome } from '../act/act.ts';
 import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from '../act/ports.ts';
 import type { Pod } from '../api/pod.ts';

@@ -1,0 +1,136 @@
+/** The workers: what carries out their plans, and what their decisions depend on. */
+import { join } from 'node:path';
+import { type ActDeps, createAct } from '../act/act.ts';
+import type { PodDirectories } from '../act/pod-directories.ts';
+import type { KubeNode } from '../api/node.ts';
+import type { Config } from '../config/config.ts';
+import { architecture, kernelVersion } from '../host/identity.ts';
+import { appArmorEnabled, onlineCpus } from '../host/machine.ts';
+import type { Images } from '../images/images.ts';
+import {
+  type Counting,
+  countAct,
+  countHooks,
+  countImages,
+  countReads,
+  countRuntime,
+  countUserNamespaces,
+} from '../metering/metering.ts';
+import type { RecordEvent } from '../model/event.ts';
+import type { ProbeResults } from '../model/probe-results.ts';
+import { nodeIdentity, nodeTraits } from '../node/settings.ts';
+import { backOffSettings } from '../plan/back-off.ts';
+import { createAdmission } from '../pods/admission.ts';
+import { listNode } from '../pods/list-node.ts';
+import { createPods, type Pods, type PodsDeps, startsAtOnce } from '../pods/pods.ts';
+import type { Resources } from '../resources/resources.ts';
+import { createContainerHashes } from '../runtime/container-hashes.ts';
+import type { CriClient } from '../runtime/cri/client.ts';
+import { createGarbage } from '../runtime/garbage.ts';
+import type { Handlers } from '../runtime/handlers.ts';
+import type { Logs } from '../runtime/logs/logs.ts';
+import type { Observe } from '../runtime/observe/observe.ts';
+import type { Running } from '../runtime/running.ts';
+import type { Volumes } from '../volumes/volumes.ts';
+import type { PartDeps } from './compose.ts';
+
+export interface WorkerTools {
+  readonly cri: CriClient;
+  readonly running: Running;
+  readonly handlers: Handlers;
+  readonly observe: Observe;
+  readonly resources: Resources;
+  readonly volumes: Volumes;
+  readonly directories: PodDirectories;
+  readonly requests: ActDeps['requests'];
+  readonly images: Images;
+  readonly hooks: ActDeps['hooks'];
+  readonly probes: () => ProbeResults;
+  readonly logs: Logs;
+  readonly record: RecordEvent;
+  readonly counting: Counting;
+  /** This node's object, where the API server has one. */
+  readonly node: () => KubeNode | undefined;
+  /** Undefined for a kubelet without an API server. */
+  readonly identify: PodsDeps['identify'] | undefined;
+}
+
+export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTools): Pods {
+  const { clock, log, supervisor } = deps;
+  const { counting, observe, resources, directories, logs, identify } = tools;
+  const { work } = counting;
+  const { root } = config.settings.directories;
+  const listings = {
+    listRuntime: observe.list,
+    listDirectories: directories.list,
+    listCgroups: resources.listPodCgroups,
+    listLogs: logs.list,
+  };
+  const pods: Pods = createPods(
+    {
+      clock,
+      log: log.named('pods'),
+      supervisor,
+      act: composeAct(deps, tools),
+      observe: countReads(observe, counting),
+      record: tools.record,
+      onPass: work.workerPass,
+      decisions: composeDecisions(config, tools, () => pods),
+      listNode: (signal) => listNode(listings, signal),
+      admit: composeAdmission(config, deps, tools),
+      restorePod: observe.restore,
+      ...(identify && { identify }),
+    },
+    {
+      startsAtOnce: startsAtOnce(onlineCpus().length),
+      endingsFolder: join(root, 'ended_pods'),
+      allocationsFile: join(root, 'allocated_pods_state'),
+      podLevelResize: config.features.enabled('InPlacePodLevelResourcesVerticalScaling'),
+    },
+  );
+  return pods;
+}
+
+function composeAct({ clock }: PartDeps, tools: WorkerTools) {
+  const { cri, running, counting, resources, requests, images, hooks, directories, logs, record, volumes } = tools;
+  const userNamespaces = countUserNamespaces(counting);
+  const act = createAct({
+    clock,
+    runtime: countRuntime(cri, counting),
+    requests: userNamespaces.requests(requests),
+    images: countImages(images, counting),
+    hooks: countHooks(hooks, counting),
+    directories,
+    logs,
+    record,
+    cgroups: { ensure: resources.ensurePodCgroup, remove: resources.removePodCgroup },
+    volumes,
+    sandboxIps: running.sandboxIps,
+  });
+  return userNamespaces.act(countAct(act, counting));
+}
+
+function composeDecisions({ kubelet, settings }: Config, { probes, logs }: WorkerTools, pods: () => Pods) {
+  const { deadMinimumAge: minimumAge, deadPerContainer: perContainer, deadTotal: total } = settings.containers;
+  const observations = () =>
+    pods()
+      .views()
+      .map(({ observation }) => observation);
+  return {
+    probes,
+    restartCounts: logs.nextAttempts,
+    backOff: backOffSettings(kubelet.crashLoopBackOff.maxContainerRestartPeriod),
+    hashes: createContainerHashes(),
+    garbage: createGarbage({ minimumAge, perContainer, total }, observations),
+  };
+}
+
+function composeAdmission(config: Config, { nodeName }: PartDeps, { handlers, resources, node }: WorkerTools) {
+  const identity = nodeIdentity(config, { nodeName, architecture: architecture() });
+  const { allocatable } = resources;
+  return createAdmission(
+    { traits: () => nodeTraits(identity, node()), allocatable, strictGroups: handlers.strictGroups },
+    config,
+    { nodeName, kernelVersion: kernelVersion(), appArmor: appArmorEnabled() },
+  );
+}

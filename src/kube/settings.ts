@@ -1,0 +1,20 @@
+/** What access to the API server takes from the configuration of the whole kubelet. */
+import type { Config } from '../config/config.ts';
+import { KUBERNETES_VERSION } from '../config/version.ts';
+import type { KubeConfig } from './kube.ts';
+
+/** What 0 means for the limits, as in the reference. */
+const DEFAULT_QPS = 5;
+const DEFAULT_BURST = 10;
+
+/** `contentType` is accepted, and JSON is spoken whatever it says. */
+export function kubeConfig({ settings, kubelet }: Config, architecture: string): KubeConfig {
+  const { kubeconfig, bootstrapKubeconfig } = settings.api;
+  return {
+    kubeconfig,
+    bootstrapKubeconfig,
+    limit: { perSecond: kubelet.kubeAPIQPS || DEFAULT_QPS, burst: kubelet.kubeAPIBurst || DEFAULT_BURST },
+    heartbeatTimeoutMs: Math.min(kubelet.nodeStatusUpdateFrequency, kubelet.nodeLeaseDurationSeconds * 1000),
+    userAgent: `kubelet/${KUBERNETES_VERSION} (linux/${architecture})`,
+  };
+}

@@ -1,0 +1,79 @@
+/** Parts that prepare the process and its machine before any pod is looked at: limits, memory, the lock file, directories. */
+import type { Clock } from '../base/clock.ts';
+import { CodedError } from '../base/errors.ts';
+import type { Part } from '../base/lifecycle.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Config } from '../config/config.ts';
+import type { Host } from '../host/host.ts';
+import type { FileLock } from '../host/lock-file.ts';
+import { refuseMachine } from './rules/machine.ts';
+
+export interface MachineDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly host: Host;
+}
+
+/** Refuses a machine that a kubelet may not run on, and sets the limits of the process. */
+export function createMachineCheck({ host, log }: MachineDeps, { kubelet }: Pick<Config, 'kubelet'>): Part {
+  return {
+    name: 'machine',
+    start: () => {
+      const refusal = refuseMachine(kubelet, { swapAreas: host.swapAreas() });
+      if (refusal !== undefined) throw new CodedError('unsupported', refusal);
+      const files = host.raiseOpenFiles(BigInt(kubelet.maxOpenFiles));
+      if (files.shortfall !== undefined) {
+        log.warn('Fewer files may be open than maxOpenFiles asks for', {
+          wish: kubelet.maxOpenFiles,
+          limit: files.limit,
+          reason: files.shortfall,
+        });
+      }
+      const refused = host.setOwnOomScore(kubelet.oomScoreAdj);
+      if (refused !== undefined)
+        log.warn('Failed to set own oomScoreAdj', { oomScoreAdj: kubelet.oomScoreAdj, err: refused });
+    },
+  };
+}
+
+/** After the start, and after what usually follows it. Releasing costs a few milliseconds of page faults, so it is not done all the time. */
+const RELEASE_PAGES_AFTER_MS: readonly number[] = [10_000, 60_000, 600_000];
+
+export function createMemoryRelease({ host, log, clock }: MachineDeps): Part {
+  return {
+    name: 'memory',
+    start: (signal) => {
+      const release = async () => {
+        for (const delay of RELEASE_PAGES_AFTER_MS) {
+          await clock.sleep(delay, signal);
+          await host.releaseProgramPages();
+        }
+      };
+      release().catch((err) => {
+        if (!signal.aborted) log.warn('Failed to release pages of the program file', { err });
+      });
+    },
+  };
+}
+
+/** Holds `--lock-file`. With `--exit-on-lock-contention`, `onContention` is called when another process opens or deletes it. */
+export function createLock(
+  { host, log, clock }: MachineDeps,
+  { file, exitOnContention }: Config['settings']['lock'],
+  onContention: (reason: string) => void,
+): Part {
+  let lock: FileLock | undefined;
+  return {
+    name: 'lock file',
+    start: async (signal) => {
+      if (file === '') return;
+      log.info('Acquiring file lock', { path: file });
+      const waiting = () => log.info('Another process holds the lock file: waiting for it', { path: file });
+      lock = await host.acquireFileLock(file, clock, signal, waiting);
+      if (!exitOnContention) return;
+      log.info('Watching for inotify events', { path: file });
+      lock.onContention((reason) => onContention(`lock file ${file} was ${reason}`));
+    },
+    stop: () => lock?.release(),
+  };
+}

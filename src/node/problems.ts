@@ -1,0 +1,18 @@
+/** Why the node can't be Ready, as the other parts of the kubelet know it. */
+import type { NodeProblems } from './node.ts';
+import { relistProblems } from './rules/relist.ts';
+
+export interface ProblemDeps {
+  readonly mono: () => number;
+  /** When the runtime's containers were last listed, monotonic; undefined before the first time. */
+  readonly lastRelist: () => number | undefined;
+}
+
+export function createNodeProblems({ mono, lastRelist }: ProblemDeps): () => NodeProblems {
+  const createdAt = mono();
+  return () => ({
+    parts: relistProblems(mono() - (lastRelist() ?? createdAt)),
+    storage: undefined,
+    shutdown: undefined,
+  });
+}

@@ -1,0 +1,42 @@
+/** Admission on this node: the rules with what of the node changes while it runs. */
+import type { StringMap } from '../api/meta.ts';
+import type { Taint } from '../api/node.ts';
+import type { Pod } from '../api/pod.ts';
+import type { Quantities } from '../api/pod-resources.ts';
+import type { Config } from '../config/config.ts';
+import type { Admission } from './pods.ts';
+import { admitPod } from './rules/admission.ts';
+import { parseKernelVersion, safeSysctls } from './rules/sysctls.ts';
+
+export interface AdmissionDeps {
+  /** The labels and taints of the node as they are now. */
+  readonly traits: () => { readonly labels: StringMap; readonly taints: readonly Taint[] };
+  readonly allocatable: () => Quantities;
+  /** Undefined while the runtime has not said. */
+  readonly strictGroups: () => boolean | undefined;
+}
+
+export interface AdmissionMachine {
+  readonly nodeName: string;
+  /** Such as `6.1.0-18-amd64`. */
+  readonly kernelVersion: string;
+  readonly appArmor: boolean;
+}
+
+export function createAdmission(
+  { traits, allocatable, strictGroups }: AdmissionDeps,
+  { kubelet, features }: Pick<Config, 'kubelet' | 'features'>,
+  { nodeName, kernelVersion, appArmor }: AdmissionMachine,
+): (pod: Pod, others: readonly Pod[]) => Admission {
+  const node = {
+    name: nodeName,
+    allowedSysctls: [...safeSysctls(parseKernelVersion(kernelVersion)), ...kubelet.allowedUnsafeSysctls],
+    appArmor,
+    gates: {
+      podLevel: features.enabled('PodLevelResources'),
+      taintComparison: features.enabled('TaintTolerationComparisonOperators'),
+    },
+  };
+  return (pod, others) =>
+    admitPod(pod, others, { ...node, ...traits(), allocatable: allocatable(), strictGroups: strictGroups() });
+}

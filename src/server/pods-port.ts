@@ -1,0 +1,61 @@
+/** Pods as the server sees them: found by name for streams and logs, listed for `/pods`, followed while a log is read. */
+import { type ContainerId, type PodUid, podUid } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import type { PodStatus } from '../api/pod-status.ts';
+import { isStaticPod } from '../api/pod-traits.ts';
+import type { PodNews, PodView } from '../model/pod-view.ts';
+import type { ServedPod } from './streams/served-pods.ts';
+
+export interface PodsPort {
+  readonly pods: {
+    views(): readonly PodView[];
+    view(uid: PodUid): PodView | undefined;
+    desired(): { readonly pods: readonly Pod[] } | undefined;
+    subscribe(name: string, listener: (news: PodNews) => void): () => void;
+  };
+  readonly statuses: { get(uid: PodUid): PodStatus | undefined };
+  /** Under which the API server knows a static pod. */
+  readonly mirrorUid: (namespace: string, name: string) => string | undefined;
+}
+
+export function findPod(
+  { pods, statuses, mirrorUid }: PodsPort,
+  namespace: string,
+  name: string,
+): ServedPod | undefined {
+  const isMeant = ({ metadata }: Pod) => metadata.name === name && metadata.namespace === namespace;
+  const called = pods.views().filter(({ pod }) => isMeant(pod));
+  // One that ends may have a successor of the same name, and one that just came has no view yet.
+  const view = called.find(({ step }) => step === 'syncing') ?? called[0];
+  const pod = view?.pod ?? pods.desired()?.pods.find(isMeant);
+  if (pod === undefined) return undefined;
+  const uid = podUid(pod.metadata.uid);
+  return {
+    uid,
+    pod,
+    ...(isStaticPod(pod) && { mirrorUid: mirrorUid(namespace, name) }),
+    status: statuses.get(uid) ?? pod.status,
+  };
+}
+
+/** As the sources want them, with what is known of them here. */
+export function listPods({ pods, statuses }: Pick<PodsPort, 'pods' | 'statuses'>): readonly Pod[] {
+  return pods
+    .views()
+    .filter(({ pod }) => pod.spec.containers.length > 0)
+    .map(({ uid, pod, asked = pod }) => ({ ...asked, status: statuses.get(uid) ?? pod.status ?? {} }) as Pod);
+}
+
+/** By what the worker of the pod has seen last: a container that the runtime does not list has ended. */
+export function followContainer({ pods }: Pick<PodsPort, 'pods'>, uid: PodUid, id: ContainerId) {
+  return {
+    isRunning: () => {
+      const state = pods.view(uid)?.observation.containers.find((container) => container.id === id)?.state;
+      return state === 'running' || state === 'created' || state === 'unknown';
+    },
+    onChange: (listener: () => void) =>
+      pods.subscribe('streams', (news) => {
+        if ((news.kind === 'gone' ? news.uid : news.view.uid) === uid) listener();
+      }),
+  };
+}

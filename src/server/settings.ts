@@ -1,0 +1,75 @@
+/** What the server takes from the configuration of the whole kubelet. */
+import { join } from 'node:path';
+import { type Config, renderConfigz } from '../config/config.ts';
+import { decideServing } from './rules/serving.ts';
+import type { ServerConfig } from './server.ts';
+
+/** The reference lets in whoever may `get` when a stream is asked for by GET, as every WebSocket is; this brings that back. */
+const STREAMS_BY_METHOD = 'KUBELET_TS_STREAMS_BY_METHOD';
+/** A heap snapshot has the secrets of every pod in it, so it takes more than the reference's switch for profiles. */
+const HEAP_SNAPSHOTS = 'KUBELET_TS_HEAP_SNAPSHOTS';
+
+export interface ServerSurroundings {
+  readonly nodeName: string;
+  /** There is no API server. */
+  readonly isStandalone: boolean;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export function serverConfig(
+  config: Config,
+  { nodeName, isStandalone, environment }: ServerSurroundings,
+): ServerConfig {
+  const { kubelet, settings, listen, origins } = config;
+  const { authentication, authorization } = kubelet;
+  const serving = decideServing({
+    isStandalone,
+    secure: listen.server,
+    readOnly: listen.readOnly,
+    anonymous: authentication.anonymous.enabled,
+    isAddressGiven: listen.isAddressGiven,
+    isAnonymousGiven: origins.of('authentication.anonymous.enabled') !== 'default',
+  });
+  const { cacheAuthorizedTTL, cacheUnauthorizedTTL } = authorization.webhook;
+  return {
+    secure: serving.secure,
+    readOnly: serving.readOnly,
+    nodeName,
+    files: {
+      certificate: kubelet.tlsCertFile,
+      key: kubelet.tlsPrivateKeyFile,
+      clientCa: authentication.x509.clientCAFile,
+    },
+    certificateFolder: settings.directories.certificates,
+    tls: {
+      minVersion: kubelet.tlsMinVersion,
+      cipherSuites: kubelet.tlsCipherSuites,
+      curves: kubelet.tlsCurvePreferences,
+    },
+    anonymous: serving.anonymous,
+    tokenReviews: authentication.webhook.enabled ? { cacheTtlMs: authentication.webhook.cacheTTL } : undefined,
+    authorization:
+      authorization.mode === 'AlwaysAllow'
+        ? 'AlwaysAllow'
+        : { authorizedTtlMs: cacheAuthorizedTTL, unauthorizedTtlMs: cacheUnauthorizedTTL },
+    streamsByMethod: environment[STREAMS_BY_METHOD] === 'true',
+    streamIdleMs: kubelet.streamingConnectionIdleTimeout,
+    switches: {
+      debugging: kubelet.enableDebuggingHandlers,
+      systemLogs: kubelet.enableSystemLogHandler,
+      profiling: kubelet.enableProfilingHandler,
+      debugFlags: kubelet.enableDebugFlagsHandler,
+      heapSnapshots: kubelet.enableProfilingHandler && environment[HEAP_SNAPSHOTS] === 'true',
+    },
+    nodeTokenFile: serving.nodeToken ? join(settings.directories.root, 'server-token') : undefined,
+  };
+}
+
+/** Where no pair of certificate and key is configured, the self-signed one is shown, as the reference does. */
+export function shownConfigz(config: Config): unknown {
+  const shown = renderConfigz(config) as { readonly kubeletconfig: object };
+  if (config.kubelet.tlsCertFile !== '') return shown;
+  const { certificates } = config.settings.directories;
+  const pair = { tlsCertFile: join(certificates, 'kubelet.crt'), tlsPrivateKeyFile: join(certificates, 'kubelet.key') };
+  return { kubeletconfig: { ...shown.kubeletconfig, ...pair } };
+}

@@ -1,0 +1,157 @@
+/** What statistics are made from, as the other parts, the runtime and the kernel have it. */
+import { readFileSync } from 'node:fs';
+import type { Config } from '../config/config.ts';
+import type { CgroupHierarchy } from '../host/cgroup-mounts.ts';
+import type { PodView } from '../model/pod-view.ts';
+import type { Pods } from '../pods/pods.ts';
+import type { Resources } from '../resources/resources.ts';
+import type { CriClient } from '../runtime/cri/client.ts';
+import type { Volumes } from '../volumes/volumes.ts';
+import type { FilesystemUsage } from '../wire/gen/cri-runtime-v1.ts';
+import type { CgroupPlaces } from './cgroup-files.ts';
+import { cgroupV1 } from './rules/cgroup-v1.ts';
+import { cgroupV2 } from './rules/cgroup-v2.ts';
+import { parseTaskCount } from './rules/kernel-text.ts';
+import type { VolumeFacts } from './rules/summary.ts';
+import type { NodeGroups, StatsPod } from './rules/targets.ts';
+import type { RuntimeUse } from './storage.ts';
+
+/** Where the files of a cgroup are, for each of its controllers. */
+export function cgroupPlaces(hierarchies: readonly CgroupHierarchy[]): CgroupPlaces {
+  const older = hierarchies.filter(({ version }) => version === 1);
+  const isOld = older.length > 0;
+  const places = isOld ? older : hierarchies;
+  const byController = new Map(
+    older.flatMap(({ controllers, mountPoint }) => controllers.map((one) => [one, mountPoint])),
+  );
+  const below = (mountPoint: string, path: string) => (path === '/' ? mountPoint : `${mountPoint}${path}`);
+  return {
+    reader: isOld ? cgroupV1 : cgroupV2,
+    directory: (path, controller) => {
+      const mountPoint = isOld ? byController.get(controller) : places[0]?.mountPoint;
+      return mountPoint === undefined ? undefined : below(mountPoint, path);
+    },
+    directories: (path) => places.map(({ mountPoint }) => below(mountPoint, path)),
+  };
+}
+
+/** Nothing of a pod that has no cgroup, or no sandbox that runs: it uses nothing. */
+export function statsPod(
+  { uid, pod, observation }: PodView,
+  resources: Pick<Resources, 'podCgroupParent' | 'containerCgroup'>,
+): readonly StatsPod[] {
+  const cgroup = resources.podCgroupParent(pod);
+  const sandbox = observation.sandboxes.find(({ ready }) => ready);
+  if (cgroup === '' || sandbox === undefined) return [];
+  const running = observation.containers.filter(
+    ({ state, sandboxId }) => state === 'running' && sandboxId === sandbox.id,
+  );
+  return [
+    {
+      uid,
+      name: pod.metadata.name,
+      namespace: pod.metadata.namespace,
+      cgroup,
+      sandbox: {
+        id: sandbox.id,
+        createdAt: sandbox.createdAt,
+        cgroup: resources.containerCgroup(pod, sandbox.id),
+      },
+      containers: running.map(({ id, name, image, createdAt }) => ({
+        id,
+        name,
+        image,
+        createdAt,
+        cgroup: resources.containerCgroup(pod, id),
+      })),
+    },
+  ];
+}
+
+/** This process is counted where it is, whatever cgroup it was configured to move to. */
+export function nodeGroups({ settings }: Config, resources: Pick<Resources, 'groupCgroups'>): NodeGroups {
+  const above = resources.groupCgroups();
+  const own = ownCgroup();
+  const runtime = settings.containers.runtimeCgroups;
+  return {
+    pods: above?.pods,
+    classes: above?.classes ?? [],
+    system: { ...(own === '/' ? {} : { kubelet: own }), ...(runtime === '' ? {} : { runtime }) },
+  };
+}
+
+/** In the hierarchy that counts memory, or in the only one. */
+function ownCgroup(): string {
+  const lines = readFileSync('/proc/self/cgroup', 'utf8').split('\n');
+  const found =
+    lines.find((line) => /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:/.test(line)) ??
+    lines.find((line) => line.startsWith('0::'));
+  return found?.replace(/^[^:]*:[^:]*:/, '') ?? '/';
+}
+
+export async function writableLayers(
+  cri: Pick<CriClient, 'stats'>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, RuntimeUse>> {
+  const found = new Map<string, RuntimeUse>();
+  for (const { attributes, writableLayer } of await cri.stats.containers(undefined, signal)) {
+    const use = runtimeUse(writableLayer);
+    if (attributes !== undefined && use !== undefined) found.set(attributes.id, use);
+  }
+  return found;
+}
+
+const NS_PER_MS = 1_000_000n;
+
+export function runtimeUse(usage: FilesystemUsage | undefined): RuntimeUse | undefined {
+  if (usage === undefined) return undefined;
+  return {
+    time: Number(usage.timestamp / NS_PER_MS),
+    usedBytes: usage.usedBytes?.value,
+    inodesUsed: usage.inodesUsed?.value,
+    mountPoint: usage.fsId?.mountpoint,
+  };
+}
+
+/** What containerd adds to the status as JSON; another runtime may add something else. */
+export async function sandboxImage(
+  cri: Pick<CriClient, 'sandboxes'>,
+  id: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { info } = (await cri.sandboxes.status(id, { verbose: true }, signal))?.info ?? {};
+  const told: unknown = info === undefined ? undefined : JSON.parse(info);
+  const image = typeof told === 'object' && told !== null && 'image' in told ? told.image : undefined;
+  return typeof image === 'string' ? image : '';
+}
+
+export interface VolumeSources {
+  readonly pods: Pick<Pods, 'views'>;
+  readonly volumes: Pick<Volumes, 'usage'>;
+}
+
+export function volumeFacts({ pods, volumes }: VolumeSources, uid: string): readonly VolumeFacts[] {
+  const view = pods.views().find((one) => one.uid === uid);
+  if (view === undefined) return [];
+  const { metadata, spec } = view.pod;
+  return volumes.usage.of(view.uid).map(({ volume, limitBytes: _, ...use }) => {
+    const wanted = spec.volumes?.find(({ name }) => name === volume);
+    const claim =
+      wanted?.persistentVolumeClaim?.claimName ?? (wanted?.ephemeral ? `${metadata.name}-${volume}` : undefined);
+    const isOnDisk = wanted?.emptyDir !== undefined && (wanted.emptyDir.medium ?? '') === '';
+    return {
+      ...use,
+      name: volume,
+      claim: claim === undefined ? undefined : { name: claim, namespace: metadata.namespace },
+      isEphemeral: isOnDisk || wanted?.configMap !== undefined,
+    };
+  });
+}
+
+/** Processes and threads of the whole machine. */
+export function taskCounts(limit: bigint | undefined) {
+  return {
+    limit: limit === undefined ? undefined : Number(limit),
+    current: parseTaskCount(readFileSync('/proc/loadavg', 'utf8')),
+  };
+}
