@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { Logger } from '../base/logger.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
-import { createTestSupervisor } from '../base/supervise-testing.ts';
+import { createTestSupervisor, throwOnce } from '../base/supervise-testing.ts';
 import { cgroupV2 } from './rules/cgroup-v2.ts';
 import type { StatsPod } from './rules/targets.ts';
 import { createStats, type StatsDeps } from './stats.ts';
@@ -45,6 +45,7 @@ function cgroupFiles(): Map<string, string> {
 interface Faults {
   readonly broken?: (path: string) => boolean;
   readonly runtimeIsAway?: boolean;
+  readonly loopFault?: (loop: string) => void;
 }
 
 function setUp(more: Faults = {}) {
@@ -57,7 +58,7 @@ function setUp(more: Faults = {}) {
   const deps: StatsDeps = {
     clock,
     log,
-    supervisor: createTestSupervisor(clock),
+    supervisor: createTestSupervisor(clock, more.loopFault === undefined ? {} : { beforeRound: more.loopFault }),
     kernelFiles: (onFailure) => ({
       read: (path) => {
         reads.push(path);
@@ -149,6 +150,21 @@ describe('statistics', () => {
     await world.clock.advance(600_000);
     await settle();
     assert.equal(world.reads.length, 0);
+    stop.abort('stopped');
+    await world.stats.stop?.();
+  });
+
+  it('go on after a pass that has thrown', async () => {
+    const world = setUp({ loopFault: throwOnce('statistics') });
+    const stop = new AbortController();
+    world.stats.start(stop.signal);
+    await summaryOf(world);
+    world.reads.length = 0;
+    for (let pass = 0; pass < 3; pass += 1) {
+      await world.clock.advance(10_000);
+      await settle();
+    }
+    assert.ok(world.reads.length >= 2 * PATHS.length, `${world.reads.length} reads`);
     stop.abort('stopped');
     await world.stats.stop?.();
   });

@@ -82,7 +82,7 @@ describe('health', () => {
     await second.up();
   });
 
-  it('is up soon after the exec and holds under 80 MB', async () => {
+  it('is up soon after the exec and holds under 40 MB of its own', async () => {
     const times: number[] = [];
     const sizes: number[] = [];
     for (let round = 0; round < 5; round++) {
@@ -90,11 +90,12 @@ describe('health', () => {
       await using kubelet = await startKubelet();
       await kubelet.up();
       times.push(performance.now() - started);
-      sizes.push(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${kubelet.pid}/status`, 'utf8'))?.[1]) / 1024);
+      // How much of Node's file is mapped hangs on the page cache, and is let go after some seconds (host/program-pages.ts).
+      sizes.push(Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${kubelet.pid}/status`, 'utf8'))?.[1]) / 1024);
     }
     // The quickest, because tests share the machine with others; bench/ has the medians.
     assert.ok(Math.min(...times) < 1500, `${times.map(Math.round)} ms`);
-    assert.ok(Math.max(...sizes) < 80, `${sizes.map(Math.round)} MB`);
+    assert.ok(Math.max(...sizes) < 40, `${sizes.map(Math.round)} MB`);
   });
 });
 

@@ -20,6 +20,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'pull progress': 'src/images/progress.test.ts',
   'volume ownership progress': 'src/volumes/ownership.test.ts',
   'node allocatable': 'src/resources/resources.test.ts',
+  statistics: 'src/stats/stats.test.ts',
 };
 
 function everyLoop(): readonly string[] {

@@ -22,7 +22,7 @@ export function looseLoops(code: string): readonly LooseLoop[] {
 /** The names of the loops that a file has the supervisor run: there must be one for each. */
 export function loopNames(code: string): readonly string[] {
   const names = Array.from(
-    code.matchAll(/(?:supervisor\.run\(|const loop =)\s*\{\s*name: '([^']+)'/g),
+    code.matchAll(/(?:supervisor\.run\(|const loop(?:: Loop)? =)\s*\{\s*name: '([^']+)'/g),
     (match) => match[1] ?? '',
   );
   const runs = code.split('supervisor.run(').length - 1;
