@@ -53,7 +53,11 @@ const SETTLED: Readonly<Record<string, string>> = {
 };
 
 /** Passed on whole, to a function that names only what it wants of it. */
-const PASSED_WHOLE: Readonly<Record<string, string>> = { failSwapOn: 'node/rules/machine.ts' };
+const PASSED_WHOLE: Readonly<Record<string, string>> = {
+  failSwapOn: 'node/rules/machine.ts',
+  'lock.file': 'node/machine.ts',
+  'lock.exitOnContention': 'node/machine.ts',
+};
 
 function leavesOf(type: Kind, path: string): readonly string[] {
   if (type.kind !== 'struct') return [path];
