@@ -103,6 +103,9 @@ export async function nodeImages(programs: NodeImagePrograms, keysFolder: string
     const isOf = (name: string) => spec.names.some((full) => full.startsWith(`${E2E}/${name}:`));
     if (isOf('agnhost')) return { ...spec, layers: [...spec.layers, more] };
     if (isOf('busybox') || isOf('nonroot')) return { ...spec, layers: [...spec.layers, clockLayer()] };
+    // Where the original says its process number is.
+    if (isOf('nginx'))
+      return { ...spec, layers: [...spec.layers, [{ kind: 'symlink', path: 'var/run', target: '/run' }]] };
     // Specs of this suite also start it, where the end-to-end suite only mounts it.
     if (isOf('kitten')) {
       const program: TarEntry = { kind: 'file', path: 'agnhost', mode: 0o755, content: agnhost };
