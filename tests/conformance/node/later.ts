@@ -15,7 +15,5 @@ export const LATER: readonly LaterSpecs[] = [
     reason: 'fails under the reference too (no CPU time of the runtime); kubeletCgroups is not built',
   },
   { specs: 'KubeletSeparateDiskGC', reason: 'eviction is not built' },
-  { specs: '\\] Swap ', reason: 'swap of pods comes with cgroup v2' },
-  { specs: 'MemoryQoS', reason: 'memory protection comes with cgroup v2' },
   { specs: 'Device Plugin', reason: 'device plugins are not built' },
 ];
