@@ -70,6 +70,7 @@ Type=notify
 ExecStart=${runtime.containerd} --config /etc/containerd/config.toml
 Environment=PATH=${runtime.shimFolder}:${dirname(runtime.runc)}:/usr/sbin:/usr/bin:/sbin:/bin
 Delegate=yes
+CPUAccounting=yes
 KillMode=process
 Restart=always
 RestartSec=1
