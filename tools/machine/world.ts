@@ -62,8 +62,8 @@ const NODE_GATEWAY = '192.0.2.1';
 const ANCHOR_CGROUP = 'anchor';
 const ANCHOR_READY = 'world is ready';
 
-export async function createWorld(options: WorldOptions): Promise<World> {
-  const { place, id } = options;
+/** What every world stands on: its folder and its cgroup, and how both go. */
+export async function claimGround({ place, id }: Pick<WorldOptions, 'place' | 'id'>) {
   const folder = await claimWorld(place, id);
   const hierarchies = await readHierarchies();
   const cgroup = place.cgroupOf(id);
@@ -71,8 +71,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     await destroyTree(hierarchies, cgroup);
     await removeWorldFolder(folder);
   };
+  return { folder, hierarchies, cgroup, destroy };
+}
+
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const ground = await claimGround(options);
+  const { destroy } = ground;
   try {
-    return await furnishWorld({ options, folder, hierarchies, cgroup, destroy });
+    return await furnishWorld({ options, ...ground });
   } catch (error) {
     await destroy();
     throw error;

@@ -8,15 +8,10 @@
 import { mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Captured, type CaptureOptions, capture, captureOk } from '../../../tools/machine/capture.ts';
-import {
-  type CgroupHierarchies,
-  createTree,
-  destroyTree,
-  readHierarchies,
-} from '../../../tools/machine/cgroup-trees.ts';
-import { claimWorld, removeWorldFolder, type WorldPlace } from '../../../tools/machine/ledger.ts';
+import { type CgroupHierarchies, createTree } from '../../../tools/machine/cgroup-trees.ts';
+import type { WorldPlace } from '../../../tools/machine/ledger.ts';
 import { startPart } from '../../../tools/machine/part.ts';
-import { inCgroup } from '../../../tools/machine/world.ts';
+import { claimGround, inCgroup } from '../../../tools/machine/world.ts';
 import { bootScript, READY, readyUnit, TARGET, targetUnit, unitsToMask } from './boot.ts';
 
 export interface SystemOptions {
@@ -62,17 +57,11 @@ const UNIT_FOLDERS = '/lib/systemd/system';
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export async function createSystem(options: SystemOptions): Promise<System> {
-  const { place, id } = options;
-  const folder = await claimWorld(place, id);
-  const hierarchies = await readHierarchies();
-  const cgroup = place.cgroupOf(id);
-  const destroy = async () => {
-    await destroyTree(hierarchies, cgroup);
-    await removeWorldFolder(folder);
-  };
+  const ground = await claimGround(options);
+  const { hierarchies, cgroup, destroy } = ground;
   try {
     await createTree(hierarchies, cgroup);
-    return await boot({ options, folder, hierarchies, cgroup, destroy });
+    return await boot({ options, ...ground });
   } catch (error) {
     await destroy();
     throw error;
