@@ -70,7 +70,7 @@ recorded: build ## the recorded lives of 60 pods, lived again under our kubelet 
 soak: build ## the long runs: churn, hundreds of kills, no control plane for ten minutes (MINUTES= SEED=)
 	@$(NODE) tests/soak/main.ts $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
-dist: build ## a release folder: one executable file, systemd unit, sample config, checksums
+dist: build ## a release directory: one executable file, systemd unit, sample config, checksums
 	@$(NODE) tools/dist.ts
 
 clean: ## what the build made (caches outside the work tree stay)

@@ -11,7 +11,7 @@ export interface BenchArguments {
   readonly runtime: RuntimeName;
   /** The kubelet in the column "ours", if not dist/kubelet. */
   readonly kubelet: string | undefined;
-  /** Where the results go, if not into the usual folder. */
+  /** Where the results go, if not into the usual directory. */
   readonly results: string | undefined;
   readonly help: boolean;
 }

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { makeResults, readMachine, writeResults } from './results.ts';
 
 test('JSON that can be read again, and a picture beside it', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'kubelet-ts-bench-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const directory = await mkdtemp(join(tmpdir(), 'kubelet-ts-bench-'));
+  t.after(() => rm(directory, { recursive: true }));
   const results = makeResults(
     {
       date: '2026-03-01T10:00:00.000Z',
@@ -36,8 +36,8 @@ test('JSON that can be read again, and a picture beside it', async (t) => {
       },
     ],
   );
-  const { json, svg } = await writeResults(results, join(folder, 'results'));
-  assert.equal(json, join(folder, 'results', '2026-03-01T10-00-00Z.json'));
+  const { json, svg } = await writeResults(results, join(directory, 'results'));
+  assert.equal(json, join(directory, 'results', '2026-03-01T10-00-00Z.json'));
   assert.deepEqual(JSON.parse(await readFile(json, 'utf8')), JSON.parse(JSON.stringify(results)));
   assert.deepEqual(results.failures, ['start, reference, round 1: it did not start']);
   const picture = await readFile(svg, 'utf8');

@@ -8,7 +8,7 @@ import { renderChart } from './chart.ts';
 import { failuresOf, type MeasuredMeasure, makeRows, type Row } from './rows.ts';
 import type { Contestant } from './world/node.ts';
 
-const FOLDER = resolve(import.meta.dirname, 'results');
+const DIRECTORY = resolve(import.meta.dirname, 'results');
 const REPO_ROOT = resolve(import.meta.dirname, '..');
 
 export interface Machine {
@@ -68,11 +68,11 @@ export interface WrittenResults {
   readonly svg: string;
 }
 
-export async function writeResults(results: Results, folder = FOLDER): Promise<WrittenResults> {
-  await mkdir(folder, { recursive: true });
+export async function writeResults(results: Results, directory = DIRECTORY): Promise<WrittenResults> {
+  await mkdir(directory, { recursive: true });
   const name = results.date.replaceAll(':', '-').replace(/\.\d+Z$/, 'Z');
-  const json = join(folder, `${name}.json`);
-  const svg = join(folder, `${name}.svg`);
+  const json = join(directory, `${name}.json`);
+  const svg = join(directory, `${name}.svg`);
   await writeFile(json, `${JSON.stringify(results, undefined, 2)}\n`);
   await writeFile(svg, renderChart(results.rows, chartText(results)));
   return { json, svg };

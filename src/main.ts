@@ -17,7 +17,7 @@ import { logSettings } from './telemetry/log-settings.ts';
 /** Written by `tools/build.ts` at the top of the bundle; absent when the sources run as they are. */
 declare const CALLER_TABLE: string | undefined;
 
-/** Lines that nobody takes for so long make the kubelet unhealthy. */
+/** Lines that no one takes for so long make the kubelet unhealthy. */
 const LOG_STALLED_MS = 120_000;
 /** The longest timer there is. */
 const FOREVER_MS = 2 ** 31 - 1;
@@ -85,7 +85,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
   tuneCompiler();
   const clock = createSystemClock();
   const host = createHost();
-  const onLoss = (lines: number) => log.logger.warn('Log lines were dropped because nobody took them', { lines });
+  const onLoss = (lines: number) => log.logger.warn('Log lines were dropped because no one took them', { lines });
   const error = host.openOutput(2, { clock, onLoss });
   const settings = logSettings(config.kubelet.logging);
   const info = settings.splitStream ? host.openOutput(1, { clock, onLoss }) : error;
@@ -94,7 +94,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
   for (const warning of warnings) log.logger.warn(warning);
   const logProblem = () => {
     const stalled = Math.max(error.stalledMs(), info.stalledMs());
-    return stalled > LOG_STALLED_MS ? `nobody has taken log lines for ${Math.round(stalled / 1000)} s` : undefined;
+    return stalled > LOG_STALLED_MS ? `no one has taken log lines for ${Math.round(stalled / 1000)} s` : undefined;
   };
   const setVerbosity = (verbosity: number) => log.setLevels({ ...settings, verbosity });
   const kubelet = createKubelet(config, {
@@ -227,7 +227,7 @@ function stopSignal(log: Logger, exit: (code: number) => never): Promise<Ended> 
   });
 }
 
-/** An error that nobody caught leaves the kubelet in an unknown state: it is told in full, and the process ends in order. */
+/** An error that no one caught leaves the kubelet in an unknown state: it is told in full, and the process ends in order. */
 function unexpectedError(log: Logger): Promise<Ended> {
   return new Promise((resolve) => {
     process.on('uncaughtException', (error) => {

@@ -1,4 +1,4 @@
-/** The release folder: one executable file that needs no Node, systemd unit, sample config, checksums. `node tools/dist.ts` */
+/** The release directory: one executable file that needs no Node, systemd unit, sample config, checksums. `node tools/dist.ts` */
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,13 +13,13 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** Machines as release files name them. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-function checksums(folder: string): string {
-  const names = readdirSync(folder).sort();
+function checksums(directory: string): string {
+  const names = readdirSync(directory).sort();
   return names
     .map(
       (name) =>
         `${createHash('sha256')
-          .update(readFileSync(join(folder, name)))
+          .update(readFileSync(join(directory, name)))
           .digest('hex')}  ${name}\n`,
     )
     .join('');
@@ -27,9 +27,9 @@ function checksums(folder: string): string {
 
 async function makeRelease(): Promise<string> {
   const name = `kubelet-ts-${version}-linux-${ARCHITECTURES[process.arch] ?? process.arch}`;
-  const folder = join(root, 'dist/release', name);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  const directory = join(root, 'dist/release', name);
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'kubelet-dist-'));
   try {
     const { code, boot } = await bundleKubelet(root);
@@ -38,15 +38,15 @@ async function makeRelease(): Promise<string> {
     writeFileSync(place('kubelet.cjs'), code);
     writeFileSync(place('kubelet.code-cache'), makeCodeCache(place('kubelet.cjs')));
     const assets = { 'kubelet.cjs': place('kubelet.cjs'), 'kubelet.code-cache': place('kubelet.code-cache') };
-    buildExecutable({ boot: place('boot.cjs'), assets, output: join(folder, 'kubelet'), work });
+    buildExecutable({ boot: place('boot.cjs'), assets, output: join(directory, 'kubelet'), work });
   } finally {
     rmSync(work, { recursive: true });
   }
   for (const file of ['kubelet.service', 'kubelet.yaml']) {
-    copyFileSync(join(root, 'tools/release', file), join(folder, file));
+    copyFileSync(join(root, 'tools/release', file), join(directory, file));
   }
-  writeFileSync(join(folder, 'SHA256SUMS'), checksums(folder));
-  return folder;
+  writeFileSync(join(directory, 'SHA256SUMS'), checksums(directory));
+  return directory;
 }
 
 console.log(`release: ${await makeRelease()}`);

@@ -1,7 +1,7 @@
-/** Writes the import graph of the folders into docs/architecture.md; with `--check` it only fails where the page is out of date. */
+/** Writes the import graph of the directories into docs/architecture.md; with `--check` it only fails where the page is out of date. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { drawGraph, findCycle, folderGraph } from './imports/graph.ts';
+import { directoryGraph, drawGraph, findCycle } from './imports/graph.ts';
 import { importsOf } from './imports/rules.ts';
 
 const BEGIN = '<!-- import graph: made by tools/import-graph.ts -->';
@@ -18,15 +18,15 @@ const imports = globSync('**/*.ts', { cwd: src })
       return { from, to, typeOnly };
     }),
   );
-const graph = folderGraph(imports);
+const graph = directoryGraph(imports);
 const cycle = findCycle(graph);
-if (cycle !== undefined) throw new Error(`folders import each other in a circle: ${cycle.join(' → ')}`);
+if (cycle !== undefined) throw new Error(`directories import each other in a circle: ${cycle.join(' → ')}`);
 
 const text = readFileSync(page, 'utf8');
 const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
 if (begin < 0 || end < begin) throw new Error(`${page} has no place for the import graph`);
 const next = `${text.slice(0, begin + BEGIN.length)}\n${drawGraph(graph)}\n${text.slice(end)}`;
-if (next === text) console.log(`import graph of ${graph.size} folders: up to date, no cycle`);
+if (next === text) console.log(`import graph of ${graph.size} directories: up to date, no cycle`);
 else if (process.argv.includes('--check')) {
   console.error('docs/architecture.md shows an old import graph: run node tools/import-graph.ts');
   process.exitCode = 1;

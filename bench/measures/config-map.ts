@@ -47,9 +47,9 @@ export const configMap = clusterMeasure({
 
 /** The wall clock, since file systems date the exchange of a link by it: to look seldom changes nothing about it. */
 async function change({ cluster, node }: BenchCluster, name: string, count: number): Promise<readonly number[]> {
-  const pods = join(node.kubeletFolder, 'pods');
-  const folders = (await readdir(pods)).map((uid) => join(pods, uid, 'volumes/kubernetes.io~configmap/map'));
-  if (folders.length !== count) throw new Error(`${folders.length} folders of pods instead of ${count}`);
+  const pods = join(node.kubeletDirectory, 'pods');
+  const directories = (await readdir(pods)).map((uid) => join(pods, uid, 'volumes/kubernetes.io~configmap/map'));
+  if (directories.length !== count) throw new Error(`${directories.length} directories of pods instead of ${count}`);
   const from = Date.now();
   const answer = await cluster.admin.request(`${MAPS}/${name}`, {
     method: 'PATCH',
@@ -58,9 +58,9 @@ async function change({ cluster, node }: BenchCluster, name: string, count: numb
   });
   if (answer.status !== 200) throw new Error(`PATCH ${name}: ${answer.status} ${answer.text.trim()}`);
   const times: number[] = [];
-  for (const folder of folders) {
-    await untilRed(join(folder, 'color'), from + CHANGED_WITHIN_MS);
-    times.push((await lstat(join(folder, '..data'))).ctimeMs - from);
+  for (const directory of directories) {
+    await untilRed(join(directory, 'color'), from + CHANGED_WITHIN_MS);
+    times.push((await lstat(join(directory, '..data'))).ctimeMs - from);
   }
   return times;
 }
@@ -72,7 +72,7 @@ async function untilRed(file: string, deadline: number): Promise<void> {
   }
 }
 
-/** Requests that read config maps, of anybody: nobody but the kubelet begins any while this is measured. Watches count from their beginning. */
+/** Requests that read config maps, of anybody: no one but the kubelet begins any while this is measured. Watches count from their beginning. */
 async function readsOfMaps({ cluster }: BenchCluster): Promise<number> {
   const { text } = await cluster.admin.request('/metrics');
   const of = (name: string, verbs: string) =>

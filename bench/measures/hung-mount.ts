@@ -28,7 +28,7 @@ export const hungMount = nodeMeasure({
     goneBeside: { text: 'file removed to gone, beside one that hangs', unit: 'ms' },
   },
   run: async (kubelet, world) => {
-    const far = join(world.node.world.folder, `far-${world.podName()}`);
+    const far = join(world.node.world.directory, `far-${world.podName()}`);
     const server = await serveFiles(world, far);
     try {
       await kubelet.start();
@@ -61,9 +61,9 @@ interface Life {
   readonly gone: number;
 }
 
-async function serveFiles({ node }: BenchNode, folder: string): Promise<Part> {
-  await mkdir(folder);
-  const argv = [process.execPath, '--disable-warning=ExperimentalWarning', FUSE_SERVER, folder];
+async function serveFiles({ node }: BenchNode, directory: string): Promise<Part> {
+  await mkdir(directory);
+  const argv = [process.execPath, '--disable-warning=ExperimentalWarning', FUSE_SERVER, directory];
   const server = await node.start({ name: 'fuse', argv });
   await server.waitForLog(/mounted/, MOUNTED_WITHIN_MS);
   return server;
@@ -85,7 +85,7 @@ async function hang(world: BenchNode, path: string): Promise<string> {
   const name = world.podName();
   const volumeMounts = [{ name: 'far', mountPath: '/far' }];
   const spec = { ...podSpec({ volumeMounts }), volumes: [{ name: 'far', hostPath: { path, type: 'Directory' } }] };
-  const file = join(world.node.manifestsFolder, `${name}.yaml`);
+  const file = join(world.node.manifestsDirectory, `${name}.yaml`);
   await writeFile(file, stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec }));
   return file;
 }

@@ -37,8 +37,8 @@ export const logs = nodeMeasure({
     await kubelet.start({ containerLogMaxSize: '1Gi' });
     const script = `yes ${LINE} | head -n ${lines}; echo ${END}; exec sleep 3600`;
     const [name = ''] = (await runStaticPods(world, 1, podSpec({ command: ['sh', '-c', script] }))).names;
-    const folder = `default_${name}_${await staticPodUid(world, name)}`;
-    const file = join(node.podLogsFolder, folder, LOG_FILE);
+    const directory = `default_${name}_${await staticPodUid(world, name)}`;
+    const file = join(node.podLogsDirectory, directory, LOG_FILE);
     await eventually(`the end of ${file}`, () => endsWith(file, `${END}\n`), WRITTEN_DEADLINE_MS);
     const url = `${SECURE}/containerLogs/default/${name}/${CONTAINER}`;
     const expected = lines * (LINE.length + 1) + END.length + 1;

@@ -13,7 +13,7 @@ export const start = nodeMeasure({
   needs: 'health',
   figures: { healthy: { text: 'exec to healthy', unit: 'ms' } },
   run: async (kubelet, { size }) => {
-    // The first start makes folders and keys and warms the disk cache; it is no start like the others.
+    // The first start makes directories and keys and warms the disk cache; it is no start like the others.
     await kubelet.start();
     await kubelet.stop();
     const times: number[] = [];
@@ -28,11 +28,13 @@ export const start = nodeMeasure({
 
 /** A web server that is nothing else, started the same way: what the way itself takes. */
 async function timeWebServer({ node, size }: BenchNode): Promise<number> {
-  const folder = join(node.world.folder, 'web-server');
-  const binary = join(folder, 'start');
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'healthz'), 'ok');
-  await writeFile(binary, `#!/bin/sh\nexec /bin/busybox httpd -f -p 127.0.0.1:10248 -h ${folder}\n`, { mode: 0o755 });
+  const directory = join(node.world.directory, 'web-server');
+  const binary = join(directory, 'start');
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, 'healthz'), 'ok');
+  await writeFile(binary, `#!/bin/sh\nexec /bin/busybox httpd -f -p 127.0.0.1:10248 -h ${directory}\n`, {
+    mode: 0o755,
+  });
   const times: number[] = [];
   for (let left = size.times(STARTS); left > 0; left -= 1) {
     const from = performance.now();

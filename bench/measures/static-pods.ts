@@ -8,7 +8,7 @@ import { IDLE_FIGURES, idleValues, watchUsage } from '../world/usage.ts';
 
 const SETTLE_MS = 5000;
 const PERIOD_MS = 15_000;
-/** What containerd does for its pods with nobody asking. */
+/** What containerd does for its pods with no one asking. */
 const FLOOR_PERIOD_MS = 8000;
 
 const manyStaticPods = (count: number) =>

@@ -45,7 +45,7 @@ export async function watchLives(world: BenchCluster): Promise<LifeWatch> {
     const spec = { ...podSpec(container), terminationGracePeriodSeconds: 0, nodeName: node.nodeName, ...more };
     const from = Date.now();
     await admin.create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
-    const [logged = Number.NaN] = await untilAllLogged(node.podLogsFolder, [`default_${name}_`], PODS_DEADLINE_MS);
+    const [logged = Number.NaN] = await untilAllLogged(node.podLogsDirectory, [`default_${name}_`], PODS_DEADLINE_MS);
     const seenAt = await untilKnown(() => told.get(name), `${name} was not told of by the API server`);
     const askedAt = await untilKnown(() => sandboxCall(proxy, name), `no sandbox was asked for ${name}`);
     const { status, text } = await admin.request(`${PODS}/${name}`, { method: 'DELETE' });

@@ -10,7 +10,7 @@ export interface RequestLog {
 
 /** Of what is logged from now on. */
 export async function followRequests({ world }: LabNode): Promise<RequestLog> {
-  const path = join(world.logsFolder, 'containerd.log');
+  const path = join(world.logsDirectory, 'containerd.log');
   const { size: from } = await stat(path);
   return {
     firstIn: async (sandboxId) => {

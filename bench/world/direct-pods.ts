@@ -1,7 +1,7 @@
 /**
  * Pods made by direct calls of the runtime, with nothing of a kubelet: what no kubelet can be faster than. The requests are those that
  * every kubelet has to make for such a pod. A filter for system calls costs runc a good tenth of a pod, so a sandbox without one would
- * be a floor that nobody can stand on.
+ * be a floor that no one can stand on.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -50,7 +50,7 @@ export async function runDirectPods(world: BenchNode, count: number, lanes = FLO
     pods.push(await startPod(world, config));
   });
   const prefixes = configs.map(({ metadata }) => `default_${metadata?.name}_`);
-  const times = await untilAllLogged(node.podLogsFolder, prefixes, PODS_DEADLINE_MS);
+  const times = await untilAllLogged(node.podLogsDirectory, prefixes, PODS_DEADLINE_MS);
   return {
     upAfter: times.map((time) => time - from),
     drain: async () => {
@@ -71,9 +71,9 @@ const HIDDEN = 'asound acpi interrupts kcore keys latency_stats timer_list timer
 const MASKED_PATHS = HIDDEN.split(' ').map((name) => `/proc/${name}`);
 const READ_ONLY_PATHS = ['bus', 'fs', 'irq', 'sys', 'sysrq-trigger'].map((name) => `/proc/${name}`);
 
-const mountsIn = (folder: string) => [
-  { containerPath: '/etc/hosts', hostPath: join(folder, 'hosts') },
-  { containerPath: '/dev/termination-log', hostPath: join(folder, 'termination-log') },
+const mountsIn = (directory: string) => [
+  { containerPath: '/etc/hosts', hostPath: join(directory, 'hosts') },
+  { containerPath: '/dev/termination-log', hostPath: join(directory, 'termination-log') },
 ];
 
 async function startPod({ cri }: BenchNode, config: DirectConfig): Promise<DirectPod> {
@@ -113,7 +113,7 @@ function sandboxConfig(world: BenchNode): DirectConfig {
   return {
     metadata: { name, namespace: 'default', uid },
     hostname: name,
-    logDirectory: join(world.node.podLogsFolder, `default_${name}_${uid}`),
+    logDirectory: join(world.node.podLogsDirectory, `default_${name}_${uid}`),
     linux: {
       cgroupParent: `/bench/pod${uid}`,
       securityContext: {

@@ -17,17 +17,17 @@ test('the time of the first line', () => {
 });
 
 test('waits for all pods and tells how many are missing', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'kubelet-ts-bench-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const directory = await mkdtemp(join(tmpdir(), 'kubelet-ts-bench-'));
+  t.after(() => rm(directory, { recursive: true }));
   const log = async (pod: string, text: string) => {
-    const path = join(folder, pod, LOG_FILE);
+    const path = join(directory, pod, LOG_FILE);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);
   };
   await log('default_a_1', LINE);
   await log('default_b_2', '');
-  await assert.rejects(untilAllLogged(folder, ['default_a_', 'default_b_', 'default_c_'], 0), /1 of 3 pods/);
-  const waiting = untilAllLogged(folder, ['default_a_', 'default_b_'], 10_000);
+  await assert.rejects(untilAllLogged(directory, ['default_a_', 'default_b_', 'default_c_'], 0), /1 of 3 pods/);
+  const waiting = untilAllLogged(directory, ['default_a_', 'default_b_'], 10_000);
   await log('default_b_2', LINE.replace('00:00', '00:07'));
   assert.deepEqual(await waiting, [TIME, TIME + 7000]);
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isCode } from '../../tools/machine/cgroup-trees.ts';
 
-/** Of every pod of the bench: its one container, and its log below the pod's log folder. */
+/** Of every pod of the bench: its one container, and its log below the pod's log directory. */
 export const CONTAINER = 'main';
 export const LOG_FILE = join(CONTAINER, '0.log');
 
@@ -24,19 +24,19 @@ export function firstLineTime(log: string): number | undefined {
 
 /** Waits until each of the pods has logged a line; answers the times in the order of the names. */
 export async function untilAllLogged(
-  podLogsFolder: string,
-  /** How the names of the pods' log folders begin. */
+  podLogsDirectory: string,
+  /** How the names of the pods' log directories begin. */
   prefixes: readonly string[],
   timeoutMs: number,
 ): Promise<readonly number[]> {
   const deadline = performance.now() + timeoutMs;
   const times = new Map<string, number>();
   for (;;) {
-    const folders = await readdir(podLogsFolder);
+    const directories = await readdir(podLogsDirectory);
     for (const prefix of prefixes) {
       if (times.has(prefix)) continue;
-      const folder = folders.find((name) => name.startsWith(prefix));
-      const time = folder === undefined ? undefined : await readFirstLineTime(join(podLogsFolder, folder));
+      const directory = directories.find((name) => name.startsWith(prefix));
+      const time = directory === undefined ? undefined : await readFirstLineTime(join(podLogsDirectory, directory));
       if (time !== undefined) times.set(prefix, time);
     }
     if (times.size === prefixes.length) return prefixes.map((prefix) => times.get(prefix) ?? Number.NaN);
@@ -47,9 +47,9 @@ export async function untilAllLogged(
   }
 }
 
-async function readFirstLineTime(podFolder: string): Promise<number | undefined> {
+async function readFirstLineTime(podDirectory: string): Promise<number | undefined> {
   try {
-    return firstLineTime(await readFile(join(podFolder, LOG_FILE), 'utf8'));
+    return firstLineTime(await readFile(join(podDirectory, LOG_FILE), 'utf8'));
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
     throw error;

@@ -106,12 +106,13 @@ export function underTest(
 
 export async function clearNode({ node, cri }: BenchNode): Promise<void> {
   if (node.kubelet.isRunning()) await node.kubelet.kill('SIGKILL');
-  await empty(node.manifestsFolder);
+  await empty(node.manifestsDirectory);
   const sandboxes = await cri.sandboxes.list(undefined, never);
   await atATime(CLEARED_AT_A_TIME, sandboxes, ({ id }) => clearSandbox(cri, id));
   // The state of one kubelet is not the other one's business, and empty cgroups would be something to watch for both.
   for (const name of POD_CGROUPS) await destroyTree(node.world.hierarchies, join(node.world.cgroup, name));
-  for (const folder of [node.kubeletFolder, node.podLogsFolder, node.containerLogsFolder]) await empty(folder);
+  for (const directory of [node.kubeletDirectory, node.podLogsDirectory, node.containerLogsDirectory])
+    await empty(directory);
 }
 
 /** What the killed kubelet asked for may still be under way in the runtime, which then refuses to do it twice. */
@@ -129,7 +130,7 @@ async function clearSandbox(cri: BenchNode['cri'], id: string): Promise<void> {
   }
 }
 
-async function empty(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true });
+async function empty(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true, force: true });
 }

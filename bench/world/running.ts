@@ -8,7 +8,7 @@ const LOOK_AGAIN_MS = 25;
 
 /**
  * Waits until no pod has a process or a network any more. A pod's network namespace is the last thing that the runtime takes away
- * when a sandbox is stopped (a sandbox is called not ready before that), and to look for it disturbs nobody.
+ * when a sandbox is stopped (a sandbox is called not ready before that), and to look for it disturbs no one.
  */
 export async function untilNoneRuns({ cri, node }: BenchNode, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;

@@ -33,8 +33,8 @@ export interface StaticPods {
 export async function runStaticPods(world: BenchNode, count: number, spec: object = podSpec()): Promise<StaticPods> {
   const { node } = world;
   const names = Array.from({ length: count }, () => world.podName());
-  const fileOf = (name: string) => join(node.manifestsFolder, `${name}.yaml`);
-  const halfOf = (name: string) => join(node.world.folder, `${name}.half`);
+  const fileOf = (name: string) => join(node.manifestsDirectory, `${name}.yaml`);
+  const halfOf = (name: string) => join(node.world.directory, `${name}.half`);
   for (const name of names) {
     await writeFile(halfOf(name), stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec }));
   }
@@ -42,7 +42,7 @@ export async function runStaticPods(world: BenchNode, count: number, spec: objec
   const from = Date.now();
   for (const name of names) renameSync(halfOf(name), fileOf(name));
   const prefixes = names.map((name) => `default_${name}-${node.nodeName}_`);
-  const times = await untilAllLogged(node.podLogsFolder, prefixes, PODS_DEADLINE_MS);
+  const times = await untilAllLogged(node.podLogsDirectory, prefixes, PODS_DEADLINE_MS);
   return {
     names: names.map((name) => `${name}-${node.nodeName}`),
     upAfter: times.map((time) => time - from),
@@ -55,10 +55,10 @@ export async function runStaticPods(world: BenchNode, count: number, spec: objec
   };
 }
 
-/** The UID that the kubelet gave to a static pod: part of the name of its log folder. */
+/** The UID that the kubelet gave to a static pod: part of the name of its log directory. */
 export async function staticPodUid({ node }: BenchNode, name: string): Promise<string> {
   const prefix = `default_${name}_`;
-  const folder = (await readdir(node.podLogsFolder)).find((entry) => entry.startsWith(prefix));
-  if (folder === undefined) throw new Error(`no log folder of ${name} in ${node.podLogsFolder}`);
-  return folder.slice(prefix.length);
+  const directory = (await readdir(node.podLogsDirectory)).find((entry) => entry.startsWith(prefix));
+  if (directory === undefined) throw new Error(`no log directory of ${name} in ${node.podLogsDirectory}`);
+  return directory.slice(prefix.length);
 }

@@ -1,4 +1,4 @@
-/** What the parts of a node use while nobody disturbs them. */
+/** What the parts of a node use while no one disturbs them. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

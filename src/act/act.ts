@@ -209,7 +209,7 @@ async function removeContainer(
   await deps.runtime.containers.remove(id, signal);
 }
 
-/** At once, so that nobody takes it for a container that runs. */
+/** At once, so that no one takes it for a container that runs. */
 async function stopFailed(
   { pod, stops, wanted, signal }: ActContext,
   { name }: Start,
@@ -234,7 +234,7 @@ type Prepared =
   | { readonly kind: 'ready'; readonly volumes: MountedVolumes }
   | { readonly kind: 'blocked'; readonly message: string };
 
-/** All that must be there before the sandbox: folders, cgroup, volumes. What does not need each other is made at the same time. */
+/** All that must be there before the sandbox: directories, cgroup, volumes. What does not need each other is made at the same time. */
 async function preparePod(deps: ActDeps, pod: Pod, wanted: AbortSignal): Promise<Prepared> {
   const blocked = (reason: string, message: string): Prepared => {
     deps.record({ pod: pod.metadata, type: 'Warning', reason, message });

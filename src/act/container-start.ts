@@ -81,7 +81,7 @@ interface ReadyImages {
   readonly volumes: ReadonlyMap<string, string>;
 }
 
-/** Images that are there are found in a moment; nobody else has to wait while one is pulled. */
+/** Images that are there are found in a moment; no one else has to wait while one is pulled. */
 async function ensureImages(deps: ContainerStartDeps, start: ContainerStart): Promise<ReadyImages | ImageWait> {
   using soon = linkSignal(start.wanted);
   const wait = () => {

@@ -1,4 +1,4 @@
-/** The folder of a pod below `--root-dir`: names and modes as other tools on the node know them. */
+/** The directory of a pod below `--root-dir`: names and modes as other tools on the node know them. */
 import { type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
@@ -11,7 +11,7 @@ export interface PodDirectories {
   ensure(uid: PodUid): Promise<void>;
   /** The names of all: of each pod that has a directory, and of whatever else lies among them. */
   list(): Promise<readonly string[]>;
-  /** Makes the container's folder and answers where the file for its last words will be. */
+  /** Makes the container's directory and answers where the file for its last words will be. */
   planTerminationLog(uid: PodUid, container: string): Promise<string>;
   /** An empty file that any user may write. */
   createTerminationLog(path: string): Promise<void>;
@@ -26,7 +26,7 @@ export interface PodDirectoriesDeps {
   readonly files: Pick<GuardedFiles, 'openToWrite'>;
   /** Eight hexadecimal digits. */
   readonly randomName: () => string;
-  /** Removes a folder with all that is in it, and stops at anything that is mounted below. */
+  /** Removes a directory with all that is in it, and stops at anything that is mounted below. */
   readonly removeTree: (path: string) => Promise<void>;
 }
 
@@ -34,21 +34,21 @@ const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 export function createPodDirectories({ root, files, randomName, removeTree }: PodDirectoriesDeps): PodDirectories {
   const of = (uid: PodUid): string => {
-    if (!SAFE_UID.test(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a folder`);
+    if (!SAFE_UID.test(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a directory`);
     return join(root, 'pods', uid);
   };
   return {
     of,
     ensure: async (uid) => {
-      // Each makes the pod's own folder too: one trip to the file threads less.
-      const folders = ['volumes', 'plugins'].map((name) => join(of(uid), name));
-      await Promise.all(folders.map((path) => mkdir(path, { recursive: true, mode: 0o750 })));
+      // Each makes the pod's own directory too: one trip to the file threads less.
+      const directories = ['volumes', 'plugins'].map((name) => join(of(uid), name));
+      await Promise.all(directories.map((path) => mkdir(path, { recursive: true, mode: 0o750 })));
     },
     list: () => readdir(join(root, 'pods')),
     planTerminationLog: async (uid, container) => {
-      const folder = join(of(uid), 'containers', container);
-      await mkdir(folder, { recursive: true, mode: 0o750 });
-      return join(folder, randomName());
+      const directory = join(of(uid), 'containers', container);
+      await mkdir(directory, { recursive: true, mode: 0o750 });
+      return join(directory, randomName());
     },
     createTerminationLog: async (path) => {
       await using file = await open(path, 'wx');
@@ -68,9 +68,9 @@ export function createPodDirectories({ root, files, randomName, removeTree }: Po
   };
 }
 
-async function openHosts(files: PodDirectoriesDeps['files'], folder: string, path: string): Promise<FileHandle> {
+async function openHosts(files: PodDirectoriesDeps['files'], directory: string, path: string): Promise<FileHandle> {
   try {
-    return await files.openToWrite(folder, path);
+    return await files.openToWrite(directory, path);
   } catch (error) {
     if (errnoName(error) !== 'ENOENT') throw error;
     return await open(path, 'wx+', 0o644);

@@ -42,13 +42,13 @@ export interface RequestsPort {
 
 export interface ImagesPort {
   /** Rejects with the signal's reason as soon as it aborts. */
-  ensure(wish: {
+  ensure(asked: {
     readonly pod: Pod;
     readonly container: Container;
     readonly signal: AbortSignal;
   }): Promise<ImageAnswer>;
   /** For an image that is mounted as a volume. */
-  ensureVolume(wish: {
+  ensureVolume(asked: {
     readonly pod: Pod;
     readonly image: string;
     readonly policy: PullPolicy;

@@ -1,4 +1,4 @@
-/** Makes the pod's sandbox: its log folder, the request, the call. */
+/** Makes the pod's sandbox: its log directory, the request, the call. */
 
 import type { SandboxId } from '../api/ids.ts';
 import { sandboxId } from '../api/ids.ts';

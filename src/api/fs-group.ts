@@ -12,7 +12,7 @@ export interface OwnedFile {
   readonly isDirectory: boolean;
 }
 
-/** The mode of a file or folder (never of a link, whose mode means nothing) that the group may use: only ever more than before. */
+/** The mode of a file or directory (never of a link, whose mode means nothing) that the group may use: only ever more than before. */
 export function modeForGroup({ mode, isDirectory }: Omit<OwnedFile, 'gid'>, readOnly: boolean): number {
   const wanted = readOnly ? READ_ONLY : READ_WRITE;
   return (mode & PERMISSIONS) | wanted | (isDirectory ? SET_GROUP | ENTER : 0);
@@ -21,8 +21,8 @@ export function modeForGroup({ mode, isDirectory }: Omit<OwnedFile, 'gid'>, read
 /** With `OnRootMismatch` a root that is right stands for all below it. Any other policy changes all, every time. */
 export function needsNewOwner(
   root: OwnedFile,
-  wish: { readonly gid: number; readonly readOnly: boolean; readonly policy: string | undefined },
+  request: { readonly gid: number; readonly readOnly: boolean; readonly policy: string | undefined },
 ): boolean {
-  if (wish.policy !== 'OnRootMismatch' || !root.isDirectory || root.gid !== wish.gid) return true;
-  return (root.mode & PERMISSIONS) !== modeForGroup(root, wish.readOnly);
+  if (request.policy !== 'OnRootMismatch' || !root.isDirectory || root.gid !== request.gid) return true;
+  return (root.mode & PERMISSIONS) !== modeForGroup(root, request.readOnly);
 }

@@ -18,7 +18,7 @@ export const QUANTITY: FieldKind = { kind: 'quantity' };
 export const INT_OR_STRING: FieldKind = { kind: 'intOrString' };
 /** RFC 3339. */
 export const TIME: FieldKind = { kind: 'time' };
-/** Kept as it was written; nobody here looks into it. */
+/** Kept as it was written; no one here looks into it. */
 export const ANYTHING: FieldKind = { kind: 'anything' };
 
 export const list = (item: FieldKind): FieldKind => ({ kind: 'list', item });

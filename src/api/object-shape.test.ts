@@ -15,7 +15,7 @@ const TYPE = struct({
 });
 
 describe('the shape of an object', () => {
-  it('is that object where all is well, with fields that nobody knows', () => {
+  it('is that object where all is well, with fields that no one knows', () => {
     const object = JSON.parse(
       `{"name":"a","ready":true,"port":80,"size":"1Gi","at":"2026-01-02T03:04:05Z","labels":{"__proto__":"x","constructor":"y"},
         "items":[{"name":"b","other":{"c":[1]}}],"raw":{"name":7},"unknown":null}`,

@@ -14,7 +14,7 @@ export interface PodGates {
   readonly seLinuxMount: boolean;
 }
 
-/** As they are when nobody says otherwise. */
+/** As they are when no one says otherwise. */
 export const DEFAULT_POD_GATES: PodGates = {
   restartRules: true,
   restartAllContainers: true,

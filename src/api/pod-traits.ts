@@ -34,7 +34,7 @@ export function isMirrorPod(pod: Pick<Pod, 'metadata'>): boolean {
   return pod.metadata.annotations?.[CONFIG_MIRROR] !== undefined;
 }
 
-/** Somebody asked the API server to delete it, and it waits for the kubelet. Nobody can ask that of a static pod. */
+/** Somebody asked the API server to delete it, and it waits for the kubelet. No one can ask that of a static pod. */
 export function isBeingDeleted(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined && !isStaticPod(pod);
 }

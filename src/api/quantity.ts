@@ -66,7 +66,7 @@ function readSuffix(letters: string, exponent: string): Suffix | undefined {
   return binary > 0 ? { family: 'binary', base: 2n, exponent: 10 * binary } : undefined;
 }
 
-/** `count` times ten to the power of `places`; what is finer than one is rounded up, so that a wish never becomes nothing. */
+/** `count` times ten to the power of `places`; what is finer than one is rounded up, so that a request never becomes nothing. */
 function scale(count: bigint, places: number): bigint {
   if (places >= 0) return count * 10n ** BigInt(places);
   if (count === 0n) return 0n;

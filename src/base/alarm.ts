@@ -1,8 +1,8 @@
-/** Calls back once at a time that can be moved: the earliest wish of those made since it last rang or was cleared. */
+/** Calls back once at a time that can be moved: the earliest request of those made since it last rang or was cleared. */
 import type { Clock } from './clock.ts';
 
 export interface Alarm {
-  /** Rings at this wall-clock time, or sooner if an earlier wish stands. */
+  /** Rings at this wall-clock time, or sooner if an earlier request stands. */
   ringAt(time: number): void;
   clear(): void;
 }

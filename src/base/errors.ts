@@ -32,7 +32,7 @@ export class CodedError extends Error {
   }
 }
 
-/** The code of an error, looking through its causes; `internal` where nobody classified it. */
+/** The code of an error, looking through its causes; `internal` where no one classified it. */
 export function codeOf(error: unknown): ErrorCode {
   for (let e = error; e instanceof Error; e = e.cause) {
     if (e instanceof CodedError) return e.code;

@@ -50,7 +50,7 @@ export function createListeners<T>({ supervisor, clock, keyOf, about }: Listener
     listener.missed.set(key, retry);
     clock.sleep(Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), LONGEST_RETRY_MS), retry.signal).then(
       () => call(listener, news, tries + 1),
-      () => undefined, // there are newer news, or nobody listens any more
+      () => undefined, // there are newer news, or no one listens any more
     );
   };
 

@@ -17,7 +17,7 @@ export interface Logger {
   named(module: string): Logger;
 }
 
-/** A log that nobody reads, for code whose embedder wants none. */
+/** A log that no one reads, for code whose embedder wants none. */
 export function createSilentLogger(): Logger {
   const nothing = () => undefined;
   const logger: Logger = {

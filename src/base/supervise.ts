@@ -29,7 +29,7 @@ export interface Loop {
 export interface Supervisor {
   /** Runs the loop until the signal aborts or the loop is done. Never rejects. */
   run(loop: Loop, signal: AbortSignal): Promise<void>;
-  /** Calls a listener. What it throws is logged and counted, and reaches nobody else. Whether it went well. */
+  /** Calls a listener. What it throws is logged and counted, and reaches no one else. Whether it went well. */
   guard(listener: string, about: LogValues, call: () => void): boolean;
   /** The same for a question: undefined where it threw. */
   value<T>(listener: string, about: LogValues, call: () => T): T | undefined;

@@ -26,7 +26,7 @@ test('wakes before a look are one; a wake during a look is kept; an abort ends t
   await assert.rejects(third, /stopping/);
 });
 
-test('an alarm rings once, at the earliest time wished for', async () => {
+test('an alarm rings once, at the earliest time asked for', async () => {
   const clock = createManualClock(1000);
   let rings = 0;
   const alarm = createAlarm(clock, () => {

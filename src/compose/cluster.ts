@@ -46,7 +46,7 @@ export function composeCluster(config: Config, deps: PartDeps, tools: ClusterToo
   const { clock, log, supervisor } = deps;
   const { kube } = tools;
   const node = composeNode(config, deps, tools);
-  const shared = { clock, supervisor, client: kube.general, chance: Math.random };
+  const shared = { clock, supervisor, client: kube.general, random: Math.random };
   const publisher = createPublisher({ ...shared, log: log.named('status/publisher'), onSynced: tools.onStatusSynced });
   const mirrors = createMirrors({
     ...shared,

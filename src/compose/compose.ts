@@ -31,7 +31,7 @@ export interface KubeletDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly host: Host;
-  /** What is wrong with the log's output, if anything: lines that nobody takes. */
+  /** What is wrong with the log's output, if anything: lines that no one takes. */
   readonly logProblem?: () => string | undefined;
   /** Fixed places of the node, for embedders that have no whole machine to themselves. */
   readonly places?: NodePlaces;

@@ -9,7 +9,7 @@ export function composeEvents({ kubelet }: Config, deps: PartDeps, kube: Kube | 
   const { clock, log, supervisor, nodeName } = deps;
   const { eventRecordQPS: perSecond, eventBurst: burst } = kubelet;
   const sink =
-    kube && createApiSink({ clock, log, client: kube.events, onBack: kube.onBack, chance: Math.random }, { nodeName });
+    kube && createApiSink({ clock, log, client: kube.events, onBack: kube.onBack, random: Math.random }, { nodeName });
   return createEvents(
     { nodeName, remember: DEFAULT_REMEMBERED_EVENTS, perSecond, burst },
     { clock, log, supervisor, ...(sink && { send: sink }) },

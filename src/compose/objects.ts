@@ -40,7 +40,7 @@ export function composeObjects(config: Config, deps: PartDeps, { kube, record, n
       kube,
       record,
       ...ownNodeFacts(kube.general, nodeName, node),
-      chance: Math.random,
+      random: Math.random,
       salt: randomHex(16),
     },
     objectsConfig(config, nodeName),

@@ -37,9 +37,9 @@ export function composeRequests(config: Config, { clock }: PartDeps, tools: Requ
     },
   );
   const userNamespaces = createUserNamespaces({
-    podsFolder: join(settings.directories.root, 'pods'),
+    podsDirectory: join(settings.directories.root, 'pods'),
     idsPerPod: idsPerPod(config),
-    chance: Math.random,
+    random: Math.random,
   });
   const requests = createRequests(
     {

@@ -115,9 +115,9 @@ const ROWS: readonly Row[] = [
     as: ({ clients }) => ({ pem: clients.wrongCa, token: 'admin-token' }),
     outcome: 'in',
   },
-  { who: 'nobody, where strangers are let in but have no rights', as: () => ({}), anonymous: true, outcome: 403 },
+  { who: 'no one, where strangers are let in but have no rights', as: () => ({}), anonymous: true, outcome: 403 },
   {
-    who: 'nobody, where strangers may',
+    who: 'no one, where strangers may',
     as: () => ({}),
     anonymous: true,
     prepare: ({ rights }) => void rights.add('system:anonymous'),
@@ -194,14 +194,14 @@ describe('who may use the endpoints', () => {
       await Promise.all(
         cases.map(async ({ route, method, headers }) => {
           const credentials = as(pki);
-          const wish = {
+          const request = {
             ...credentials,
             method,
             path: pathOf(route),
             agent,
             headers: { ...headers, ...credentials.headers },
           };
-          const { status, body } = await ask(port, pki.ca, wish);
+          const { status, body } = await ask(port, pki.ca, request);
           const what = `${method} ${route.pattern} ${JSON.stringify(headers)}: ${status} ${body}`;
           if (outcome !== 'in') assert.equal(status, outcome, what);
           else if ('upgrade' in headers) assert.equal(status, 101, what);

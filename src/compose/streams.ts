@@ -55,7 +55,7 @@ export function composeStreams(
     ...createLogRoutes(logs, {
       splitStreams: features.enabled('PodLogsQuerySplitStreams'),
       podLogs: kubelet.podLogsDir,
-      nodeLogs: { folder: NODE_LOGS, query: features.enabled('NodeLogQuery') && kubelet.enableSystemLogQuery },
+      nodeLogs: { directory: NODE_LOGS, query: features.enabled('NodeLogQuery') && kubelet.enableSystemLogQuery },
     }),
   ];
 }

@@ -83,7 +83,7 @@ export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTool
     },
     {
       startsAtOnce: startsAtOnce(onlineCpus().length),
-      endingsFolder: join(root, 'ended_pods'),
+      endingsDirectory: join(root, 'ended_pods'),
       allocationsFile: join(root, 'allocated_pods_state'),
       podLevelResize: config.features.enabled('InPlacePodLevelResourcesVerticalScaling'),
     },

@@ -15,7 +15,7 @@ import { kubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { PROGRAM_VERSION } from './version.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
-/** A standalone node: nobody to ask about tokens. */
+/** A standalone node: no one to ask about tokens. */
 const standalone = 'authentication: {webhook: {enabled: false}}\nauthorization: {mode: AlwaysAllow}\n';
 
 function environment(files: Record<string, string> = {}): ConfigEnvironment {
@@ -134,7 +134,7 @@ test('dynamic configuration stands between the files and the flags', () => {
   assert.equal(config.features.enabled('QOSReserved'), true);
 });
 
-test('drop-ins are walked in the order of their names, folders included', () => {
+test('drop-ins are walked in the order of their names, directories included', () => {
   const files = {
     '/d/10.conf': `${head}clusterDomain: a\n`,
     '/d/20/z.conf': `${head}clusterDomain: b\n`,

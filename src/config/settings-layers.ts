@@ -24,7 +24,7 @@ export function applyOldSettings(base: Settings, old: OldSettings): Settings {
     },
     network: {
       plugin: old.networkPluginName ?? base.network.plugin,
-      // One folder held both the plugins and their configuration then.
+      // One directory held both the plugins and their configuration then.
       cniConfDir: old.networkPluginDir ?? base.network.cniConfDir,
       cniBinDir: old.networkPluginDir ?? base.network.cniBinDir,
     },
@@ -32,7 +32,7 @@ export function applyOldSettings(base: Settings, old: OldSettings): Settings {
   };
 }
 
-/** What follows from several settings together, so that nobody has to combine them again. */
+/** What follows from several settings together, so that no one has to combine them again. */
 export function settleSettings(settings: Settings, kubelet: KubeletConfiguration, version: string): Settings {
   const { api, containers, node } = settings;
   const needsDefaultPath = api.requireKubeconfig && api.kubeconfig === '';

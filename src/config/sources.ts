@@ -37,7 +37,7 @@ export function readSources({ configFile, configDir }: Settings['sources'], read
   return { sources, problems };
 }
 
-/** Each folder in the order of its names, going down into folders where they stand in it, as the reference walks. */
+/** Each directory in the order of its names, going down into directories where they stand in it, as the reference walks. */
 function listDropins(directory: string, reader: FileReader): string[] {
   const entries = [...reader.listDir(directory)].sort((a, b) => compareBytes(a.name, b.name));
   return entries.flatMap(({ name, isDirectory }) => {

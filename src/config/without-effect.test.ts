@@ -16,7 +16,7 @@ import {
 
 const src = join(import.meta.dirname, '..');
 
-/** The code outside of this folder, without what only tests use, comments and texts. */
+/** The code outside of this directory, without what only tests use, comments and texts. */
 const code = globSync('**/*.ts', { cwd: src })
   .filter((file) => !file.startsWith('config/') && !/\.test\.ts$|testing|\/fake-|\/gen\//.test(file))
   .map((file) => readFileSync(join(src, file), 'utf8'))

@@ -50,7 +50,7 @@ function setUp(...answers: readonly (Error | undefined)[]) {
     return () => listeners.delete(listener);
   };
   const send = createApiSink(
-    { clock, log: createSilentLogger(), client, chance: () => 0.5, onBack },
+    { clock, log: createSilentLogger(), client, random: () => 0.5, onBack },
     { nodeName: 'node1' },
   );
   const verbs = () => requests.map(({ method, path }) => `${method} ${path.replace('/api/v1/namespaces/', '')}`);

@@ -15,7 +15,7 @@ export interface ApiSinkDeps {
   readonly log: Logger;
   readonly client: KubeClient;
   /** From 0 to below 1. */
-  readonly chance: () => number;
+  readonly random: () => number;
   /** Calls when the API server answers again. Answers how to stop listening. */
   readonly onBack: (name: string, listener: () => void) => () => void;
 }
@@ -72,7 +72,7 @@ export function createApiSink(deps: ApiSinkDeps, config: { readonly nodeName: st
         }
       }
       // The first pause is a random one: not all nodes come back together.
-      await pause(deps, tries === 1 ? RETRY_MS * deps.chance() : RETRY_MS, signal);
+      await pause(deps, tries === 1 ? RETRY_MS * deps.random() : RETRY_MS, signal);
     }
   };
 }

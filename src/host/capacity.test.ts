@@ -5,36 +5,36 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { diskBytes, hugePages, processLimit } from './capacity.ts';
 
-function folderWith(t: TestContext, files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'capacity-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+function directoryWith(t: TestContext, files: Readonly<Record<string, string>>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'capacity-'));
+  t.after(() => rmSync(directory, { recursive: true }));
   for (const [name, text] of Object.entries(files)) {
-    mkdirSync(join(folder, name, '..'), { recursive: true });
-    writeFileSync(join(folder, name), text);
+    mkdirSync(join(directory, name, '..'), { recursive: true });
+    writeFileSync(join(directory, name), text);
   }
-  return folder;
+  return directory;
 }
 
 test('huge pages by size', (t) => {
-  const folder = folderWith(t, {
+  const directory = directoryWith(t, {
     'hugepages-2048kB/nr_hugepages': '3\n',
     'hugepages-1048576kB/nr_hugepages': '0\n',
     'other/nr_hugepages': '9\n',
   });
   assert.deepEqual(
-    hugePages(folder),
+    hugePages(directory),
     new Map([
       [2n ** 30n, 0n],
       [2n ** 21n, 3n * 2n ** 21n],
     ]),
   );
-  assert.deepEqual(hugePages(join(folder, 'nowhere')), new Map());
+  assert.deepEqual(hugePages(join(directory, 'nowhere')), new Map());
 });
 
 test('the smaller of the two limits of processes', (t) => {
-  assert.equal(processLimit(folderWith(t, { pid_max: '4194304\n', 'threads-max': '192000\n' })), 192_000n);
-  assert.equal(processLimit(folderWith(t, { pid_max: '32768\n' })), 32_768n);
-  assert.equal(processLimit(folderWith(t, {})), undefined);
+  assert.equal(processLimit(directoryWith(t, { pid_max: '4194304\n', 'threads-max': '192000\n' })), 192_000n);
+  assert.equal(processLimit(directoryWith(t, { pid_max: '32768\n' })), 32_768n);
+  assert.equal(processLimit(directoryWith(t, {})), undefined);
 });
 
 test('a file system has a size', () => {

@@ -20,13 +20,13 @@ function ownRoot(t: TestContext, cgroups: Cgroups, name: string): string {
   return root;
 }
 
-const folderFor = (controller: string): CgroupHierarchy =>
+const directoryFor = (controller: string): CgroupHierarchy =>
   hierarchies.find(({ controllers }) => controllers.includes(controller)) ??
   hierarchies.find(({ version }) => version === 2) ??
   assert.fail(`no hierarchy for ${controller}`);
 
 const read = (controller: string, path: string, file: string) =>
-  readFileSync(join(folderFor(controller).mountPoint, path, file), 'utf8').trim();
+  readFileSync(join(directoryFor(controller).mountPoint, path, file), 'utf8').trim();
 
 test('a cgroup is made in every hierarchy with all above it, and taken away again', async (t) => {
   const cgroups = createCgroups(hierarchies);

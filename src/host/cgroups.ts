@@ -1,5 +1,5 @@
 /**
- * The cgroups of this machine as one tree, whatever hierarchies it is made of: a path means the folder of that name in each of
+ * The cgroups of this machine as one tree, whatever hierarchies it is made of: a path means the directory of that name in each of
  * them. Whoever calls gives paths of its own making only; nothing here looks at other cgroups.
  *
  * What makes a cgroup is synchronous: its files are in memory, a call takes some ten microseconds, and a pod needs about fifty of them before it
@@ -46,14 +46,14 @@ export function createCgroups(hierarchies: readonly CgroupHierarchy[]): Cgroups 
   if (unified === undefined && version === 2) {
     throw new CodedError('unsupported', 'no cgroup hierarchy is mounted on this machine');
   }
-  const folders = (path: string) => hierarchies.map(({ mountPoint }) => join(mountPoint, path));
+  const directories = (path: string) => hierarchies.map(({ mountPoint }) => join(mountPoint, path));
   const ruling = hierarchies.filter((one) => version === 2 || one.controllers.some((name) => NEEDED.includes(name)));
   const ownControllers = (hierarchy: CgroupHierarchy) =>
     hierarchy.version === 1
       ? Promise.resolve(hierarchy.controllers)
       : readWords(hierarchy.mountPoint, 'cgroup.controllers');
 
-  const folderOf = (path: string, file: string): string | undefined => {
+  const directoryOf = (path: string, file: string): string | undefined => {
     if (version === 2) return join(unified?.mountPoint ?? '', path);
     const controller = file.slice(0, file.indexOf('.'));
     const hierarchy = hierarchies.find(({ controllers }) => controllers.includes(controller));
@@ -67,46 +67,46 @@ export function createCgroups(hierarchies: readonly CgroupHierarchy[]): Cgroups 
     create: (path) => {
       for (const one of hierarchies) createIn(one, join(one.mountPoint, path));
     },
-    write: (path, values) => writeAll(values.map((value) => ({ ...value, folder: folderOf(path, value.file) }))),
+    write: (path, values) => writeAll(values.map((value) => ({ ...value, directory: directoryOf(path, value.file) }))),
     children: async (path) => {
-      const names = await Promise.all(folders(path).map(listFolders));
+      const names = await Promise.all(directories(path).map(listDirectories));
       return [...new Set(names.flat())];
     },
     kill: async (path) => {
-      const pids = new Set((await Promise.all(folders(path).map(processesBelow))).flat());
+      const pids = new Set((await Promise.all(directories(path).map(processesBelow))).flat());
       for (const pid of pids) killOne(pid);
       return pids.size;
     },
-    remove: async (path) => (await Promise.all(folders(path).map(removeTree))).every(Boolean),
+    remove: async (path) => (await Promise.all(directories(path).map(removeTree))).every(Boolean),
   };
 }
 
 function isWhole({ version, mountPoint }: CgroupHierarchy, path: string): boolean {
-  const folder = join(mountPoint, path);
-  if (version === 1) return existsSync(join(folder, 'cgroup.procs'));
-  const own = readNowIfThere(join(folder, 'cgroup.controllers'));
+  const directory = join(mountPoint, path);
+  if (version === 1) return existsSync(join(directory, 'cgroup.procs'));
+  const own = readNowIfThere(join(directory, 'cgroup.controllers'));
   if (own === undefined) return false;
   const all = readWordsNow(mountPoint, 'cgroup.controllers');
   return NEEDED.filter((name) => all.includes(name)).every((name) => words(own).includes(name));
 }
 
-/** From the bottom up, since mostly all but the last folder is there. */
-function createIn(hierarchy: CgroupHierarchy, folder: string): void {
-  const above = dirname(folder);
-  if (makeFolder(folder, hierarchy.mountPoint) === 'nothing above') {
+/** From the bottom up, since mostly all but the last directory is there. */
+function createIn(hierarchy: CgroupHierarchy, directory: string): void {
+  const above = dirname(directory);
+  if (makeDirectory(directory, hierarchy.mountPoint) === 'nothing above') {
     createIn(hierarchy, above);
-    makeFolder(folder, folder);
+    makeDirectory(directory, directory);
   }
   if (hierarchy.version === 2) passOnControllers(above);
-  if (hierarchy.controllers.includes('cpuset')) inheritCpuset(folder);
+  if (hierarchy.controllers.includes('cpuset')) inheritCpuset(directory);
 }
 
 /** At the root of a hierarchy there is nothing above that could be made. */
-function makeFolder(folder: string, root: string): 'there' | 'nothing above' {
+function makeDirectory(directory: string, root: string): 'there' | 'nothing above' {
   try {
-    mkdirSync(folder, { mode: 0o755 });
+    mkdirSync(directory, { mode: 0o755 });
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' && folder !== root) return 'nothing above';
+    if (errnoOf(error) === 'ENOENT' && directory !== root) return 'nothing above';
     unless('EEXIST')(error);
   }
   return 'there';
@@ -116,12 +116,12 @@ function makeFolder(folder: string, root: string): 'there' | 'nothing above' {
  * A cgroup of the second generation has the controllers that the one above passes on. One that can't be passed on is not fatal
  * here: a limit that then can't be written is.
  */
-function passOnControllers(folder: string): void {
-  const passed = readWordsNow(folder, 'cgroup.subtree_control');
-  const missing = readWordsNow(folder, 'cgroup.controllers').filter((name) => !passed.includes(name));
+function passOnControllers(directory: string): void {
+  const passed = readWordsNow(directory, 'cgroup.subtree_control');
+  const missing = readWordsNow(directory, 'cgroup.controllers').filter((name) => !passed.includes(name));
   for (const name of missing) {
     try {
-      writeExisting(join(folder, 'cgroup.subtree_control'), `+${name}`);
+      writeExisting(join(directory, 'cgroup.subtree_control'), `+${name}`);
     } catch (error) {
       unless('EBUSY', 'EINVAL', 'ENOENT', 'EOPNOTSUPP')(error);
     }
@@ -129,16 +129,16 @@ function passOnControllers(folder: string): void {
 }
 
 /** New cgroups of the first generation have no CPU and no memory node at all, and no process may enter them like that. */
-function inheritCpuset(folder: string): void {
+function inheritCpuset(directory: string): void {
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-    const own = readFileSync(join(folder, file), 'utf8').trim();
+    const own = readFileSync(join(directory, file), 'utf8').trim();
     if (own !== '') continue;
-    writeExisting(join(folder, file), readFileSync(join(dirname(folder), file), 'utf8').trim());
+    writeExisting(join(directory, file), readFileSync(join(dirname(directory), file), 'utf8').trim());
   }
 }
 
 interface PlacedValue extends CgroupFileValue {
-  readonly folder: string | undefined;
+  readonly directory: string | undefined;
 }
 
 /** Values can depend on each other (a period on its quota): what the kernel refuses is tried once more after the others. */
@@ -159,14 +159,14 @@ function writeAll(values: readonly PlacedValue[]): readonly string[] {
 
 type WriteOutcome = { readonly kind: 'written' | 'missing' } | { readonly kind: 'refused'; readonly error: CodedError };
 
-function writeOne({ folder, file, value }: PlacedValue): WriteOutcome {
-  if (folder === undefined) return { kind: 'missing' };
-  const path = join(folder, file);
+function writeOne({ directory, file, value }: PlacedValue): WriteOutcome {
+  if (directory === undefined) return { kind: 'missing' };
+  const path = join(directory, file);
   try {
     writeExisting(path, value);
     return { kind: 'written' };
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' && existsSync(join(folder, 'cgroup.procs'))) return { kind: 'missing' };
+    if (errnoOf(error) === 'ENOENT' && existsSync(join(directory, 'cgroup.procs'))) return { kind: 'missing' };
     const reason = describeError(error);
     return {
       kind: 'refused',
@@ -185,9 +185,9 @@ function writeExisting(path: string, value: string): void {
   }
 }
 
-async function listFolders(folder: string): Promise<readonly string[]> {
+async function listDirectories(directory: string): Promise<readonly string[]> {
   try {
-    const entries = await readdir(folder, { withFileTypes: true });
+    const entries = await readdir(directory, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   } catch (error) {
     unless('ENOENT', 'ENODEV')(error);
@@ -195,9 +195,11 @@ async function listFolders(folder: string): Promise<readonly string[]> {
   }
 }
 
-async function processesBelow(folder: string): Promise<readonly number[]> {
-  const own = words((await readIfThere(join(folder, 'cgroup.procs'))) ?? '').map(Number);
-  const below = await Promise.all((await listFolders(folder)).map((name) => processesBelow(join(folder, name))));
+async function processesBelow(directory: string): Promise<readonly number[]> {
+  const own = words((await readIfThere(join(directory, 'cgroup.procs'))) ?? '').map(Number);
+  const below = await Promise.all(
+    (await listDirectories(directory)).map((name) => processesBelow(join(directory, name))),
+  );
   // 0 stands for a process of another namespace, which can't be named from here.
   return [...own, ...below.flat()].filter((pid) => pid > 0);
 }
@@ -210,11 +212,11 @@ function killOne(pid: number): void {
   }
 }
 
-async function removeTree(folder: string): Promise<boolean> {
-  const below = await Promise.all((await listFolders(folder)).map((name) => removeTree(join(folder, name))));
+async function removeTree(directory: string): Promise<boolean> {
+  const below = await Promise.all((await listDirectories(directory)).map((name) => removeTree(join(directory, name))));
   if (!below.every(Boolean)) return false;
   try {
-    await rmdir(folder);
+    await rmdir(directory);
   } catch (error) {
     if (errnoOf(error) === 'EBUSY') return false;
     unless('ENOENT', 'ENODEV')(error);
@@ -222,12 +224,12 @@ async function removeTree(folder: string): Promise<boolean> {
   return true;
 }
 
-async function readWords(folder: string, file: string): Promise<readonly string[]> {
-  return words(await readFile(join(folder, file), 'utf8'));
+async function readWords(directory: string, file: string): Promise<readonly string[]> {
+  return words(await readFile(join(directory, file), 'utf8'));
 }
 
-function readWordsNow(folder: string, file: string): readonly string[] {
-  return words(readFileSync(join(folder, file), 'utf8'));
+function readWordsNow(directory: string, file: string): readonly string[] {
+  return words(readFileSync(join(directory, file), 'utf8'));
 }
 
 function readNowIfThere(path: string): string | undefined {

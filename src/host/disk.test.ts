@@ -6,18 +6,18 @@ import { test } from 'node:test';
 import { filesUse, readFileSystem } from './disk.ts';
 
 test('the files directly in a directory, one file, and nothing', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'disk-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, 'below'));
-  writeFileSync(join(folder, 'below', 'deep'), 'x'.repeat(10_000));
-  writeFileSync(join(folder, 'a'), 'x'.repeat(10_000));
-  symlinkSync('/etc/passwd', join(folder, 'link'));
-  const one = await filesUse(join(folder, 'a'));
+  const directory = mkdtempSync(join(tmpdir(), 'disk-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  mkdirSync(join(directory, 'below'));
+  writeFileSync(join(directory, 'below', 'deep'), 'x'.repeat(10_000));
+  writeFileSync(join(directory, 'a'), 'x'.repeat(10_000));
+  symlinkSync('/etc/passwd', join(directory, 'link'));
+  const one = await filesUse(join(directory, 'a'));
   assert.equal(one.inodes, 1);
   assert.ok(one.bytes >= 10_000 && one.bytes < 100_000);
   // A link counts as itself, whatever it leads to.
-  assert.deepEqual(await filesUse(folder), { bytes: one.bytes, inodes: 2 });
-  assert.deepEqual(await filesUse(join(folder, 'none')), { bytes: 0, inodes: 0 });
+  assert.deepEqual(await filesUse(directory), { bytes: one.bytes, inodes: 2 });
+  assert.deepEqual(await filesUse(join(directory, 'none')), { bytes: 0, inodes: 0 });
 });
 
 test('a file system', async () => {

@@ -3,7 +3,7 @@
  * part of the Node binary, does it for everything that `epoll` takes. So an inotify descriptor costs no thread and no polling.
  */
 import { dlopen, getCurrentEventLoop } from 'node:ffi';
-// The end of the process is part of the event loop's life: the one thing of `process` that this folder needs.
+// The end of the process is part of the event loop's life: the one thing of `process` that this directory needs.
 import wholeProcess from 'node:process';
 import { CodedError } from '../base/errors.ts';
 

@@ -1,6 +1,6 @@
 /**
  * System calls on files by descriptor, through `node:ffi`: what is opened step by step can't be exchanged for something else by
- * whoever owns the folder. They block as long as the file system does, so paths on foreign mounts belong into a process that can be killed.
+ * whoever owns the directory. They block as long as the file system does, so paths on foreign mounts belong into a process that can be killed.
  */
 
 import { dlopen, getInt32 } from 'node:ffi';
@@ -12,7 +12,7 @@ import { systemError } from './syscalls.ts';
 export const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 export const O_PATH = 0o10000000;
 const O_CLOEXEC = 0o2000000;
-/** Not a descriptor: paths are relative to the working folder. */
+/** Not a descriptor: paths are relative to the working directory. */
 export const AT_CWD = -100;
 const AT_REMOVEDIR = 0x200;
 const AT_EMPTY_PATH = 0x1000;
@@ -44,7 +44,7 @@ const MOST_TRIES = 100;
 
 export interface OpenBelow {
   readonly flags: number;
-  /** `inside`: links are followed as long as they stay below the folder. `none`: no link anywhere on the way. */
+  /** `inside`: links are followed as long as they stay below the directory. `none`: no link anywhere on the way. */
   readonly links: 'inside' | 'none';
   /** False: fails with EXDEV where something is mounted on the way. */
   readonly crossMounts: boolean;
@@ -70,16 +70,16 @@ export interface Mount {
 }
 
 export interface FileCalls {
-  /** A descriptor of a path that can't leave `folder`, whatever is exchanged meanwhile; the last name is never followed with O_NOFOLLOW. */
-  openBelow(folder: number, path: Name, how: OpenBelow): number;
+  /** A descriptor of a path that can't leave `directory`, whatever is exchanged meanwhile; the last name is never followed with O_NOFOLLOW. */
+  openBelow(directory: number, path: Name, how: OpenBelow): number;
   /** The directory above this one, wherever that is by now: the caller must compare it with the one that it came from. */
-  openParent(folder: number): number;
+  openParent(directory: number): number;
   /** The next few hundred names of a directory; none at its end. */
-  readNames(folder: number): readonly NamedEntry[];
+  readNames(directory: number): readonly NamedEntry[];
   /** `readNames` goes on there. */
-  seekNames(folder: number, position: bigint): void;
-  makeDirectory(folder: number, name: Name, mode: number): void;
-  removeName(folder: number, name: Name, what: 'file' | 'directory'): void;
+  seekNames(directory: number, position: bigint): void;
+  makeDirectory(directory: number, name: Name, mode: number): void;
+  removeName(directory: number, name: Name, what: 'file' | 'directory'): void;
   rename(from: number, name: Name, to: number, newName: Name): void;
   /** Takes the attributes `immutable` and `append only` off an open file or directory; false where it has neither. */
   makeMutable(fd: number): boolean;
@@ -118,7 +118,7 @@ export function createFileCalls(): FileCalls {
   };
   const listed = Buffer.alloc(NAMES_BYTES);
   return {
-    openBelow: (folder, path, { flags, links, crossMounts }) => {
+    openBelow: (directory, path, { flags, links, crossMounts }) => {
       const resolve =
         RESOLVE_BENEATH |
         RESOLVE_NO_MAGICLINKS |
@@ -126,7 +126,7 @@ export function createFileCalls(): FileCalls {
         (crossMounts ? 0n : RESOLVE_NO_XDEV);
       const how = new BigUint64Array([BigInt(flags | O_CLOEXEC), 0n, resolve]);
       const bytes = terminated(path);
-      const call = () => Number(libc.syscall(SYS_OPENAT2, BigInt(folder), bytes, how, BigInt(how.byteLength)));
+      const call = () => Number(libc.syscall(SYS_OPENAT2, BigInt(directory), bytes, how, BigInt(how.byteLength)));
       let fd = call();
       // Somebody moved something while the way up and down was followed: the kernel wants to be asked again.
       for (let tries = 1; fd < 0 && tries < MOST_TRIES && getInt32(libc.__errno_location()) === EAGAIN; tries += 1) {
@@ -135,23 +135,23 @@ export function createFileCalls(): FileCalls {
       check(fd, 'openat2', path);
       return fd;
     },
-    openParent: (folder) => {
-      const fd = libc.openat(folder, terminated('..'), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    openParent: (directory) => {
+      const fd = libc.openat(directory, terminated('..'), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
       check(fd, 'openat', '..');
       return fd;
     },
-    readNames: (folder) => {
-      const length = Number(libc.getdents64(folder, listed, BigInt(listed.length)));
+    readNames: (directory) => {
+      const length = Number(libc.getdents64(directory, listed, BigInt(listed.length)));
       // The directory itself was removed meanwhile.
       if (length < 0 && getInt32(libc.__errno_location()) === ENOENT) return [];
-      check(length, 'getdents64', `descriptor ${folder}`);
+      check(length, 'getdents64', `descriptor ${directory}`);
       return namesOf(listed.subarray(0, length));
     },
-    seekNames: (folder, position) =>
-      check(Number(libc.lseek(folder, position, SEEK_SET)), 'lseek', `descriptor ${folder}`),
-    makeDirectory: (folder, name, mode) => check(libc.mkdirat(folder, terminated(name), mode), 'mkdirat', name),
-    removeName: (folder, name, what) =>
-      check(libc.unlinkat(folder, terminated(name), what === 'directory' ? AT_REMOVEDIR : 0), 'unlinkat', name),
+    seekNames: (directory, position) =>
+      check(Number(libc.lseek(directory, position, SEEK_SET)), 'lseek', `descriptor ${directory}`),
+    makeDirectory: (directory, name, mode) => check(libc.mkdirat(directory, terminated(name), mode), 'mkdirat', name),
+    removeName: (directory, name, what) =>
+      check(libc.unlinkat(directory, terminated(name), what === 'directory' ? AT_REMOVEDIR : 0), 'unlinkat', name),
     rename: (from, name, to, newName) =>
       check(libc.renameat(from, terminated(name), to, terminated(newName)), 'renameat', name),
     makeMutable: (fd) => {

@@ -7,9 +7,9 @@ import { assertNever } from '../base/assert-never.ts';
 import { CodedError, codeOf, describeError, type ErrorCode } from '../base/errors.ts';
 import { errnoName, type FileCalls } from './file-calls.ts';
 import { readTextBelow } from './guarded-files.ts';
-import { bindSubPath, type SubPathWish } from './sub-path.ts';
+import { bindSubPath, type SubPathRequest } from './sub-path.ts';
 import { measureTree } from './tree-measure.ts';
-import { changeGroup, type GroupOutcome, type GroupWish } from './tree-own.ts';
+import { changeGroup, type GroupOutcome, type GroupRequest } from './tree-own.ts';
 import { removeTree } from './tree-remove.ts';
 
 /** Of a file that is read whole. */
@@ -18,13 +18,13 @@ const MOST_TEXT_BYTES = 1024 * 1024;
 export type FileJob =
   | { readonly kind: 'remove'; readonly path: string }
   | { readonly kind: 'measure'; readonly path: string }
-  | ({ readonly kind: 'change-group' } & GroupWish)
-  | ({ readonly kind: 'bind-sub-path' } & SubPathWish)
+  | ({ readonly kind: 'change-group' } & GroupRequest)
+  | ({ readonly kind: 'bind-sub-path' } & SubPathRequest)
   | { readonly kind: 'unmount'; readonly path: string }
-  /** The text of a file below a folder, over links that stay below it. */
+  /** The text of a file below a directory, over links that stay below it. */
   | { readonly kind: 'read'; readonly path: string; readonly file: string }
   /** What is there; with `make`, it is made first where it is missing. */
-  | { readonly kind: 'look'; readonly path: string; readonly make: 'folder' | 'file' | undefined };
+  | { readonly kind: 'look'; readonly path: string; readonly make: 'directory' | 'file' | undefined };
 
 export type PathKind = 'missing' | 'directory' | 'file' | 'socket' | 'character device' | 'block device' | 'other';
 
@@ -93,7 +93,7 @@ function diskUse(path: string, usedBytes: number, inodesUsed: number): DiskUse {
   };
 }
 
-/** What nobody has mounted (any more) is fine. */
+/** What no one has mounted (any more) is fine. */
 function unmount(calls: FileCalls, path: string): void {
   try {
     calls.unmount(path, false);
@@ -102,10 +102,10 @@ function unmount(calls: FileCalls, path: string): void {
   }
 }
 
-function look(path: string, make: 'folder' | 'file' | undefined): PathKind {
+function look(path: string, make: 'directory' | 'file' | undefined): PathKind {
   const found = kindOf(path);
   if (found !== 'missing' || make === undefined) return found;
-  if (make === 'folder') mkdirSync(path, { recursive: true, mode: 0o755 });
+  if (make === 'directory') mkdirSync(path, { recursive: true, mode: 0o755 });
   else createFile(path);
   return kindOf(path);
 }

@@ -24,7 +24,7 @@ import { isForeign, mountAt, mountOf, mountsBelow, parseMountTable } from './mou
 const never = new AbortController().signal;
 
 function scene(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'jobs-'));
+  const directory = mkdtempSync(join(tmpdir(), 'jobs-'));
   const main = resolve(import.meta.dirname, '../main.ts');
   const args = ['--disable-warning=ExperimentalWarning', main, FILE_PROCESS_ARGUMENT];
   const jobs = createFileJobs({
@@ -34,23 +34,23 @@ function scene(t: TestContext) {
   });
   t.after(() => {
     jobs.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   });
-  return { folder, jobs };
+  return { directory, jobs };
 }
 
 const children = () =>
   readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean).length;
 
 test('small jobs are done here, large ones in a process that goes when it is idle', { timeout: 60_000 }, async (t) => {
-  const { folder, jobs } = scene(t);
+  const { directory, jobs } = scene(t);
   const limits = { foreign: false, signal: never };
-  writeFileSync(join(folder, 'f'), 'x'.repeat(10_000));
-  const small = await jobs.run({ kind: 'measure', path: folder }, limits);
+  writeFileSync(join(directory, 'f'), 'x'.repeat(10_000));
+  const small = await jobs.run({ kind: 'measure', path: directory }, limits);
   assert.equal(small.inodesUsed, 2);
   assert.ok(small.usedBytes >= 10_000 && small.capacityBytes > small.usedBytes && small.inodes >= 0);
   assert.equal(children(), 0);
-  const tree = join(folder, 'tree');
+  const tree = join(directory, 'tree');
   mkdirSync(tree);
   for (let index = 0; index < 3500; index += 1) symlinkSync('x', join(tree, `l${index}`));
   assert.equal((await jobs.run({ kind: 'measure', path: tree }, limits)).inodesUsed, 3501);
@@ -64,41 +64,41 @@ test('small jobs are done here, large ones in a process that goes when it is idl
 });
 
 test('errors come back with their code; a job in a process that is cut off ends it', { timeout: 60_000 }, async (t) => {
-  const { folder, jobs } = scene(t);
+  const { directory, jobs } = scene(t);
   const away = { foreign: true, signal: never };
-  assert.equal(await jobs.run({ kind: 'look', path: folder, make: undefined }, away), 'directory');
-  assert.equal(await jobs.run({ kind: 'look', path: join(folder, 'n/e/w'), make: 'folder' }, away), 'directory');
-  assert.equal(await jobs.run({ kind: 'look', path: join(folder, 'file'), make: 'file' }, away), 'file');
-  await assert.rejects(jobs.run({ kind: 'look', path: join(folder, 'no/file'), make: 'file' }, away), /ENOENT/);
-  const target = join(folder, 'target');
-  symlinkSync('/etc', join(folder, 'link'));
-  const bind = { kind: 'bind-sub-path', volumePath: folder, subPath: 'link/passwd', target } as const;
+  assert.equal(await jobs.run({ kind: 'look', path: directory, make: undefined }, away), 'directory');
+  assert.equal(await jobs.run({ kind: 'look', path: join(directory, 'n/e/w'), make: 'directory' }, away), 'directory');
+  assert.equal(await jobs.run({ kind: 'look', path: join(directory, 'file'), make: 'file' }, away), 'file');
+  await assert.rejects(jobs.run({ kind: 'look', path: join(directory, 'no/file'), make: 'file' }, away), /ENOENT/);
+  const target = join(directory, 'target');
+  symlinkSync('/etc', join(directory, 'link'));
+  const bind = { kind: 'bind-sub-path', volumePath: directory, subPath: 'link/passwd', target } as const;
   await assert.rejects(jobs.run(bind, away), (error) => codeOf(error) !== 'unavailable' && /EXDEV/.test(String(error)));
-  const wish = { kind: 'look', path: join(folder, 'missing'), make: 'file' } as const;
+  const request = { kind: 'look', path: join(directory, 'missing'), make: 'file' } as const;
   const stop = new AbortController();
-  const cut = jobs.run(wish, { foreign: true, signal: stop.signal });
+  const cut = jobs.run(request, { foreign: true, signal: stop.signal });
   stop.abort(new Error('no longer wanted'));
   await assert.rejects(cut, /no longer wanted/);
   await assert.rejects(
-    jobs.run(wish, { foreign: true, signal: never, deadlineMs: 0 }),
+    jobs.run(request, { foreign: true, signal: never, deadlineMs: 0 }),
     (e) => codeOf(e) === 'deadline',
   );
   assert.equal(
-    await jobs.run({ kind: 'look', path: folder, make: undefined }, away),
+    await jobs.run({ kind: 'look', path: directory, make: undefined }, away),
     'directory',
     'the next one is fine',
   );
 });
 
 test('a file of a volume is read, and nothing that is no file of it', async (t) => {
-  const { folder, jobs } = scene(t);
-  writeFileSync(join(folder, 'env'), 'A=1\n');
-  symlinkSync('env', join(folder, 'inside'));
-  symlinkSync('/etc/passwd', join(folder, 'outside'));
-  symlinkSync('/proc/self/environ', join(folder, 'magic'));
-  spawnSync('mkfifo', [join(folder, 'pipe')]);
-  writeFileSync(join(folder, 'large'), Buffer.alloc(1024 * 1024 + 1));
-  const read = (file: string) => jobs.run({ kind: 'read', path: folder, file }, { foreign: false, signal: never });
+  const { directory, jobs } = scene(t);
+  writeFileSync(join(directory, 'env'), 'A=1\n');
+  symlinkSync('env', join(directory, 'inside'));
+  symlinkSync('/etc/passwd', join(directory, 'outside'));
+  symlinkSync('/proc/self/environ', join(directory, 'magic'));
+  spawnSync('mkfifo', [join(directory, 'pipe')]);
+  writeFileSync(join(directory, 'large'), Buffer.alloc(1024 * 1024 + 1));
+  const read = (file: string) => jobs.run({ kind: 'read', path: directory, file }, { foreign: false, signal: never });
   assert.equal(await read('env'), 'A=1\n');
   assert.equal(await read('inside'), 'A=1\n');
   for (const [file, error] of [
@@ -115,11 +115,11 @@ test('a file of a volume is read, and nothing that is no file of it', async (t) 
 });
 
 test('without a program of its own everything is done here', async (t) => {
-  const { folder } = scene(t);
+  const { directory } = scene(t);
   const jobs = createFileJobs({ clock: createSystemClock(), calls: createFileCalls(), program: undefined });
-  for (let index = 0; index < 3200; index += 1) symlinkSync('x', join(folder, `l${index}`));
-  await jobs.run({ kind: 'remove', path: folder }, { foreign: true, signal: never });
-  assert.ok(!existsSync(folder));
+  for (let index = 0; index < 3200; index += 1) symlinkSync('x', join(directory, `l${index}`));
+  await jobs.run({ kind: 'remove', path: directory }, { foreign: true, signal: never });
+  assert.ok(!existsSync(directory));
   assert.equal(children(), 0);
 });
 
@@ -149,14 +149,14 @@ test('the mount table says what is mounted where, hidden mounts too', () => {
 });
 
 test('a path that leads over a foreign mount is known without touching it', (t) => {
-  const { folder } = scene(t);
-  mkdirSync(join(folder, 'real'));
-  symlinkSync('real/hung/deeper', join(folder, 'link'));
-  symlinkSync('link', join(folder, 'link2'));
-  symlinkSync('loop', join(folder, 'loop'));
+  const { directory } = scene(t);
+  mkdirSync(join(directory, 'real'));
+  symlinkSync('real/hung/deeper', join(directory, 'link'));
+  symlinkSync('link', join(directory, 'link2'));
+  symlinkSync('loop', join(directory, 'loop'));
   const table = [
     ...parseMountTable('22 1 8:1 / / rw - ext4 /dev/sda1 rw'),
-    ...parseMountTable(`40 22 0:30 / ${folder}/real/hung rw - fuse x rw`),
+    ...parseMountTable(`40 22 0:30 / ${directory}/real/hung rw - fuse x rw`),
   ];
   // The mount is not really there: whoever touched the path would find nothing at all.
   for (const [path, foreign] of [
@@ -168,7 +168,7 @@ test('a path that leads over a foreign mount is known without touching it', (t) 
     ['missing/z', false],
     ['loop', false],
   ] as const) {
-    assert.equal(leadsToForeign(table, join(folder, path)), foreign, path);
+    assert.equal(leadsToForeign(table, join(directory, path)), foreign, path);
   }
-  assert.deepEqual(readdirSync(join(folder, 'real')), []);
+  assert.deepEqual(readdirSync(join(directory, 'real')), []);
 });

@@ -23,27 +23,27 @@ const calls = createFileCalls();
 const files = createGuardedFiles(calls);
 
 function scene(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'guarded-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const root = join(folder, 'root');
+  const dir = mkdtempSync(join(tmpdir(), 'guarded-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const root = join(dir, 'root');
   mkdirSync(join(root, 'pod/c'), { recursive: true });
-  writeFileSync(join(folder, 'secret'), 'secret');
+  writeFileSync(join(dir, 'secret'), 'secret');
   writeFileSync(join(root, 'pod/c/plain'), 'last words');
   const at = (name: string) => join(root, 'pod/c', name);
-  symlinkSync(join(folder, 'secret'), at('link-out'));
+  symlinkSync(join(dir, 'secret'), at('link-out'));
   symlinkSync('plain', at('link-inside'));
   symlinkSync('..', at('up'));
   symlinkSync(join(root, 'pod'), join(root, 'alias'));
   execFileSync('mkfifo', [at('pipe')]);
   execFileSync('mknod', [at('device'), 'c', '1', '5']); // zeros without end
   execFileSync('mknod', [at('nothing-there'), 'c', '240', '77']); // ENXIO for whoever opens it
-  return { folder, root, at };
+  return { directory: dir, root, at };
 }
 
 test('a regular file is read; links, pipes, devices and what is elsewhere are refused at once', {
   timeout: 20_000,
 }, async (t) => {
-  const { folder, root, at } = scene(t);
+  const { directory: dir, root, at } = scene(t);
   assert.deepEqual(await files.readTail(root, at('plain'), 5), { text: 'words', whole: false });
   assert.deepEqual(await files.readTail(root, at('plain'), 10), { text: 'last words', whole: true });
   for (const [path, problem] of [
@@ -56,7 +56,7 @@ test('a regular file is read; links, pipes, devices and what is elsewhere are re
     [join(root, 'alias/c/plain'), /ELOOP/],
     [at('up/c/plain'), /ELOOP/],
     [`${root}/pod/c/../../../secret`, /EXDEV/],
-    [join(folder, 'secret'), /is not below/],
+    [join(dir, 'secret'), /is not below/],
     [`${root}-other/plain`, /is not below/],
     [at('missing'), /ENOENT/],
     [at('plain\0'), /zero byte/],
@@ -64,7 +64,7 @@ test('a regular file is read; links, pipes, devices and what is elsewhere are re
     await assert.rejects(files.readTail(root, path, 100), problem, path);
     await assert.rejects(files.openToWrite(root, path), problem, path);
   }
-  assert.equal(readFileSync(join(folder, 'secret'), 'utf8'), 'secret');
+  assert.equal(readFileSync(join(dir, 'secret'), 'utf8'), 'secret');
 });
 
 test('of a file of any size only the end is read', async (t) => {
@@ -90,7 +90,7 @@ console.log('held');
 setTimeout(() => undefined, 60_000);
 `;
 
-test('a lease that a container holds on a file makes nobody wait', { timeout: 30_000 }, async (t) => {
+test('a lease that a container holds on a file makes no one wait', { timeout: 30_000 }, async (t) => {
   const { root, at } = scene(t);
   const holder = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '-e', HOLD_LEASE, at('plain')], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -112,12 +112,12 @@ test('env files may be reached over links that stay in the volume, and nothing e
 });
 
 test('names of a directory stay in it, whatever takes its place', async (t) => {
-  const { folder, root, at } = scene(t);
-  mkdirSync(join(folder, 'elsewhere'));
-  writeFileSync(join(folder, 'elsewhere/plain'), 'of another');
+  const { directory: dir, root, at } = scene(t);
+  mkdirSync(join(dir, 'elsewhere'));
+  writeFileSync(join(dir, 'elsewhere/plain'), 'of another');
   using held = files.directory(root, join(root, 'pod/c'));
   renameSync(join(root, 'pod/c'), join(root, 'pod/moved'));
-  symlinkSync(join(folder, 'elsewhere'), join(root, 'pod/c'));
+  symlinkSync(join(dir, 'elsewhere'), join(root, 'pod/c'));
   await held.rename('plain', 'renamed');
   await held.remove('pipe');
   await held.remove('never there');
@@ -126,7 +126,7 @@ test('names of a directory stay in it, whatever takes its place', async (t) => {
   await assert.rejects(held.create('link-out', 0o600), /EEXIST/);
   await using made = await held.create('made', 0o600);
   await made.write('x');
-  assert.deepEqual(readdirSync(join(folder, 'elsewhere')), ['plain']);
+  assert.deepEqual(readdirSync(join(dir, 'elsewhere')), ['plain']);
   assert.ok(readdirSync(join(root, 'pod/moved')).includes('made'));
   for (const name of ['', '.', '..', 'a/b', '../plain', 'a\0'])
     await assert.rejects(async () => held.open(name), /no name/);

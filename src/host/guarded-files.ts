@@ -62,11 +62,11 @@ type Calls = Pick<FileCalls, 'openBelow'>;
 
 export function createGuardedFiles(calls: Calls): GuardedFiles {
   const openWith = async (root: string, path: string, flags: number): Promise<FileHandle> => {
-    const folder = openSync(root, O_PATH | O_DIRECTORY);
+    const dir = openSync(root, O_PATH | O_DIRECTORY);
     try {
-      return await openRegular(calls, folder, { name: below(root, path), path, flags });
+      return await openRegular(calls, dir, { name: below(root, path), path, flags });
     } finally {
-      closeSync(folder);
+      closeSync(dir);
     }
   };
   return {
@@ -81,13 +81,13 @@ export function createGuardedFiles(calls: Calls): GuardedFiles {
       return { text: bytes.toString('utf8', 0, bytesRead), whole: from === 0 };
     },
     directory: (root, path) => {
-      const folder = openSync(root, O_PATH | O_DIRECTORY);
-      if (path === root) return heldDirectory(calls, folder, path);
+      const dir = openSync(root, O_PATH | O_DIRECTORY);
+      if (path === root) return heldDirectory(calls, dir, path);
       try {
         const flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
-        return heldDirectory(calls, calls.openBelow(folder, below(root, path), { ...NO_LINKS, flags }), path);
+        return heldDirectory(calls, calls.openBelow(dir, below(root, path), { ...NO_LINKS, flags }), path);
       } finally {
-        closeSync(folder);
+        closeSync(dir);
       }
     },
   };
@@ -139,9 +139,9 @@ function plain(name: string): string {
 
 /** The rest of the path; what it has of `..` the kernel refuses. */
 function below(root: string, path: string): string {
-  const folder = join(root, '/');
-  if (!path.startsWith(folder)) throw new CodedError('denied', `${path} is not below ${root}`);
-  return path.slice(folder.length);
+  const dir = join(root, '/');
+  if (!path.startsWith(dir)) throw new CodedError('denied', `${path} is not below ${root}`);
+  return path.slice(dir.length);
 }
 
 interface Wanted {
@@ -151,8 +151,8 @@ interface Wanted {
   readonly flags: number;
 }
 
-async function openRegular(calls: Calls, folder: number, { name, path, flags }: Wanted): Promise<FileHandle> {
-  const held = holdRegular(calls, folder, { name, path, ...NO_LINKS });
+async function openRegular(calls: Calls, dir: number, { name, path, flags }: Wanted): Promise<FileHandle> {
+  const held = holdRegular(calls, dir, { name, path, ...NO_LINKS });
   try {
     return await open(held.link, flags | O_NONBLOCK);
   } finally {
@@ -168,10 +168,10 @@ interface Held extends Disposable {
 /** Holds a regular file without opening it. Who opens it must not wait either: a process in a container may hold a lease on it. */
 function holdRegular(
   calls: Calls,
-  folder: number,
+  dir: number,
   { name, path, ...how }: { name: string; path: string } & Omit<OpenBelow, 'flags'>,
 ): Held {
-  const fd = calls.openBelow(folder, name, { ...how, flags: how.links === 'none' ? O_PATH | O_NOFOLLOW : O_PATH });
+  const fd = calls.openBelow(dir, name, { ...how, flags: how.links === 'none' ? O_PATH | O_NOFOLLOW : O_PATH });
   if (fstatSync(fd).isFile()) return { link: `/proc/self/fd/${fd}`, [Symbol.dispose]: () => closeSync(fd) };
   closeSync(fd);
   throw new CodedError('invalid', `${path} is not a regular file`);
@@ -180,9 +180,9 @@ function holdRegular(
 /** The text of a file below a directory over links that stay below it, at once: for a process that may hang in the file system. */
 export function readTextBelow(calls: Calls, root: string, file: string, maxBytes: number): string {
   const path = `${root}/${file}`;
-  const folder = openSync(root, O_PATH | O_DIRECTORY);
+  const dir = openSync(root, O_PATH | O_DIRECTORY);
   try {
-    using held = holdRegular(calls, folder, { name: file, path, links: 'inside', crossMounts: true });
+    using held = holdRegular(calls, dir, { name: file, path, links: 'inside', crossMounts: true });
     const fd = openSync(held.link, O_RDONLY | O_NONBLOCK);
     try {
       const { size } = fstatSync(fd);
@@ -196,6 +196,6 @@ export function readTextBelow(calls: Calls, root: string, file: string, maxBytes
       closeSync(fd);
     }
   } finally {
-    closeSync(folder);
+    closeSync(dir);
   }
 }

@@ -17,7 +17,7 @@ export interface Host {
   /** Opens what containers can write. */
   readonly files: GuardedFiles;
   swapAreas(): readonly string[];
-  raiseOpenFiles(wish: bigint): OpenFilesOutcome;
+  raiseOpenFiles(request: bigint): OpenFilesOutcome;
   setOwnOomScore(score: number): string | undefined;
   /** Lets the system have the memory that this process has freed. */
   giveBackMemory(): void;
@@ -37,7 +37,7 @@ export function createHost(): Host {
     inotify,
     files: createGuardedFiles(createFileCalls()),
     swapAreas: () => swapAreas(),
-    raiseOpenFiles: (wish) => raiseOpenFiles(syscalls, wish),
+    raiseOpenFiles: (request) => raiseOpenFiles(syscalls, request),
     setOwnOomScore: (score) => setOwnOomScore(score),
     giveBackMemory: syscalls.giveBackMemory,
     releaseProgramPages: () => releaseProgramPages(({ start, bytes }) => syscalls.releasePages(start, bytes)),

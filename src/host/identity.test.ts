@@ -6,16 +6,16 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { architecture, osImage, readFirst, systemUuid } from './identity.ts';
 
 describe('who this machine is', () => {
-  let folder: string;
+  let directory: string;
   const write = (name: string, text: string) => {
-    const path = join(folder, name);
+    const path = join(directory, name);
     writeFileSync(path, text);
     return path;
   };
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'identity-'));
+    directory = mkdtempSync(join(tmpdir(), 'identity-'));
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => rmSync(directory, { recursive: true }));
 
   it('is in the first file that there is, without line end and zero bytes', () => {
     assert.equal(readFirst(['/no/such', write('a', ' id-1\n'), write('b', 'id-2')]), 'id-1');

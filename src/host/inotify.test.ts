@@ -144,7 +144,7 @@ describe('a process with watches', () => {
   const touch = `writeFileSync(${JSON.stringify(join(directory, 'late'))}, 'x');`;
   for (const [what, code] of [
     ['with nothing else to do', ''],
-    ['with events that nobody has read', `process.on('exit', () => { ${touch} });`],
+    ['with events that no one has read', `process.on('exit', () => { ${touch} });`],
     ['with events, by process.exit', `${touch} process.exit(0);`],
     ['right after it closed them', `${touch} watches.forEach((watch) => watch.close()); inotify.close();`],
     ['in the turn in which it closed them', `setImmediate(() => { inotify.close(); process.exit(0); });`],

@@ -15,22 +15,22 @@ const last = <T>(steps: Generator<void, T>): T => {
 };
 
 test('files of the kernel, short and long; what is gone is undefined and no failure', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'kernel-files-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const directory = mkdtempSync(join(tmpdir(), 'kernel-files-'));
+  t.after(() => rmSync(directory, { recursive: true }));
   const failures: string[] = [];
   const files = createKernelFiles((path) => void failures.push(path));
   assert.equal(files.read('/proc/self/cgroup'), readFileSync('/proc/self/cgroup', 'utf8'));
   const long = '123456789\n'.repeat(20_000);
-  writeFileSync(join(folder, 'long'), long);
-  assert.equal(files.read(join(folder, 'long')), long);
-  for (const path of [join(folder, 'none'), join(folder, 'long/below'), '/proc/999999999/limits']) {
+  writeFileSync(join(directory, 'long'), long);
+  assert.equal(files.read(join(directory, 'long')), long);
+  for (const path of [join(directory, 'none'), join(directory, 'long/below'), '/proc/999999999/limits']) {
     assert.equal(files.read(path), undefined);
   }
-  assert.equal(files.modifiedAt(join(folder, 'none')), undefined);
+  assert.equal(files.modifiedAt(join(directory, 'none')), undefined);
   assert.equal(last(files.openFiles(999999999)), undefined);
   assert.deepEqual(failures, []);
-  assert.equal(files.read(folder), undefined);
-  assert.deepEqual(failures, [folder], 'what is there and can not be read is told');
+  assert.equal(files.read(directory), undefined);
+  assert.deepEqual(failures, [directory], 'what is there and can not be read is told');
 });
 
 test('open files and sockets of a process', async (t) => {

@@ -6,7 +6,7 @@ import { linkSignal } from '../base/signal.ts';
 import { IN, type Inotify } from './inotify.ts';
 import type { Syscalls } from './syscalls.ts';
 
-/** A holder that unlocks without closing the file tells nobody: look again this often. */
+/** A holder that unlocks without closing the file tells no one: look again this often. */
 const LOOK_AGAIN_MS = 1000;
 /** The kernel tells of the close shortly before it lets go of the lock. */
 const JUST_CLOSED_MS = 5;
@@ -43,7 +43,7 @@ export async function acquireFileLock(
   let watch: { close(): void } | undefined;
   return {
     onContention: (listener) => {
-      // As long as we hold it open, a deleted file only changes its attributes: nobody links to it any more.
+      // As long as we hold it open, a deleted file only changes its attributes: no one links to it any more.
       watch = deps.inotify.watch(path, IN.open | IN.attributes, ({ mask }) => {
         const opened = (mask & IN.open) !== 0;
         if (!opened && fstatSync(fd).nlink > 0) return;

@@ -105,18 +105,18 @@ describe('open files', () => {
     return { syscalls, limit: () => limit };
   };
 
-  for (const [what, hard, privileged, wish, soft] of [
-    ['the wish where it is allowed', 20_000n, true, 1_000_000n, 1_000_000n],
+  for (const [what, hard, privileged, request, soft] of [
+    ['the request where it is allowed', 20_000n, true, 1_000_000n, 1_000_000n],
     ['the hard limit where it is not', 20_000n, false, 1_000_000n, 20_000n],
-    ['the wish below the hard limit', 20_000n, false, 10_000n, 10_000n],
+    ['the request below the hard limit', 20_000n, false, 10_000n, 10_000n],
   ] as const) {
     it(`become ${what}`, () => {
       const { syscalls, limit } = kernel(hard, privileged);
-      const outcome = raiseOpenFiles(syscalls, wish);
+      const outcome = raiseOpenFiles(syscalls, request);
       assert.equal(limit().soft, soft);
       assert.equal(outcome.limit, soft);
-      assert.equal(outcome.shortfall === undefined, soft === wish);
-      if (soft !== wish) assert.match(outcome.shortfall ?? '', /hard limit is 20000.*EPERM/);
+      assert.equal(outcome.shortfall === undefined, soft === request);
+      if (soft !== request) assert.match(outcome.shortfall ?? '', /hard limit is 20000.*EPERM/);
     });
   }
 
@@ -148,10 +148,10 @@ describe('AppArmor', () => {
 });
 
 test('cores and sockets, from what the kernel says of each processor', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'cpus-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const dir = mkdtempSync(join(tmpdir(), 'cpus-'));
+  t.after(() => rmSync(dir, { recursive: true }));
   const cpu = (number: number, socket: number, core: number) => {
-    const topology = join(folder, `cpu${number}`, 'topology');
+    const topology = join(dir, `cpu${number}`, 'topology');
     mkdirSync(topology, { recursive: true });
     writeFileSync(join(topology, 'physical_package_id'), `${socket}\n`);
     writeFileSync(join(topology, 'core_id'), `${core}\n`);
@@ -160,6 +160,6 @@ test('cores and sockets, from what the kernel says of each processor', (t) => {
   cpu(1, 0, 0);
   cpu(2, 1, 0);
   cpu(3, 1, 1);
-  assert.deepEqual(cpuTopology([0, 1, 2, 3], folder), { cores: 3, sockets: 2 });
-  assert.deepEqual(cpuTopology([7, 8], folder), { cores: 2, sockets: 1 }, 'nothing is known of them');
+  assert.deepEqual(cpuTopology([0, 1, 2, 3], dir), { cores: 3, sockets: 2 });
+  assert.deepEqual(cpuTopology([7, 8], dir), { cores: 2, sockets: 1 }, 'nothing is known of them');
 });

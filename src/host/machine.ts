@@ -55,10 +55,10 @@ export function numaNodes(file = '/sys/devices/system/node/online'): readonly nu
 
 /** Whether this kernel can hold processes to AppArmor profiles. */
 export function appArmorEnabled(
-  interfaceFolder = '/sys/kernel/security/apparmor',
+  interfaceDirectory = '/sys/kernel/security/apparmor',
   parameter = '/sys/module/apparmor/parameters/enabled',
 ): boolean {
-  return existsSync(interfaceFolder) && existsSync(parameter) && readFileSync(parameter, 'utf8').startsWith('Y');
+  return existsSync(interfaceDirectory) && existsSync(parameter) && readFileSync(parameter, 'utf8').startsWith('Y');
 }
 
 export function memoryBytes(): bigint {
@@ -80,10 +80,10 @@ function readNumberList(file: string): readonly number[] | undefined {
 /** Cores and sockets of the processors in use; a machine that says nothing about them has one core for each, in one socket. */
 export function cpuTopology(
   cpus: readonly number[] = onlineCpus(),
-  folder = '/sys/devices/system/cpu',
+  directory = '/sys/devices/system/cpu',
 ): { readonly cores: number; readonly sockets: number } {
   const read = (cpu: number, name: string, unknown: number) => {
-    const file = join(folder, `cpu${cpu}`, 'topology', name);
+    const file = join(directory, `cpu${cpu}`, 'topology', name);
     return existsSync(file) ? readFileSync(file, 'utf8').trim() : String(unknown);
   };
   const sockets = cpus.map((cpu) => read(cpu, 'physical_package_id', 0));

@@ -6,7 +6,7 @@ export interface MountEntry {
   readonly parent: number;
   /** `major:minor` of the file system. */
   readonly device: string;
-  /** Which folder of the file system is mounted. */
+  /** Which directory of the file system is mounted. */
   readonly root: string;
   readonly point: string;
   readonly type: string;

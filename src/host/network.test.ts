@@ -74,9 +74,9 @@ describe('the interfaces', () => {
   });
 
   it('are read again when an address has changed and after a minute, not because a pod came', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'interfaces-'));
-    t.after(() => rm(folder, { recursive: true }));
-    const files = { ipv4: join(folder, 'fib_trie'), ipv6: join(folder, 'if_inet6') };
+    const directory = await mkdtemp(join(tmpdir(), 'interfaces-'));
+    t.after(() => rm(directory, { recursive: true }));
+    const files = { ipv4: join(directory, 'fib_trie'), ipv6: join(directory, 'if_inet6') };
     let [now, reads] = [1000, 0];
     const list = () => {
       reads += 1;
@@ -112,7 +112,7 @@ describe('names', () => {
   it('that the system knows', async () => {
     assert.ok((await resolveName('localhost', { clock, signal })).length > 0);
   });
-  it('that nobody can know, or that look like a flag', async () => {
+  it('that no one can know, or that look like a flag', async () => {
     assert.deepEqual(await resolveName('--help', { clock, signal }), []);
     assert.deepEqual(await resolveName('', { clock, signal }), []);
   });

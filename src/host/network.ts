@@ -43,7 +43,7 @@ export function createInterfaceReader(
     const [ipv4, ipv6] = [readIfThere(files.ipv4), readIfThere(files.ipv6)];
     const mark = [...localIpv4Addresses(ipv4), ...wideIpv6Addresses(ipv6)].join(' ');
     const isFresh = kept?.mark === mark && mono() - kept.at < READ_AGAIN_MS;
-    // Without the files nobody can tell whether something has changed.
+    // Without the files no one can tell whether something has changed.
     if (kept === undefined || !isFresh || ipv4 === '') kept = { mark, at: mono(), interfaces: list() };
     return kept.interfaces;
   };

@@ -72,7 +72,7 @@ for (const kind of ['pipe', 'socket'] as const) {
       assert.deepEqual(numbersOf(await readSlowly(child.stderr, 1)), upTo(5000));
     });
 
-    it('exits soon although nobody reads', async () => {
+    it('exits soon although no one reads', async () => {
       const timed = 'const at = performance.now(); out.flush(); console.log(performance.now() - at); process.exit(0);';
       const child = writer(kind, 10_000, timed);
       const [said] = await once(child.stdout, 'data');
@@ -81,7 +81,7 @@ for (const kind of ['pipe', 'socket'] as const) {
       await once(child, 'exit');
     });
 
-    it('counts what it had to drop when nobody reads for long', async () => {
+    it('counts what it had to drop when no one reads for long', async () => {
       const whenDone = 'setInterval(() => { if (lost > 0) { console.log(lost); process.exit(0); } }, 5);';
       const child = writer(kind, 120_000, whenDone);
       await new Promise((resolve) => setTimeout(resolve, 500));

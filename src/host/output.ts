@@ -32,7 +32,7 @@ export interface OutputDeps {
   readonly onLoss: (writes: number) => void;
 }
 
-/** What one attempt to write did: bytes taken (0: none just now), or nobody will ever read. */
+/** What one attempt to write did: bytes taken (0: none just now), or no one will ever read. */
 type Attempt = (bytes: Uint8Array) => number | 'gone';
 
 export function createOutput(fd: number, deps: OutputDeps): Output {
@@ -120,7 +120,7 @@ interface Target {
 
 /**
  * How to write without waiting, by kind. A pipe is opened once more, because the non-blocking mode belongs to the opened file, which
- * other processes share with us; a socket takes the wish with each call; files and terminals are written as they are.
+ * other processes share with us; a socket takes the request with each call; files and terminals are written as they are.
  */
 function openTarget(fd: number, syscalls: Syscalls): Target {
   const stat = fstatSync(fd);

@@ -16,22 +16,22 @@ it('reads this process as the kernel has it', () => {
 });
 
 it('is not confused by the name of the program, and takes a missing limit for none', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'proc-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, 'self/fd'), { recursive: true });
-  mkdirSync(join(folder, 'self/net'));
+  const directory = mkdtempSync(join(tmpdir(), 'proc-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  mkdirSync(join(directory, 'self/fd'), { recursive: true });
+  mkdirSync(join(directory, 'self/net'));
   const fields = Array.from({ length: 50 }, (_, at) => String(at + 3));
-  writeFileSync(join(folder, 'self/stat'), `7 (a) 1 2 (b) S ${fields.slice(1).join(' ')}`);
+  writeFileSync(join(directory, 'self/stat'), `7 (a) 1 2 (b) S ${fields.slice(1).join(' ')}`);
   writeFileSync(
-    join(folder, 'self/limits'),
+    join(directory, 'self/limits'),
     'Limit  Soft  Hard\nMax open files            20000   20000   files\nMax address space   unlimited  unlimited bytes\n',
   );
   writeFileSync(
-    join(folder, 'self/net/netstat'),
+    join(directory, 'self/net/netstat'),
     'TcpExt: A\nTcpExt: 1\nIpExt: InNoRoutes InOctets OutOctets\nIpExt: 0 12 34\n',
   );
-  writeFileSync(join(folder, 'stat'), 'cpu 1\nbtime 1000\n');
-  assert.deepEqual(readOwnProcess(folder), {
+  writeFileSync(join(directory, 'stat'), 'cpu 1\nbtime 1000\n');
+  assert.deepEqual(readOwnProcess(directory), {
     cpuSeconds: 0.29,
     residentBytes: 24 * 4096,
     virtualBytes: 23,

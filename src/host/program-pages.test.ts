@@ -7,7 +7,7 @@ import { cleanFileMappings } from './program-pages.ts';
 const entry = (head: string, anonymous: number) =>
   `${head}\nSize:                100 kB\nRss:                  80 kB\nAnonymous:         ${anonymous} kB\nVmFlags: rd mr\n`;
 
-test('only unchanged mappings of files that nobody writes to are released', () => {
+test('only unchanged mappings of files that no one writes to are released', () => {
   const smaps = [
     entry('00400000-00500000 r--p 00000000 fe:00 12                  /usr/bin/node', 0),
     entry('00500000-00600000 r--p 00100000 fe:00 12                  /usr/bin/node', 4),

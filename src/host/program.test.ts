@@ -52,10 +52,10 @@ test('a failure says what the program complained about', async () => {
   await assert.rejects(run(shell('head -c 3000000 /dev/zero')), isCoded('exhausted', /writes too much/));
 });
 
-test('when time is up or nobody wants it any more, it ends with all that it started', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'program-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'pids');
+test('when time is up or no one wants it any more, it ends with all that it started', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'program-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'pids');
   const script = shell('sleep 1000 & echo $! $$ > "$FILE.part"; mv "$FILE.part" "$FILE"; wait', {
     environment: { PATH: '/usr/bin:/bin', FILE: file },
   });

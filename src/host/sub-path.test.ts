@@ -21,23 +21,23 @@ import { bindSubPath } from './sub-path.ts';
 const calls = createFileCalls();
 
 function scene(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'sub-path-'));
-  const volume = join(folder, 'volume');
-  const secret = join(folder, 'secret');
+  const directory = mkdtempSync(join(tmpdir(), 'sub-path-'));
+  const volume = join(directory, 'volume');
+  const secret = join(directory, 'secret');
   mkdirSync(join(volume, 'a/b'), { recursive: true });
   mkdirSync(secret);
   writeFileSync(join(volume, 'a/f'), 'inside');
   writeFileSync(join(secret, 'f'), 'outside');
   t.after(() => {
-    for (const { point } of readMountTable().toReversed()) if (point.startsWith(folder)) calls.unmount(point, true);
-    rmSync(folder, { recursive: true, force: true });
+    for (const { point } of readMountTable().toReversed()) if (point.startsWith(directory)) calls.unmount(point, true);
+    rmSync(directory, { recursive: true, force: true });
   });
-  const target = join(folder, 'pod/volume-subpaths/v/c/0');
+  const target = join(directory, 'pod/volume-subpaths/v/c/0');
   const bind = (subPath: string) => bindSubPath(calls, { volumePath: volume, subPath, target });
-  return { folder, volume, secret, target, bind };
+  return { directory, volume, secret, target, bind };
 }
 
-test('folders and files are mounted, missing folders made with the mode of the volume', (t) => {
+test('directories and files are mounted, missing directories made with the mode of the volume', (t) => {
   const { volume, target, bind } = scene(t);
   bind('a');
   assert.equal(readFileSync(join(target, 'f'), 'utf8'), 'inside');
@@ -47,7 +47,7 @@ test('folders and files are mounted, missing folders made with the mode of the v
   assert.deepEqual([statSync(target).dev, statSync(target).ino], [dev, ino]);
   assert.equal(readMountTable().filter(({ point }) => point === target).length, 1, 'mounted once');
   bind('a/f');
-  assert.equal(readFileSync(target, 'utf8'), 'inside', 'a folder becomes a file');
+  assert.equal(readFileSync(target, 'utf8'), 'inside', 'a directory becomes a file');
   calls.unmount(target, false);
   for (const mode of [0o777, 0o2770, 0o1777]) {
     rmSync(join(volume, 'x'), { recursive: true, force: true });
@@ -85,11 +85,13 @@ test('links inside the volume are followed, those that lead out are not', (t) =>
   assert.throws(() => lstatSync(join(volume, '../nowhere')), /ENOENT/);
 });
 
-test('whoever exchanges a folder for a link all the time gets nothing but his own', { timeout: 60_000 }, async (t) => {
+test('whoever exchanges a directory for a link all the time gets nothing but his own', {
+  timeout: 60_000,
+}, async (t) => {
   const { volume, secret, target, bind } = scene(t);
   mkdirSync(join(volume, 'swap'));
   writeFileSync(join(volume, 'swap/f'), 'inside');
-  // As fast as the kernel lets it: the folder goes aside, a link to the secret takes its place, and back.
+  // As fast as the kernel lets it: the directory goes aside, a link to the secret takes its place, and back.
   const attacker = new Worker(
     `const { renameSync, rmSync, symlinkSync, unlinkSync } = require('node:fs');
      const [swap, spare, secret] = require('node:worker_threads').workerData;
@@ -110,7 +112,7 @@ test('whoever exchanges a folder for a link all the time gets nothing but his ow
   for (let count = 0; lasted() < 2000 || (!isRace() && lasted() < 20_000); count += 1) {
     try {
       bind(count % 2 === 0 ? 'swap/f' : 'swap/made/here');
-      seen.add(statSync(target).isFile() ? readFileSync(target, 'utf8') : 'folder');
+      seen.add(statSync(target).isFile() ? readFileSync(target, 'utf8') : 'directory');
       calls.unmount(target, false);
     } catch (error) {
       seen.add(String(/E[A-Z]+/.exec(String(error))?.[0]));

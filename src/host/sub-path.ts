@@ -1,5 +1,5 @@
 /**
- * Mounts a folder or file of a volume at a place of its own, for containers that want only that. The volume belongs to
+ * Mounts a directory or file of a volume at a place of its own, for containers that want only that. The volume belongs to
  * containers, which may exchange names for links at any moment: the path is opened by descriptor, can't leave the volume, and
  * what was opened is what is mounted.
  */
@@ -19,7 +19,7 @@ import { dirname } from 'node:path';
 import { errnoName, type FileCalls, O_DIRECTORY, O_NOFOLLOW, O_PATH, O_RDONLY } from './file-calls.ts';
 import { mountAt, readMountTable } from './mount-table.ts';
 
-export interface SubPathWish {
+export interface SubPathRequest {
   /** Of the volume; may be reached over links, because it is the node's. */
   readonly volumePath: string;
   readonly subPath: string;
@@ -27,7 +27,7 @@ export interface SubPathWish {
   readonly target: string;
 }
 
-export function bindSubPath(calls: FileCalls, { volumePath, subPath, target }: SubPathWish): void {
+export function bindSubPath(calls: FileCalls, { volumePath, subPath, target }: SubPathRequest): void {
   const volume = openSync(volumePath, O_PATH | O_DIRECTORY);
   try {
     const fd = openOrMake(calls, volume, subPath);
@@ -55,28 +55,28 @@ function openOrMake(calls: FileCalls, volume: number, subPath: string): number {
 const open = (calls: FileCalls, volume: number, path: string) =>
   calls.openBelow(volume, path, { flags: O_PATH, links: 'inside', crossMounts: true });
 
-/** Folders that are missing get the mode of the volume itself, so that whoever may write there may write here. */
+/** Directories that are missing get the mode of the volume itself, so that whoever may write there may write here. */
 function make(calls: FileCalls, volume: number, names: readonly string[]): number {
   const mode = fstatSync(volume).mode & 0o7777;
   let existing = names.length - 1;
-  let folder: number | undefined;
-  while (folder === undefined) {
+  let directory: number | undefined;
+  while (directory === undefined) {
     try {
-      folder = open(calls, volume, existing === 0 ? '.' : names.slice(0, existing).join('/'));
+      directory = open(calls, volume, existing === 0 ? '.' : names.slice(0, existing).join('/'));
     } catch (error) {
       if (errnoName(error) !== 'ENOENT' || existing === 0) throw error;
       existing -= 1;
     }
   }
-  for (const name of names.slice(existing)) folder = makeOne(calls, folder, name, mode);
-  return folder;
+  for (const name of names.slice(existing)) directory = makeOne(calls, directory, name, mode);
+  return directory;
 }
 
 /** Takes the descriptor of the parent for itself. */
 function makeOne(calls: FileCalls, parent: number, name: string, mode: number): number {
   try {
     const isOurs = tryMake(calls, parent, name, mode);
-    // Whoever put something else there meanwhile gets that, if it is a folder of the volume: never the target of a link.
+    // Whoever put something else there meanwhile gets that, if it is a directory of the volume: never the target of a link.
     const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
     const made = calls.openBelow(parent, name, { flags, links: 'none', crossMounts: false });
     // Again, because the mode given at creation is cut by the umask.
@@ -113,7 +113,7 @@ function bindTo(calls: FileCalls, fd: number, target: string): void {
 function makeTarget(target: string, isDirectory: boolean): void {
   const found = statSync(target, { throwIfNoEntry: false });
   if (found?.isDirectory() === isDirectory) return;
-  // Left by a container that had a file where this one has a folder, or the other way round; empty, as everything here.
+  // Left by a container that had a file where this one has a directory, or the other way round; empty, as everything here.
   if (found?.isDirectory()) rmdirSync(target);
   else if (found !== undefined) unlinkSync(target);
   if (isDirectory) mkdirSync(target, { mode: 0o750 });

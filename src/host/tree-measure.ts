@@ -1,4 +1,4 @@
-/** What a folder takes on its disk: blocks and names, a file with several names once. Mounts below it are not part of it. */
+/** What a directory takes on its disk: blocks and names, a file with several names once. Mounts below it are not part of it. */
 import { fstatSync, lstatSync, type Stats } from 'node:fs';
 import type { FileCalls } from './file-calls.ts';
 import { walkTree } from './tree-walk.ts';
@@ -19,13 +19,13 @@ export function* measureTree(calls: FileCalls, path: string): Generator<void, Tr
     inodes += 1 / names;
   };
   yield* walkTree(calls, path, {
-    file: (folder, name) => {
-      const found = lstatSync(Buffer.concat([Buffer.from(`/proc/self/fd/${folder}/`), name]), {
+    file: (directory, name) => {
+      const found = lstatSync(Buffer.concat([Buffer.from(`/proc/self/fd/${directory}/`), name]), {
         throwIfNoEntry: false,
       });
       if (found !== undefined) count(found, Math.max(1, found.nlink));
     },
-    folder: (fd) => count(fstatSync(fd), 1),
+    directory: (fd) => count(fstatSync(fd), 1),
   });
   return { bytes: Math.round(bytes), inodes: Math.round(inodes) };
 }

@@ -19,7 +19,7 @@ import { type TestContext, test } from 'node:test';
 import { modeForGroup, needsNewOwner } from '../api/fs-group.ts';
 import { createFileCalls, O_DIRECTORY } from './file-calls.ts';
 import { measureTree } from './tree-measure.ts';
-import { changeGroup, type GroupWish } from './tree-own.ts';
+import { changeGroup, type GroupRequest } from './tree-own.ts';
 import { removeTree } from './tree-remove.ts';
 
 const calls = createFileCalls();
@@ -32,25 +32,25 @@ function drive<T>(steps: Generator<unknown, T>): T {
 }
 
 function scene(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'own-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const volume = join(folder, 'volume');
+  const directory = mkdtempSync(join(tmpdir(), 'own-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const volume = join(directory, 'volume');
   mkdirSync(join(volume, 'sub'), { recursive: true, mode: 0o700 });
   writeFileSync(join(volume, 'private'), 'x', { mode: 0o600 });
   writeFileSync(join(volume, 'sub/open'), 'x', { mode: 0o644 });
-  writeFileSync(join(folder, 'outside'), 'x', { mode: 0o600 });
+  writeFileSync(join(directory, 'outside'), 'x', { mode: 0o600 });
   symlinkSync('../outside', join(volume, 'link'));
   const look = (name: string) => {
     const { mode, gid } = lstatSync(join(volume, name));
     return `${(mode & 0o7777).toString(8)} ${gid}`;
   };
-  const change = (more: Partial<GroupWish> = {}) =>
+  const change = (more: Partial<GroupRequest> = {}) =>
     drive(changeGroup(calls, { path: volume, gid: 3000, readOnly: false, policy: undefined, ...more }));
-  return { folder, volume, look, change };
+  return { directory, volume, look, change };
 }
 
 test('all files get the group and what it needs; links are not followed', (t) => {
-  const { folder, look, change } = scene(t);
+  const { directory, look, change } = scene(t);
   assert.deepEqual(change(), { files: 5, failed: 0, firstFailure: undefined });
   assert.deepEqual(['', 'sub', 'private', 'sub/open', 'link'].map(look), [
     '2770 3000',
@@ -59,7 +59,7 @@ test('all files get the group and what it needs; links are not followed', (t) =>
     '664 3000',
     '777 3000',
   ]);
-  const outside = lstatSync(join(folder, 'outside'));
+  const outside = lstatSync(join(directory, 'outside'));
   assert.deepEqual([outside.mode & 0o777, outside.gid], [0o600, 0]);
 });
 
@@ -84,9 +84,9 @@ test('OnRootMismatch believes a root that is right; Always does not', (t) => {
     [0o2750, true],
     [0o2760, true],
   ] as const) {
-    const wish = { gid: 3000, readOnly: false, policy: 'OnRootMismatch' };
-    assert.equal(needsNewOwner({ mode, gid: 3000, isDirectory: true }, wish), needs, mode.toString(8));
-    assert.equal(needsNewOwner({ mode, gid: 3001, isDirectory: true }, wish), true);
+    const request = { gid: 3000, readOnly: false, policy: 'OnRootMismatch' };
+    assert.equal(needsNewOwner({ mode, gid: 3000, isDirectory: true }, request), needs, mode.toString(8));
+    assert.equal(needsNewOwner({ mode, gid: 3001, isDirectory: true }, request), true);
   }
   assert.equal(modeForGroup({ mode: 0o100600, isDirectory: false }, false), 0o660);
 });
@@ -124,17 +124,17 @@ test('all levels of a deep tree count, also those whose descriptors were closed 
 });
 
 test('a directory that is moved away under the walk does not lead it out of the tree, nor end it', (t) => {
-  const { folder, volume } = scene(t);
+  const { directory, volume } = scene(t);
   const inside = join(volume, ...Array.from({ length: 300 }, () => 'd'));
   mkdirSync(inside, { recursive: true });
-  mkdirSync(join(folder, 'outside-tree/many'), { recursive: true });
-  for (let index = 0; index < 500; index += 1) writeFileSync(join(folder, `outside-tree/many/${index}`), 'x');
+  mkdirSync(join(directory, 'outside-tree/many'), { recursive: true });
+  for (let index = 0; index < 500; index += 1) writeFileSync(join(directory, `outside-tree/many/${index}`), 'x');
   const walk = measureTree(calls, volume);
   const deepest = (name: string) => join(volume, ...Array.from({ length: 200 }, () => 'd'), name);
   let size: { readonly inodes: number } | undefined;
   for (let step = 0; size === undefined; step += 1) {
     // When the walk is at the bottom, a directory on its way back moves into another one.
-    if (step === 306) renameSync(deepest('d'), join(folder, 'outside-tree/many/d'));
+    if (step === 306) renameSync(deepest('d'), join(directory, 'outside-tree/many/d'));
     const { done, value } = walk.next();
     if (done) size = value;
   }

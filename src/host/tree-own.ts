@@ -5,7 +5,7 @@ import { describeError } from '../base/errors.ts';
 import { errnoName, type FileCalls, O_NOFOLLOW, O_PATH } from './file-calls.ts';
 import { walkTree } from './tree-walk.ts';
 
-export interface GroupWish {
+export interface GroupRequest {
   readonly path: string;
   readonly gid: number;
   readonly readOnly: boolean;
@@ -21,13 +21,13 @@ export interface GroupOutcome {
 }
 
 /** Yields the number of files that are done. The root comes last: it says that all below it is done. */
-export function* changeGroup(calls: FileCalls, wish: GroupWish): Generator<number, GroupOutcome> {
-  const { path, gid, readOnly } = wish;
+export function* changeGroup(calls: FileCalls, request: GroupRequest): Generator<number, GroupOutcome> {
+  const { path, gid, readOnly } = request;
   const root = statSync(path);
   let files = 0;
   let failed = 0;
   let firstFailure: string | undefined;
-  if (!needsNewOwner({ mode: root.mode, gid: root.gid, isDirectory: root.isDirectory() }, wish)) {
+  if (!needsNewOwner({ mode: root.mode, gid: root.gid, isDirectory: root.isDirectory() }, request)) {
     return { files, failed, firstFailure };
   }
   const attempt = (change: () => void): void => {
@@ -41,8 +41,8 @@ export function* changeGroup(calls: FileCalls, wish: GroupWish): Generator<numbe
     }
   };
   const walk = walkTree(calls, path, {
-    file: (folder, name) => attempt(() => changeFile(calls, folder, name, { gid, readOnly })),
-    folder: (fd) =>
+    file: (directory, name) => attempt(() => changeFile(calls, directory, name, { gid, readOnly })),
+    directory: (fd) =>
       attempt(() => {
         calls.setGroup(fd, gid);
         fchmodSync(fd, modeForGroup({ mode: fstatSync(fd).mode, isDirectory: true }, readOnly));
@@ -57,13 +57,18 @@ export function* changeGroup(calls: FileCalls, wish: GroupWish): Generator<numbe
   return { files, failed: failed + step.value, firstFailure };
 }
 
-function changeFile(calls: FileCalls, folder: number, name: Buffer, wish: { gid: number; readOnly: boolean }): void {
-  const fd = calls.openBelow(folder, name, { flags: O_PATH | O_NOFOLLOW, links: 'none', crossMounts: false });
+function changeFile(
+  calls: FileCalls,
+  directory: number,
+  name: Buffer,
+  request: { gid: number; readOnly: boolean },
+): void {
+  const fd = calls.openBelow(directory, name, { flags: O_PATH | O_NOFOLLOW, links: 'none', crossMounts: false });
   try {
     const { mode, isLink } = modeOf(fd);
-    calls.setGroup(fd, wish.gid);
+    calls.setGroup(fd, request.gid);
     // Changing the owner takes set-id bits away from programs: the mode comes after.
-    if (!isLink) chmodSync(`/proc/self/fd/${fd}`, modeForGroup({ mode, isDirectory: false }, wish.readOnly));
+    if (!isLink) chmodSync(`/proc/self/fd/${fd}`, modeForGroup({ mode, isDirectory: false }, request.readOnly));
   } finally {
     closeSync(fd);
   }

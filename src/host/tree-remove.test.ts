@@ -25,22 +25,22 @@ import { removeTree } from './tree-remove.ts';
 const calls = createFileCalls();
 
 function scene(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'remove-'));
-  const tree = join(folder, 'tree');
-  const precious = join(folder, 'precious');
+  const directory = mkdtempSync(join(tmpdir(), 'remove-'));
+  const tree = join(directory, 'tree');
+  const precious = join(directory, 'precious');
   mkdirSync(join(tree, 'a/b'), { recursive: true });
   mkdirSync(precious);
   writeFileSync(join(tree, 'a/b/f'), 'x');
   writeFileSync(join(precious, 'data'), 'years of work');
   t.after(() => {
-    for (const { point } of readMountTable().toReversed()) if (point.startsWith(folder)) calls.unmount(point, true);
-    rmSync(folder, { recursive: true, force: true });
+    for (const { point } of readMountTable().toReversed()) if (point.startsWith(directory)) calls.unmount(point, true);
+    rmSync(directory, { recursive: true, force: true });
   });
   const remove = () => {
     for (const _ of removeTree(calls, tree));
   };
   const isSafe = () => readFileSync(join(precious, 'data'), 'utf8') === 'years of work';
-  return { folder, tree, precious, remove, isSafe };
+  return { directory, tree, precious, remove, isSafe };
 }
 
 test('a tree goes whole; links are removed, not followed; what is missing is fine', (t) => {
@@ -112,11 +112,11 @@ test('a mount that comes while it is removed, at every moment, loses nothing', (
 });
 
 for (const moment of [0, 1, 2]) {
-  test(`a folder that is exchanged for a link after ${moment} steps of its removal leads nowhere`, (t) => {
-    const { folder, tree, precious, isSafe } = scene(t);
+  test(`a directory that is exchanged for a link after ${moment} steps of its removal leads nowhere`, (t) => {
+    const { directory, tree, precious, isSafe } = scene(t);
     const steps = removeTree(calls, tree);
     for (let step = 0; step < moment; step += 1) steps.next();
-    renameSync(join(tree, 'a'), join(folder, 'moved'));
+    renameSync(join(tree, 'a'), join(directory, 'moved'));
     symlinkSync(precious, join(tree, 'a'));
     for (const _ of steps);
     assert.ok(!existsSync(tree));
@@ -124,7 +124,7 @@ for (const moment of [0, 1, 2]) {
   });
 }
 
-/** Through descriptors no path gets long: each folder is made inside the one before. */
+/** Through descriptors no path gets long: each directory is made inside the one before. */
 function makeDeep(tree: string, levels: number, each: (fd: number, depth: number) => void = () => undefined): void {
   const how = { flags: O_DIRECTORY, links: 'none', crossMounts: false } as const;
   let fd = openSync(tree, O_DIRECTORY);
@@ -140,7 +140,7 @@ function makeDeep(tree: string, levels: number, each: (fd: number, depth: number
 
 const openDescriptors = () => readdirSync('/proc/self/fd').length;
 
-test('a tree of 10,000 levels, with folders beside them, is removed without holding many descriptors', (t) => {
+test('a tree of 10,000 levels, with directories beside them, is removed without holding many descriptors', (t) => {
   const { tree } = scene(t);
   makeDeep(tree, 10_000, (fd, depth) => {
     if (depth % 50 === 0) calls.makeDirectory(fd, `side${depth}`, 0o755);
@@ -157,7 +157,7 @@ test('a tree of 10,000 levels, with folders beside them, is removed without hold
   assert.equal(openDescriptors(), before, 'no descriptor is left open');
 });
 
-test("names that a container guessed for what is moved aside are in nobody's way", (t) => {
+test("names that a container guessed for what is moved aside are in no one's way", (t) => {
   const { tree, remove } = scene(t);
   makeDeep(tree, 450);
   for (let index = 0; index < 10; index += 1) {
@@ -172,15 +172,15 @@ test('names that are no text', (t) => {
   const { tree, remove } = scene(t);
   const names = [[0xff], [0xc3, 0x28], [0x0a], [0x80, 0x81], [0x41, 0xe2, 0x82]].map((bytes) => Buffer.from(bytes));
   for (const name of names) {
-    mkdirSync(Buffer.concat([Buffer.from(`${tree}/folder`), name]));
-    writeFileSync(Buffer.concat([Buffer.from(`${tree}/folder`), name, Buffer.from('/file'), name]), 'x');
+    mkdirSync(Buffer.concat([Buffer.from(`${tree}/directory`), name]));
+    writeFileSync(Buffer.concat([Buffer.from(`${tree}/directory`), name, Buffer.from('/file'), name]), 'x');
     writeFileSync(Buffer.concat([Buffer.from(`${tree}/`), name]), 'x');
   }
   remove();
   assert.ok(!existsSync(tree));
 });
 
-test('files and folders that must not be changed, or only grow', (t) => {
+test('files and directories that must not be changed, or only grow', (t) => {
   const { tree, remove } = scene(t);
   writeFileSync(join(tree, 'a/log'), 'x');
   for (const [attribute, path] of [
@@ -202,9 +202,9 @@ test("what can't be removed is named, and the rest goes", (t) => {
   writeFileSync(join(tree, 'a/other'), '');
   const refusing: FileCalls = {
     ...calls,
-    removeName: (folder, name, what) => {
+    removeName: (directory, name, what) => {
       if (name.toString() === 'f') throw new CodedError('internal', 'unlinkat f: EIO', { data: { name: 'EIO' } });
-      calls.removeName(folder, name, what);
+      calls.removeName(directory, name, what);
     },
   };
   assert.throws(() => {
@@ -213,14 +213,14 @@ test("what can't be removed is named, and the rest goes", (t) => {
   assert.deepEqual(readdirSync(tree, { recursive: true }).sort(), ['a', 'a/b', 'a/b/f']);
 });
 
-test('a flat folder of 100,000 names is read in pieces', (t) => {
+test('a flat directory of 100,000 names is read in pieces', (t) => {
   const { tree } = scene(t);
   for (let index = 0; index < 100_000; index += 1) symlinkSync('x', join(tree, `${index}`));
   let most = 0;
   const counting: FileCalls = {
     ...calls,
-    readNames: (folder) => {
-      const names = calls.readNames(folder);
+    readNames: (directory) => {
+      const names = calls.readNames(directory);
       most = Math.max(most, names.length);
       return names;
     },

@@ -1,5 +1,5 @@
 /**
- * Removes a folder with all that is in it and never anything that is only mounted there: every step goes by descriptor and refuses
+ * Removes a directory with all that is in it and never anything that is only mounted there: every step goes by descriptor and refuses
  * to cross a mount point, so that neither a link nor a mount that appears meanwhile leads out of the tree. Containers made the tree:
  * its names are any bytes, and it may be deeper and wider than memory or descriptors allow to hold at once.
  */
@@ -18,9 +18,9 @@ import {
   O_RDONLY,
 } from './file-calls.ts';
 
-/** Deeper folders are first moved up: each level holds a descriptor, and whoever owns the tree may nest without end. */
+/** Deeper directories are first moved up: each level holds a descriptor, and whoever owns the tree may nest without end. */
 const DEEPEST = 200;
-/** So often a folder is emptied again into which somebody writes while it is removed. */
+/** So often a directory is emptied again into which somebody writes while it is removed. */
 const MOST_ROUNDS = 5;
 
 interface Level {
@@ -39,7 +39,7 @@ interface Level {
 interface Removal {
   readonly calls: FileCalls;
   readonly path: string;
-  /** The folder that has the tree; not part of it. */
+  /** The directory that has the tree; not part of it. */
   readonly parent: number;
   readonly levels: Level[];
   /** The first thing that could not be removed: the rest goes all the same, then this is reported. */
@@ -48,7 +48,7 @@ interface Removal {
 
 /** Yields after every name, so that who drives it can do something else in between. What is missing is fine. */
 export function* removeTree(calls: FileCalls, path: string): Generator<void, void> {
-  const parent = openFolder(dirname(path));
+  const parent = openDirectory(dirname(path));
   if (parent === undefined) return;
   const removal: Removal = { calls, path, parent, levels: [], failure: undefined };
   const root = Buffer.from(basename(path));
@@ -67,7 +67,7 @@ export function* removeTree(calls: FileCalls, path: string): Generator<void, voi
   }
 }
 
-function openFolder(path: string): number | undefined {
+function openDirectory(path: string): number | undefined {
   try {
     return openSync(path, O_PATH | O_DIRECTORY);
   } catch (error) {
@@ -94,17 +94,17 @@ function stays(removal: Removal, name: Buffer, cause: unknown): void {
 interface Change {
   readonly name: Buffer;
   /** That has the name, and where it goes. */
-  readonly folders: readonly [number, ...number[]];
+  readonly directories: readonly [number, ...number[]];
   make(): void;
 }
 
-/** What attributes of the folders or the file forbid is done without those attributes. */
-function change({ calls, parent }: Removal, { name, folders, make }: Change): void {
+/** What attributes of the directories or the file forbid is done without those attributes. */
+function change({ calls, parent }: Removal, { name, directories, make }: Change): void {
   try {
     make();
   } catch (error) {
-    const within = folders.filter((fd) => fd !== parent);
-    if (errnoName(error) !== 'EPERM' || !makeMutable(calls, folders[0], name, within)) throw error;
+    const within = directories.filter((fd) => fd !== parent);
+    if (errnoName(error) !== 'EPERM' || !makeMutable(calls, directories[0], name, within)) throw error;
     make();
   }
 }
@@ -116,11 +116,11 @@ function removeNext(removal: Removal, level: Level, { name, type }: NamedEntry):
   else if (!enter(removal, level.fd, name, 0) && !removeFile(removal, level.fd, name)) stays(removal, name, undefined);
 }
 
-/** False: it is no folder. */
-function enter(removal: Removal, folder: number, name: Buffer, rounds: number): boolean {
+/** False: it is no directory. */
+function enter(removal: Removal, directory: number, name: Buffer, rounds: number): boolean {
   try {
     const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-    const fd = removal.calls.openBelow(folder, name, { flags, links: 'none', crossMounts: false });
+    const fd = removal.calls.openBelow(directory, name, { flags, links: 'none', crossMounts: false });
     removal.levels.push({ fd, name, rounds, names: [], next: 0, hasNew: false, isStuck: false });
     return true;
   } catch (error) {
@@ -132,10 +132,10 @@ function enter(removal: Removal, folder: number, name: Buffer, rounds: number): 
   }
 }
 
-/** False: it is a folder. */
-function removeFile(removal: Removal, folder: number, name: Buffer): boolean {
+/** False: it is a directory. */
+function removeFile(removal: Removal, directory: number, name: Buffer): boolean {
   try {
-    change(removal, { name, folders: [folder], make: () => removal.calls.removeName(folder, name, 'file') });
+    change(removal, { name, directories: [directory], make: () => removal.calls.removeName(directory, name, 'file') });
   } catch (error) {
     const code = errnoName(error);
     if (code === 'EISDIR') return false;
@@ -153,16 +153,21 @@ function leave(removal: Removal, { fd, name, rounds, hasNew, isStuck }: Level): 
     if (above !== undefined) above.isStuck = true;
     return;
   }
-  const folder = above?.fd ?? removal.parent;
+  const directory = above?.fd ?? removal.parent;
   try {
-    change(removal, { name, folders: [folder], make: () => removal.calls.removeName(folder, name, 'directory') });
+    change(removal, {
+      name,
+      directories: [directory],
+      make: () => removal.calls.removeName(directory, name, 'directory'),
+    });
   } catch (error) {
     const code = errnoName(error);
     if (code === 'EBUSY') throw mounted(removal, name, error);
     if (code === 'ENOENT') return;
     // Exchanged for something else while it was emptied.
-    if (code === 'ENOTDIR' && removeFile(removal, folder, name)) return;
-    if (code === 'ENOTEMPTY' && (hasNew || rounds < MOST_ROUNDS)) enter(removal, folder, name, hasNew ? 0 : rounds + 1);
+    if (code === 'ENOTDIR' && removeFile(removal, directory, name)) return;
+    if (code === 'ENOTEMPTY' && (hasNew || rounds < MOST_ROUNDS))
+      enter(removal, directory, name, hasNew ? 0 : rounds + 1);
     else stays(removal, name, error);
   }
 }
@@ -174,7 +179,7 @@ function moveUp(removal: Removal, level: Level, name: Buffer): void {
   const newName = `..removed-${randomBytes(16).toString('hex')}`;
   try {
     const make = () => removal.calls.rename(level.fd, name, top.fd, newName);
-    change(removal, { name, folders: [level.fd, top.fd], make });
+    change(removal, { name, directories: [level.fd, top.fd], make });
     top.hasNew = true;
   } catch (error) {
     const code = errnoName(error);
@@ -193,13 +198,13 @@ function nextName(calls: FileCalls, level: Level): NamedEntry | undefined {
   return name;
 }
 
-/** Takes `immutable` and `append only` off what has that name and off folders of the tree; false where that changes nothing. */
-function makeMutable(calls: FileCalls, folder: number, name: Buffer, folders: readonly number[]): boolean {
-  const held = calls.openBelow(folder, name, { flags: O_PATH | O_NOFOLLOW, links: 'none', crossMounts: false });
+/** Takes `immutable` and `append only` off what has that name and off directories of the tree; false where that changes nothing. */
+function makeMutable(calls: FileCalls, directory: number, name: Buffer, directories: readonly number[]): boolean {
+  const held = calls.openBelow(directory, name, { flags: O_PATH | O_NOFOLLOW, links: 'none', crossMounts: false });
   try {
     const found = fstatSync(held);
     // Opening anything else could block or have effects.
-    const opened = found.isFile() || found.isDirectory() ? [...folders, held] : folders;
+    const opened = found.isFile() || found.isDirectory() ? [...directories, held] : directories;
     return opened.filter((fd) => clearAttributes(calls, `/proc/self/fd/${fd}`)).length > 0;
   } finally {
     closeSync(held);
@@ -211,7 +216,7 @@ function clearAttributes(calls: FileCalls, path: string): boolean {
   try {
     return calls.makeMutable(fd);
   } catch (error) {
-    // A file system without attributes, or nobody may change them here: the first error counts.
+    // A file system without attributes, or no one may change them here: the first error counts.
     if (['ENOTTY', 'EOPNOTSUPP', 'EPERM'].includes(errnoName(error) ?? '')) return false;
     throw error;
   } finally {

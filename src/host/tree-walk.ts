@@ -12,9 +12,9 @@ const OPEN_AT_END = 96;
 
 export interface TreeVisitor {
   /** Anything but a directory. */
-  file(folder: number, name: Buffer): void;
+  file(directory: number, name: Buffer): void;
   /** A directory, when all below it was visited. */
-  folder(fd: number): void;
+  directory(fd: number): void;
 }
 
 interface Level {
@@ -37,9 +37,9 @@ export function* walkTree(calls: FileCalls, path: string, visitor: TreeVisitor):
     for (let level = levels.at(-1); level?.fd !== undefined; level = levels.at(-1)) {
       const name = nextName(calls, level, level.fd);
       if (name === undefined) {
-        visitor.folder(level.fd);
+        visitor.directory(level.fd);
         lost += leave(calls, levels, level.fd);
-      } else visit(calls, levels, { folder: level.fd, name }, visitor);
+      } else visit(calls, levels, { directory: level.fd, name }, visitor);
       yield;
     }
     return lost;
@@ -51,16 +51,16 @@ export function* walkTree(calls: FileCalls, path: string, visitor: TreeVisitor):
 function visit(
   calls: FileCalls,
   levels: Level[],
-  { folder, name }: { readonly folder: number; readonly name: NamedEntry },
+  { directory, name }: { readonly directory: number; readonly name: NamedEntry },
   visitor: TreeVisitor,
 ): void {
   if (name.type === 'other') {
-    visitor.file(folder, name.name);
+    visitor.file(directory, name.name);
     return;
   }
-  const opened = openFolder(calls, folder, name.name);
+  const opened = openDirectory(calls, directory, name.name);
   if (typeof opened === 'number') enter(levels, opened);
-  else if (opened === 'no folder' && name.type === 'unknown') visitor.file(folder, name.name);
+  else if (opened === 'no directory' && name.type === 'unknown') visitor.file(directory, name.name);
 }
 
 function nextName(calls: FileCalls, level: Level, fd: number): NamedEntry | undefined {
@@ -113,13 +113,13 @@ function openAgain(calls: FileCalls, { dev, ino, position }: Level, below: numbe
 }
 
 /** `gone`: also a mount of another process. */
-function openFolder(calls: FileCalls, folder: number, name: Buffer): number | 'gone' | 'no folder' {
+function openDirectory(calls: FileCalls, directory: number, name: Buffer): number | 'gone' | 'no directory' {
   try {
     const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-    return calls.openBelow(folder, name, { flags, links: 'none', crossMounts: false });
+    return calls.openBelow(directory, name, { flags, links: 'none', crossMounts: false });
   } catch (error) {
     const code = errnoName(error);
-    if (code === 'ENOTDIR' || code === 'ELOOP') return 'no folder';
+    if (code === 'ENOTDIR' || code === 'ELOOP') return 'no directory';
     if (code === 'ENOENT' || code === 'EXDEV') return 'gone';
     throw error;
   }

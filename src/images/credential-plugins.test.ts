@@ -176,12 +176,12 @@ test('the token itself as the password needs cacheType Token', async () => {
   assert.deepEqual(await createBench({ token }, echo, objects).ask('a.example.com/x'), ['echo']);
 });
 
-test('opening: files of a folder in order, executables that are there, all complaints at once', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'plugins-'));
-  t.after(() => rm(folder, { recursive: true }));
+test('opening: files of a directory in order, executables that are there, all complaints at once', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'plugins-'));
+  t.after(() => rm(directory, { recursive: true }));
   const deps = { clock: createManualClock(), log: createSilentLogger(), environment: {}, objects: undefined };
-  const configPath = join(folder, 'config');
-  const settings = { configPath, binDirectory: folder, tokens: true };
+  const configPath = join(directory, 'config');
+  const settings = { configPath, binDirectory: directory, tokens: true };
   await assert.rejects(openCredentialPlugins(deps, settings), /credential provider configuration .*config: ENOENT/);
   await mkdir(configPath);
   await assert.rejects(openCredentialPlugins(deps, settings), /no \.json, \.yaml or \.yml files/);
@@ -195,8 +195,8 @@ test('opening: files of a folder in order, executables that are there, all compl
   await writeFile(join(configPath, 'README'), 'not one of them');
   await assert.rejects(openCredentialPlugins(deps, settings), /plugin .*one is no executable file/);
   for (const name of ['one', 'two']) {
-    await writeFile(join(folder, name), '#!/bin/sh\n');
-    await chmod(join(folder, name), 0o755);
+    await writeFile(join(directory, name), '#!/bin/sh\n');
+    await chmod(join(directory, name), 0o755);
   }
   await openCredentialPlugins(deps, settings);
   await write('3.yml', 'a b');

@@ -17,7 +17,7 @@ import { textMatches } from './rules/registry-match.ts';
 import { createSharedWork, type SharedWork } from './shared-work.ts';
 
 export interface CredentialPluginSettings {
-  /** A file, or a folder of `.json`, `.yaml` and `.yml` files. */
+  /** A file, or a directory of `.json`, `.yaml` and `.yml` files. */
   readonly configPath: string;
   readonly binDirectory: string;
   /** Whether plugins may ask for service account tokens. */
@@ -46,10 +46,10 @@ export async function openCredentialPlugins(
 
 async function readConfigFiles(path: string): Promise<readonly ProviderFile[]> {
   try {
-    const isFolder = (await stat(path)).isDirectory();
-    const names = isFolder ? (await readdir(path)).filter((name) => /\.(json|ya?ml)$/.test(name)).toSorted() : [];
-    if (isFolder && names.length === 0) throw new Error('there are no .json, .yaml or .yml files in the folder');
-    const paths = isFolder ? names.map((name) => join(path, name)) : [path];
+    const isDirectory = (await stat(path)).isDirectory();
+    const names = isDirectory ? (await readdir(path)).filter((name) => /\.(json|ya?ml)$/.test(name)).toSorted() : [];
+    if (isDirectory && names.length === 0) throw new Error('there are no .json, .yaml or .yml files in the directory');
+    const paths = isDirectory ? names.map((name) => join(path, name)) : [path];
     return await Promise.all(paths.map(async (one) => ({ path: one, text: await readFile(one, 'utf8') })));
   } catch (error) {
     throw new CodedError('invalid', `credential provider configuration ${path}: ${describeError(error)}`, {
@@ -136,18 +136,18 @@ class Plugin {
   }
 
   async #identify(pod: Pod, signal: AbortSignal): Promise<Identity | undefined> {
-    const { token: wish } = this.#provider;
-    if (wish === undefined) return ANONYMOUS;
+    const { token: asked } = this.#provider;
+    if (asked === undefined) return ANONYMOUS;
     const { namespace } = pod.metadata;
     const name = pod.spec.serviceAccountName ?? '';
-    if (name === '') return wish.required ? undefined : ANONYMOUS;
+    if (name === '') return asked.required ? undefined : ANONYMOUS;
     const { objects } = this.#deps;
     if (objects === undefined) {
       throw new CodedError('unavailable', 'service accounts are known only to an API server, and there is none');
     }
     const account = await objects.serviceAccount(namespace, name, signal);
-    if (wish.requiredAnnotations.some((key) => account.annotations[key] === undefined)) return undefined;
-    const wanted = [...wish.requiredAnnotations, ...wish.optionalAnnotations].toSorted();
+    if (asked.requiredAnnotations.some((key) => account.annotations[key] === undefined)) return undefined;
+    const wanted = [...asked.requiredAnnotations, ...asked.optionalAnnotations].toSorted();
     const annotations = Object.fromEntries(
       wanted.flatMap((key) => {
         const value = account.annotations[key];
@@ -155,10 +155,10 @@ class Plugin {
       }),
     );
     const token = await objects.token(
-      { pod: pod.metadata, serviceAccount: { uid: account.uid, name }, audience: wish.audience },
+      { pod: pod.metadata, serviceAccount: { uid: account.uid, name }, audience: asked.audience },
       signal,
     );
-    const tokenHash = wish.cacheType === 'Token' ? createHash('sha256').update(token).digest('hex') : '';
+    const tokenHash = asked.cacheType === 'Token' ? createHash('sha256').update(token).digest('hex') : '';
     return {
       source: { kind: 'serviceAccount', uid: account.uid, namespace, name },
       token,
@@ -176,11 +176,11 @@ class Plugin {
 
   async #ask(image: string, identity: Identity, signal: AbortSignal): Promise<Logins> {
     const { key, token, annotations } = identity;
-    const { apiVersion, defaultCacheMs, token: wish } = this.#provider;
+    const { apiVersion, defaultCacheMs, token: asked } = this.#provider;
     const request = formatRequest({ apiVersion, image, token, annotations });
     const answer = await this.#runs.join(JSON.stringify([request, key]), (own) => this.#exec(request, own), signal);
     const echoed = token !== '' && [...answer.logins.values()].some(({ password }) => password === token);
-    if (echoed && wish?.cacheType !== 'Token') {
+    if (echoed && asked?.cacheType !== 'Token') {
       throw new CodedError(
         'invalid',
         "the plugin returned the service account token as the password, which needs cacheType 'Token'",

@@ -8,17 +8,21 @@ import { createManualClock } from '../base/manual-clock.ts';
 import { createDockerConfigFiles } from './docker-config-files.ts';
 
 async function createBench(t: TestContext, texts: Readonly<Record<string, string>>) {
-  const folder = await mkdtemp(join(tmpdir(), 'docker-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const directory = await mkdtemp(join(tmpdir(), 'docker-'));
+  t.after(() => rm(directory, { recursive: true }));
   const write = async (path: string, text: string) => {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await writeFile(join(directory, path), text);
   };
   for (const [path, text] of Object.entries(texts)) await write(path, text);
   const clock = createManualClock();
   const files = createDockerConfigFiles(
     { clock, log: createSilentLogger() },
-    { rootDirectory: join(folder, 'root'), workingDirectory: join(folder, 'cwd'), homeDirectory: join(folder, 'home') },
+    {
+      rootDirectory: join(directory, 'root'),
+      workingDirectory: join(directory, 'cwd'),
+      homeDirectory: join(directory, 'home'),
+    },
   );
   const users = async () => [...(await files.read()).values()].map(({ username }) => username);
   return { clock, write, users };

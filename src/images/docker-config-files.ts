@@ -49,13 +49,16 @@ async function readFirst(places: DockerConfigPlaces, log: Logger): Promise<Login
 /** Every place for the new form, then every place for the old one. */
 function candidates({ rootDirectory, workingDirectory, homeDirectory }: DockerConfigPlaces) {
   const home = homeDirectory === undefined ? [] : [homeDirectory];
-  const inFolders = [rootDirectory, workingDirectory];
+  const inDirectories = [rootDirectory, workingDirectory];
   return [
-    ...[...inFolders, ...[...home, '/'].map((folder) => join(folder, '.docker'))].map((folder) => ({
-      path: resolve(folder, 'config.json'),
+    ...[...inDirectories, ...[...home, '/'].map((directory) => join(directory, '.docker'))].map((directory) => ({
+      path: resolve(directory, 'config.json'),
       parse: parseDockerConfigJson,
     })),
-    ...[...inFolders, ...home, '/'].map((folder) => ({ path: resolve(folder, '.dockercfg'), parse: parseDockercfg })),
+    ...[...inDirectories, ...home, '/'].map((directory) => ({
+      path: resolve(directory, '.dockercfg'),
+      parse: parseDockercfg,
+    })),
   ];
 }
 

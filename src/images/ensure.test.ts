@@ -5,7 +5,7 @@ import { CodedError } from '../base/errors.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { Image } from '../wire/gen/cri-runtime-v1.ts';
-import { createEnsure, type EnsureDeps, type Wish } from './ensure.ts';
+import { createEnsure, type EnsureDeps, type Request } from './ensure.ts';
 import { createPullProgress } from './progress.ts';
 import type { PullRecords } from './pull-records.ts';
 import type { PullJob, PullOutcome } from './pulls.ts';
@@ -15,7 +15,7 @@ const pod: Pod = {
   metadata: { name: 'p', namespace: 'n', uid: 'u', annotations: { a: 'b' } },
   spec: { containers: [], priority: 7, runtimeClassName: 'r' },
 };
-const wish: Wish = { pod, image: 'a.io/app', policy: 'IfNotPresent', fieldPath: 'spec.containers{c}' };
+const request: Request = { pod, image: 'a.io/app', policy: 'IfNotPresent', fieldPath: 'spec.containers{c}' };
 const image: Image = { ...Image.zero(), id: 'sha256:1', size: 9, username: 'web' };
 const PULLED: PullOutcome = { kind: 'pulled', image, pullMs: 1500, login: undefined };
 const FAILED = { kind: 'failed', message: 'no', diskFull: false } as const;
@@ -53,7 +53,7 @@ function createBench(more: Partial<EnsureDeps> = {}, outcome: () => PullOutcome 
 
 test('the runtime is asked with the tag, the annotations and the sandbox of the pod', async () => {
   const { ensure, jobs, used } = createBench();
-  assert.deepEqual(await ensure(wish, never), {
+  assert.deepEqual(await ensure(request, never), {
     kind: 'ready',
     imageRef: 'sha256:1',
     user: { uid: undefined, username: 'web' },
@@ -72,7 +72,7 @@ test('the runtime is asked with the tag, the annotations and the sandbox of the 
 
 test('without verification the words about access are left out', async () => {
   const { ensure, events } = createBench({ runtime: { status: () => Promise.resolve({ image }) } });
-  await ensure(wish, never);
+  await ensure(request, never);
   assert.deepEqual(events, ['Pulled: Container image "a.io/app" already present on machine']);
 });
 
@@ -80,7 +80,7 @@ test('failures are shown for a second, then the back-off, which doubles', async 
   const { ensure, clock } = createBench({}, () => FAILED);
   const seen: string[] = [];
   for (let step = 0; step < 6; step += 1) {
-    const answer = await ensure(wish, never);
+    const answer = await ensure(request, never);
     assert.ok(answer.kind === 'waiting');
     seen.push(`${answer.reason} ${(answer.retryAt - clock.now()) / 1000}`);
     await clock.advance(answer.retryAt - clock.now());
@@ -93,26 +93,26 @@ test('failures are shown for a second, then the back-off, which doubles', async 
     'ErrImagePull 1',
     'ImagePullBackOff 39',
   ]);
-  const other = await ensure({ ...wish, image: 'a.io/other' }, never);
+  const other = await ensure({ ...request, image: 'a.io/other' }, never);
   assert.ok(other.kind === 'waiting' && other.reason === 'ErrImagePull', 'another image has nothing to wait for');
 });
 
 test('a success forgets the failures before it', async () => {
   let outcome: PullOutcome = FAILED;
   const { ensure, clock } = createBench({}, () => outcome);
-  await ensure(wish, never);
+  await ensure(request, never);
   await clock.advance(10_000);
   outcome = PULLED;
-  assert.equal((await ensure(wish, never)).kind, 'ready');
+  assert.equal((await ensure(request, never)).kind, 'ready');
   outcome = FAILED;
-  await ensure(wish, never);
-  const waiting = await ensure(wish, never);
+  await ensure(request, never);
+  const waiting = await ensure(request, never);
   assert.ok(waiting.kind === 'waiting' && waiting.retryAt - clock.now() === 10_000);
 });
 
 test('no space: whoever frees it is told', async () => {
   const { ensure, used } = createBench({}, () => ({ ...FAILED, diskFull: true }));
-  await ensure(wish, never);
+  await ensure(request, never);
   assert.deepEqual(used, ['disk full']);
 });
 
@@ -121,7 +121,7 @@ test('an image that can not be looked at', async () => {
     data: { grpcStatus: 2, grpcMessage: 'broken' },
   });
   const { ensure, events, clock } = createBench({ runtime: { status: () => Promise.reject(broken) } });
-  const answer = await ensure(wish, never);
+  const answer = await ensure(request, never);
   assert.deepEqual(answer, {
     kind: 'waiting',
     reason: 'ImageInspectError',
@@ -130,14 +130,14 @@ test('an image that can not be looked at', async () => {
   });
   assert.deepEqual(events, ['InspectFailed: Failed to inspect image "a.io/app": broken']);
   const away = createBench({ runtime: { status: () => Promise.reject(new CodedError('unavailable', 'away')) } });
-  await assert.rejects(away.ensure(wish, never), /away/);
+  await assert.rejects(away.ensure(request, never), /away/);
   assert.deepEqual(away.events, []);
 });
 
 test('a pull that takes long is told about, and not after it is over', async () => {
   const slow = Promise.withResolvers<PullOutcome>();
   const { ensure, events, clock } = createBench({}, () => slow.promise);
-  const answer = ensure(wish, never);
+  const answer = ensure(request, never);
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   await turn();
   await clock.advance(31_000);
@@ -159,7 +159,7 @@ test('who joins a pull that is under way is told no more than its own wait', asy
     await clock.advance(400);
     return PULLED;
   });
-  await ensure(wish, never);
+  await ensure(request, never);
   assert.match(events.at(-1) ?? '', / in 400ms \(400ms including waiting\)/);
 });
 
@@ -195,7 +195,7 @@ test('each pull is noted before it begins and when it ends, whatever its end', a
   for (const [outcome, end] of cases) {
     const { asked, access } = createRecords();
     const { ensure } = createBench({ access }, outcome);
-    await ensure(wish, never).catch(() => undefined);
+    await ensure(request, never).catch(() => undefined);
     assert.deepEqual(asked, ['begin', end]);
   }
 });
@@ -203,14 +203,14 @@ test('each pull is noted before it begins and when it ends, whatever its end', a
 test('what can not be noted is not pulled', async () => {
   const { access } = createRecords({ begin: () => Promise.reject(new Error('disk full')) });
   const { ensure, jobs } = createBench({ access });
-  const answer = await ensure(wish, never);
+  const answer = await ensure(request, never);
   assert.ok(answer.kind === 'waiting');
   assert.equal(answer.reason, 'ErrImagePull');
   assert.match(answer.message, /^Failed to record image pull intent for container image "a.io\/app": .*disk full$/);
   assert.deepEqual(jobs, []);
 });
 
-test('credentials are looked up once, and not at all where nobody needs them', async () => {
+test('credentials are looked up once, and not at all where no one needs them', async () => {
   let lookups = 0;
   const credentials: EnsureDeps['credentials'] = {
     find: () => {
@@ -228,10 +228,10 @@ test('credentials are looked up once, and not at all where nobody needs them', a
   const { access } = createRecords({ recordOf: () => record });
   const runtime = { status: () => Promise.resolve({ image }) };
   const asking = createBench({ access, credentials, runtime });
-  const answer = await asking.ensure(wish, never);
+  const answer = await asking.ensure(request, never);
   assert.ok(answer.kind === 'waiting' && answer.message === 'bad secret');
   assert.equal(lookups, 1);
-  await createBench({ credentials, runtime }).ensure(wish, never);
+  await createBench({ credentials, runtime }).ensure(request, never);
   assert.equal(lookups, 1);
 });
 
@@ -240,7 +240,7 @@ test('a pull secret that is not there is told of, also where the image is', asyn
     const find = () => Promise.resolve({ credentials: [], missing });
     const credentials = { find, missing: () => Promise.resolve(missing) };
     const { ensure, events } = createBench({ credentials, runtime: { status: () => Promise.resolve({ image }) } });
-    return ensure(wish, never).then(() => events.filter((event) => event.startsWith('FailedToRetrieve')));
+    return ensure(request, never).then(() => events.filter((event) => event.startsWith('FailedToRetrieve')));
   };
   const expected = [
     'FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (a, b); attempting to pull the image may not succeed.',

@@ -33,12 +33,12 @@ export interface EnsureDeps {
   readonly credentials: Credentials;
   readonly record: RecordEvent;
   readonly progress: PullProgress;
-  /** Told of each image that a container is about to use, so that nobody takes it away before. */
+  /** Told of each image that a container is about to use, so that no one takes it away before. */
   readonly onUse: (imageId: string) => void;
   /** A pull ended because there was no space for it. */
   readonly onDiskFull: () => void;
   readonly sandboxConfigOf: (pod: Pod, signal: AbortSignal) => Promise<Init<PodSandboxConfig> | undefined>;
-  /** Told of each wish when it is answered: for metrics. */
+  /** Told of each request when it is answered: for metrics. */
   readonly onEnsured?: ((report: EnsureReport) => void) | undefined;
   /** Undefined where every pod may use whatever is on the machine. */
   readonly access: { readonly records: PullRecords; readonly verification: Verification } | undefined;
@@ -52,11 +52,11 @@ export interface EnsureReport {
   readonly pullRequired: boolean | undefined;
   /** Wall clock, ms, where the image was pulled. */
   readonly pulled: { readonly from: number; readonly to: number } | undefined;
-  /** What let the pod use an image that was there, or that nothing did; undefined where nobody asked. */
+  /** What let the pod use an image that was there, or that nothing did; undefined where no one asked. */
   readonly check: 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate' | undefined;
 }
 
-export interface Wish {
+export interface Request {
   readonly pod: Pod;
   /** As the pod names it. */
   readonly image: string;
@@ -70,18 +70,18 @@ const RETRY_MS = 10_000;
 /** How long the failure itself is shown before the back-off is. */
 const SHOW_FAILURE_MS = 1_000;
 
-export type EnsureImage = (wish: Wish, signal: AbortSignal) => Promise<ImageAnswer>;
+export type EnsureImage = (request: Request, signal: AbortSignal) => Promise<ImageAnswer>;
 
 export function createEnsure(deps: EnsureDeps): EnsureImage {
   const failures = new Map<string, PullFailure>();
-  return async (wish, signal) => {
-    const attempt = new Attempt(deps, failures, wish, signal);
+  return async (request, signal) => {
+    const attempt = new Attempt(deps, failures, request, signal);
     try {
       const answer = await attempt.run();
       if (answer.kind === 'ready') deps.onUse(answer.imageRef);
       return answer;
     } finally {
-      deps.onEnsured?.({ podUid: wish.pod.metadata.uid, policy: wish.policy, ...attempt.facts() });
+      deps.onEnsured?.({ podUid: request.pod.metadata.uid, policy: request.policy, ...attempt.facts() });
     }
   };
 }
@@ -90,7 +90,7 @@ export function createEnsure(deps: EnsureDeps): EnsureImage {
 class Attempt {
   readonly #deps: EnsureDeps;
   readonly #failures: Map<string, PullFailure>;
-  readonly #wish: Wish;
+  readonly #request: Request;
   readonly #signal: AbortSignal;
   #found: Promise<readonly HashedCredential[]> | undefined;
   #present: boolean | undefined;
@@ -98,10 +98,10 @@ class Attempt {
   #pulled: EnsureReport['pulled'];
   #check: EnsureReport['check'];
 
-  constructor(deps: EnsureDeps, failures: Map<string, PullFailure>, wish: Wish, signal: AbortSignal) {
+  constructor(deps: EnsureDeps, failures: Map<string, PullFailure>, request: Request, signal: AbortSignal) {
     this.#deps = deps;
     this.#failures = failures;
-    this.#wish = wish;
+    this.#request = request;
     this.#signal = signal;
   }
 
@@ -110,7 +110,7 @@ class Attempt {
   }
 
   async run(): Promise<ImageAnswer> {
-    const { image, policy } = this.#wish;
+    const { image, policy } = this.#request;
     const name = withDefaultTag(image);
     if (!name.ok) return this.#fail(texts.WAITING.invalidName, 'InspectFailed', texts.invalidName(image, name.problem));
     if (policy === 'Always') return this.#pull(name.value);
@@ -121,13 +121,13 @@ class Attempt {
       this.#pullRequired = false;
       // Told also where the secret is not needed now: on the next node it may be.
       if (this.#found === undefined) {
-        this.#tellMissing(await this.#deps.credentials.missing(this.#wish.pod, this.#signal));
+        this.#tellMissing(await this.#deps.credentials.missing(this.#request.pod, this.#signal));
       }
       const verified = this.#deps.access !== undefined;
       this.#tell({ type: 'Normal', reason: 'Pulled', message: texts.alreadyPresent(image, verified) });
       return ready(seen.image);
     }
-    // One that the pod may not use is as good as absent, and nobody is told that it is there.
+    // One that the pod may not use is as good as absent, and no one is told that it is there.
     if (policy === 'Never') return this.#fail(texts.WAITING.neverPull, 'ErrImageNeverPull', texts.notPresent(image));
     return this.#pull(name.value);
   }
@@ -138,20 +138,20 @@ class Attempt {
     } catch (error) {
       this.#signal.throwIfAborted();
       if (isInterruption(error)) throw error;
-      const message = texts.inspectFailed(this.#wish.image, runtimeText(error));
+      const message = texts.inspectFailed(this.#request.image, runtimeText(error));
       return this.#fail(texts.WAITING.inspect, 'InspectFailed', message);
     }
   }
 
   #spec(image: string) {
-    return { image, annotations: this.#wish.pod.metadata.annotations ?? {} };
+    return { image, annotations: this.#request.pod.metadata.annotations ?? {} };
   }
 
   async #mayUse(imageId: string): Promise<boolean> {
     const { access } = this.#deps;
     if (access === undefined) return true;
     const { records, verification } = access;
-    const { image } = this.#wish;
+    const { image } = this.#request;
     const record = records.recordOf(imageId);
     const pulledHere = record !== undefined || records.isIntended(image);
     this.#check = 'credentialPolicyAllowed';
@@ -162,7 +162,7 @@ class Attempt {
   }
 
   async #isGranted(records: PullRecords, imageId: string, record: PulledRecord | undefined): Promise<boolean> {
-    const { image } = this.#wish;
+    const { image } = this.#request;
     const judged = judgeRecord(record, image);
     if (judged.kind !== 'ask') return judged.kind === 'granted';
     const shown = await this.#credentials().catch(() => {
@@ -184,7 +184,7 @@ class Attempt {
   }
 
   async #lookUp(): Promise<readonly HashedCredential[]> {
-    const { pod, image } = this.#wish;
+    const { pod, image } = this.#request;
     const name = parseImageName(image);
     if (!name.ok) return [];
     const found = await this.#deps.credentials.find(pod, name.value.repository, this.#signal);
@@ -195,13 +195,13 @@ class Attempt {
   #tellMissing(names: readonly string[]): void {
     if (names.length === 0) return;
     const message = texts.secretsMissing(names);
-    const { pod } = this.#wish;
+    const { pod } = this.#request;
     this.#deps.record({ pod: pod.metadata, type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message });
   }
 
   async #pull(name: string): Promise<ImageAnswer> {
     const { clock } = this.#deps;
-    const { image } = this.#wish;
+    const { image } = this.#request;
     this.#pullRequired = true;
     const last = this.#failures.get(this.#key());
     const until = backOffUntil(last, clock.now());
@@ -229,7 +229,7 @@ class Attempt {
 
   async #pullWith(name: string, credentials: readonly HashedCredential[]): Promise<ImageAnswer> {
     const { clock, access, progress } = this.#deps;
-    const { image } = this.#wish;
+    const { image } = this.#request;
     const started = clock.mono();
     this.#tell({ type: 'Normal', reason: 'Pulling', message: texts.pulling(image) });
     let outcome: PullOutcome;
@@ -262,7 +262,7 @@ class Attempt {
   }
 
   async #job(name: string, credentials: readonly HashedCredential[]) {
-    const { pod } = this.#wish;
+    const { pod } = this.#request;
     return {
       // Pods of other classes may want the image unpacked in another way; other credentials may open other doors.
       key: JSON.stringify([name, pod.spec.runtimeClassName ?? '', credentials.map(({ hash }) => hash)]),
@@ -275,7 +275,7 @@ class Attempt {
 
   #pullFailed(problem: string): ImageAnswer {
     const { clock } = this.#deps;
-    const { image } = this.#wish;
+    const { image } = this.#request;
     const now = clock.now();
     this.#tell({ type: 'Warning', reason: 'Failed', message: texts.pullFailed(image, problem) });
     const { reason, message } = texts.describePullError(image, problem);
@@ -290,11 +290,11 @@ class Attempt {
   }
 
   #key(): string {
-    return `${this.#wish.pod.metadata.uid}_${this.#wish.image}`;
+    return `${this.#request.pod.metadata.uid}_${this.#request.image}`;
   }
 
   #tell(event: EventText): void {
-    const { pod, fieldPath } = this.#wish;
+    const { pod, fieldPath } = this.#request;
     this.#deps.record({ pod: pod.metadata, ...(fieldPath === undefined ? {} : { container: fieldPath }), ...event });
   }
 }

@@ -1,4 +1,4 @@
-/** Removes images that nobody uses, and keeps the list of images for whoever wants to show it. */
+/** Removes images that no one uses, and keeps the list of images for whoever wants to show it. */
 import { formatDuration } from '../api/duration.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, describeError } from '../base/errors.ts';
@@ -43,7 +43,7 @@ export interface Garbage {
   hurry(): void;
   /** One pass by the rules. Rejects with what went wrong, `exhausted` where too little could be freed. */
   collect(signal: AbortSignal): Promise<void>;
-  /** Removes everything that nobody uses, for a node that is short of disk; answers the bytes freed. */
+  /** Removes everything that no one uses, for a node that is short of disk; answers the bytes freed. */
   removeUnused(signal: AbortSignal): Promise<number>;
   noteUse(imageId: string): void;
 }

@@ -1,4 +1,4 @@
-/** Images: pulls them for containers, decides who may use them, and removes the ones that nobody needs. The front door. */
+/** Images: pulls them for containers, decides who may use them, and removes the ones that no one needs. The front door. */
 import type { Container } from '../api/container.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
@@ -72,13 +72,13 @@ export interface Images {
    * Rejects with the signal's reason as soon as it aborts: the pull is cancelled and its turn is free. Rejects with `unavailable`
    * while the runtime is away.
    */
-  ensure(wish: {
+  ensure(request: {
     readonly pod: Pod;
     readonly container: Container;
     readonly signal: AbortSignal;
   }): Promise<ImageAnswer>;
   /** For an image that is mounted as a volume. */
-  ensureVolume(wish: {
+  ensureVolume(request: {
     readonly pod: Pod;
     readonly image: string;
     readonly policy: PullPolicy;
@@ -88,7 +88,7 @@ export interface Images {
   list(): readonly Image[];
   /** One pass of the rules for removing images. */
   collect(signal: AbortSignal): Promise<void>;
-  /** Removes all that nobody uses; answers the bytes freed. */
+  /** Removes all that no one uses; answers the bytes freed. */
   removeUnused(signal: AbortSignal): Promise<number>;
 }
 
@@ -159,7 +159,7 @@ function createPluginsPart({ clock, log, surroundings, objects }: ImagesDeps, { 
       if (settings === undefined) return;
       opened = await openCredentialPlugins({ clock, log, environment, objects }, settings);
     },
-    provide: (...wish: Parameters<CredentialPlugins['provide']>) => opened.provide(...wish),
+    provide: (...request: Parameters<CredentialPlugins['provide']>) => opened.provide(...request),
   };
 }
 

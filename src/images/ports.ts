@@ -49,16 +49,16 @@ export interface CredentialObjects {
   secret(namespace: string, name: string, signal: AbortSignal): Promise<PullSecret | undefined>;
   serviceAccount(namespace: string, name: string, signal: AbortSignal): Promise<ServiceAccount>;
   /** A token for this audience, bound to the pod. */
-  token(wish: TokenWish, signal: AbortSignal): Promise<string>;
+  token(asked: TokenOptions, signal: AbortSignal): Promise<string>;
 }
 
-export interface TokenWish {
+export interface TokenOptions {
   readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
   readonly serviceAccount: { readonly uid: string; readonly name: string };
   readonly audience: string;
 }
 
-export interface ImageWish {
+export interface ImageRequest {
   readonly pod: Pod;
   readonly container: Container;
   readonly signal: AbortSignal;

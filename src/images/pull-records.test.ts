@@ -24,22 +24,28 @@ async function createBench(t: TestContext) {
     await records.open();
     return records;
   };
-  const folder = (name: 'pulling' | 'pulled') => join(root, 'image_manager', name);
-  const files = async () => ({ pulling: await readdir(folder('pulling')), pulled: await readdir(folder('pulled')) });
-  return { clock, open, folder, files, records: await open() };
+  const directory = (name: 'pulling' | 'pulled') => join(root, 'image_manager', name);
+  const files = async () => ({
+    pulling: await readdir(directory('pulling')),
+    pulled: await readdir(directory('pulled')),
+  });
+  return { clock, open, directory, files, records: await open() };
 }
 
 test('a pull leaves an intent while it lasts and a record when it is done', async (t) => {
-  const { records, files, folder, open } = await createBench(t);
+  const { records, files, directory, open } = await createBench(t);
   await records.begin(NAME);
   assert.deepEqual(await files(), { pulling: [INTENT_FILE], pulled: [] });
   assert.equal(records.isIntended(NAME), true);
   assert.equal((await open()).isIntended(NAME), true, 'also after a restart');
   await records.pulled(NAME, 'sha256:abc', ANYBODY);
   assert.deepEqual(await files(), { pulling: [], pulled: [RECORD_FILE] });
-  assert.equal((await stat(folder('pulled'))).mode & 0o777, 0o700);
-  assert.equal((await stat(join(folder('pulled'), RECORD_FILE))).mode & 0o777, 0o600);
-  assert.match(await readFile(join(folder('pulled'), RECORD_FILE), 'utf8'), /"lastUpdatedTime":"2023-11-14T22:13:20Z"/);
+  assert.equal((await stat(directory('pulled'))).mode & 0o777, 0o700);
+  assert.equal((await stat(join(directory('pulled'), RECORD_FILE))).mode & 0o777, 0o600);
+  assert.match(
+    await readFile(join(directory('pulled'), RECORD_FILE), 'utf8'),
+    /"lastUpdatedTime":"2023-11-14T22:13:20Z"/,
+  );
   const again = (await open()).recordOf('sha256:abc');
   assert.ok(again !== 'unreadable' && again?.credentials.get('localhost:5000/app')?.everyPod);
 });
@@ -83,7 +89,7 @@ test('what a cancelled pull left is settled once the runtime has had time to not
   assert.equal(records.isIntended('busy:1'), true, 'that one goes on');
   const record = records.recordOf('sha256:abc');
   assert.ok(record !== undefined && record !== 'unreadable');
-  assert.equal(record.credentials.size, 0, 'nobody knows who may have it');
+  assert.equal(record.credentials.size, 0, 'no one knows who may have it');
 });
 
 test('records of images that are gone are pruned, younger ones are not', async (t) => {
@@ -98,11 +104,11 @@ test('records of images that are gone are pruned, younger ones are not', async (
 });
 
 test('files that are not understood are told apart from none, and strange ones are left alone', async (t) => {
-  const { folder, open, files } = await createBench(t);
-  await writeFile(join(folder('pulled'), RECORD_FILE), '{');
-  await writeFile(join(folder('pulled'), 'README'), 'not ours');
-  await writeFile(join(folder('pulled'), `${RECORD_FILE}.tmp`), '{');
-  await writeFile(join(folder('pulling'), INTENT_FILE), '{');
+  const { directory, open, files } = await createBench(t);
+  await writeFile(join(directory('pulled'), RECORD_FILE), '{');
+  await writeFile(join(directory('pulled'), 'README'), 'not ours');
+  await writeFile(join(directory('pulled'), `${RECORD_FILE}.tmp`), '{');
+  await writeFile(join(directory('pulling'), INTENT_FILE), '{');
   const records = await open();
   assert.equal(records.recordOf('sha256:abc'), 'unreadable');
   assert.equal(records.isIntended(NAME), false);
@@ -112,9 +118,9 @@ test('files that are not understood are told apart from none, and strange ones a
 });
 
 test('a place that can not be written is named', async (t) => {
-  const { records, folder } = await createBench(t);
-  await rm(folder('pulling'), { recursive: true });
-  await writeFile(folder('pulling'), 'a file');
+  const { records, directory } = await createBench(t);
+  await rm(directory('pulling'), { recursive: true });
+  await writeFile(directory('pulling'), 'a file');
   await assert.rejects(records.begin(NAME), /image_manager\/pulling\/sha256-84c8.* can't be written: ENOTDIR/);
   assert.equal(records.isIntended(NAME), false);
 });

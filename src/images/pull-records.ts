@@ -22,20 +22,20 @@ import {
 } from './rules/pull-record.ts';
 
 export interface PullRecords {
-  /** Makes the folders and reads what is there. */
+  /** Makes the directories and reads what is there. */
   open(): Promise<void>;
   /** Before a pull begins: what is then found on the machine was not preloaded. Each call needs one of `pulled`, `failed`, `abandon`. */
   begin(image: string): Promise<void>;
   pulled(image: string, imageRef: string, used: PullCredentials): Promise<void>;
   failed(image: string): Promise<void>;
-  /** Of a pull that was cancelled nobody knows whether the runtime finished it: the intent stays until `settle`. */
+  /** Of a pull that was cancelled no one knows whether the runtime finished it: the intent stays until `settle`. */
   abandon(image: string): void;
   /** More about an image that is there. */
   learn(image: string, imageRef: string, used: PullCredentials): Promise<void>;
   /** `unreadable` where a file is there that can't be understood. */
   recordOf(imageRef: string): PulledRecord | 'unreadable' | undefined;
   isIntended(image: string): boolean;
-  /** Turns intents that nobody works on into records if the runtime has the image, and drops them if not. */
+  /** Turns intents that no one works on into records if the runtime has the image, and drops them if not. */
   settle(images: readonly Image[]): Promise<void>;
   /** Forgets images that were gone before `before`. */
   prune(imageRefs: ReadonlySet<string>, before: number): Promise<void>;
@@ -81,13 +81,13 @@ class RecordFiles implements PullRecords {
 
   async open(): Promise<void> {
     const { log } = this.#deps;
-    for (const folder of [this.#pulling, this.#pulled]) await mkdir(folder, { recursive: true, mode: 0o700 });
-    for (const [name, text] of await readFolder(this.#pulling)) {
+    for (const directory of [this.#pulling, this.#pulled]) await mkdir(directory, { recursive: true, mode: 0o700 });
+    for (const [name, text] of await readDirectory(this.#pulling)) {
       const intent = parseIntent(text);
       if (intent.ok && fileName(intent.value) === name) this.#intents.set(intent.value, { pulls: 0, idleSince: 0 });
       else log.error('Ignoring an image pull intent that is not understood', { file: join(this.#pulling, name) });
     }
-    for (const [name, text] of await readFolder(this.#pulled)) {
+    for (const [name, text] of await readDirectory(this.#pulled)) {
       const record = parsePulledRecord(text);
       const fits = record.ok && fileName(record.value.imageRef) === name;
       this.#records.set(name, fits ? record.value : 'unreadable');
@@ -191,9 +191,9 @@ class RecordFiles implements PullRecords {
   }
 }
 
-async function readFolder(folder: string): Promise<readonly (readonly [string, string])[]> {
-  const names = (await readdir(folder)).filter((name) => name.startsWith(PREFIX) && !name.endsWith(TEMPORARY));
-  return Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const));
+async function readDirectory(directory: string): Promise<readonly (readonly [string, string])[]> {
+  const names = (await readdir(directory)).filter((name) => name.startsWith(PREFIX) && !name.endsWith(TEMPORARY));
+  return Promise.all(names.map(async (name) => [name, await readFile(join(directory, name), 'utf8')] as const));
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {

@@ -40,7 +40,7 @@ test('whoever leaves is free at once; the last one takes the work along', async 
   assert.equal(signals[0]?.aborted, true);
   const third = new AbortController();
   const fresh = shared.join('a', begin, third.signal);
-  assert.equal(signals.length, 2, 'nobody joins work that was cancelled');
+  assert.equal(signals.length, 2, 'no one joins work that was cancelled');
   third.abort(new Error('three left'));
   await assert.rejects(fresh, /three left/);
 });

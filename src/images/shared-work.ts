@@ -16,7 +16,7 @@ interface Flight<T> {
   callers: number;
 }
 
-const ALL_LEFT = 'nobody waits for it any more';
+const ALL_LEFT = 'no one waits for it any more';
 
 export function createSharedWork<T>(): SharedWork<T> {
   const flights = new Map<string, Flight<T>>();

@@ -45,7 +45,7 @@ describe('access', () => {
     ...more,
   });
   const start = (options: Partial<TestKubeOptions> = {}) =>
-    startTestKube({ folder: pki.folder, cluster: to(server.port), ...options });
+    startTestKube({ directory: pki.directory, cluster: to(server.port), ...options });
   const inline = async (path: string) => (await readFile(path)).toString('base64');
   /** A server that wants no certificate. */
   const open = (more: object = {}) => startFakeServer({ pair, ...more });
@@ -155,7 +155,7 @@ describe('access', () => {
   test('by a token file, which is read again', async () => {
     await using own = await open();
     const clock = createManualClock();
-    const tokenFile = join(pki.folder, 'token');
+    const tokenFile = join(pki.directory, 'token');
     await writeFile(tokenFile, 'one\n');
     await using t = await start({ clock, cluster: to(own.port), user: { tokenFile: 'token', token: 'never' } });
     const tokenOf = async () => {
@@ -179,7 +179,7 @@ describe('access', () => {
         ? sendJson(response, 200, {})
         : sendStatus(response, 401, 'Unauthorized'),
     );
-    const tokenFile = join(pki.folder, 'refused-token');
+    const tokenFile = join(pki.directory, 'refused-token');
     await writeFile(tokenFile, 'old');
     await using t = await start({ cluster: to(own.port), user: { tokenFile } });
     await assert.rejects(t.kube.general.request(GET, t.signal), (error) => codeOf(error) === 'unauthenticated');
@@ -190,7 +190,7 @@ describe('access', () => {
 
   test('not by a token file that is missing, until it is there', async () => {
     await using own = await open();
-    const tokenFile = join(pki.folder, 'later-token');
+    const tokenFile = join(pki.directory, 'later-token');
     await using t = await start({ cluster: to(own.port), user: { tokenFile } });
     await assert.rejects(t.kube.general.request(GET, t.signal), (error) => {
       assert.equal(codeOf(error), 'unavailable');
@@ -240,7 +240,7 @@ describe('access', () => {
     own.handle((_seen, response) => sendStatus(response, 401, 'Unauthorized'));
     for (let tries = 0; tries < 5; tries += 1) await assert.rejects(t.kube.general.request(GET, t.signal));
     assert.equal(runs.length, 3, 'not one run for every refusal');
-    assert.equal(runs[0], join(pki.folder, 'plugins', 'login'));
+    assert.equal(runs[0], join(pki.directory, 'plugins', 'login'));
   });
 
   test('by a certificate that a real program prints', async () => {
@@ -253,8 +253,8 @@ describe('access', () => {
       apiVersion: EXEC_V1,
       status: { clientCertificateData, clientKeyData },
     });
-    await mkdir(join(pki.folder, 'bin'), { recursive: true });
-    const command = join(pki.folder, 'bin', 'print');
+    await mkdir(join(pki.directory, 'bin'), { recursive: true });
+    const command = join(pki.directory, 'bin', 'print');
     await writeFile(command, `#!/bin/sh\ncat <<'END'\n${answer}\nEND\n`);
     await chmod(command, 0o755);
     server.handle((seen, response) => sendJson(response, 200, { client: seen.client }));
@@ -270,7 +270,7 @@ describe('access', () => {
   ];
   for (const [what, script, words] of badPrograms) {
     test(`not by a program that ${what}`, async () => {
-      const command = join(pki.folder, `bad-${what.replaceAll(' ', '-')}`);
+      const command = join(pki.directory, `bad-${what.replaceAll(' ', '-')}`);
       if (script !== '') {
         await writeFile(command, `#!/bin/sh\n${script}\n`);
         await chmod(command, 0o755);
@@ -464,7 +464,7 @@ describe('access', () => {
   ];
   for (const [what, user, cluster, words] of badFiles) {
     test(`does not even start with ${what}`, async () => {
-      await writeFile(join(pki.folder, 'x.kubeconfig'), '{}');
+      await writeFile(join(pki.directory, 'x.kubeconfig'), '{}');
       const started = start({ user: user(), cluster: to(server.port, cluster) });
       await assert.rejects(started, (error) => words.test(describeError(error)));
     });

@@ -88,7 +88,7 @@ describe('connections', () => {
     );
   });
 
-  test('that nobody needs any more are closed, but for one', async () => {
+  test('that no one needs any more are closed, but for one', async () => {
     const clock = createManualClock();
     const { connections, links } = createTestConnections(clock);
     await Promise.all(Array.from({ length: 25 }, () => connections.open(CALL, signal)));
@@ -172,13 +172,13 @@ describe('connections', () => {
     const times: number[] = [];
     const { connections } = createTestConnections(clock, () => {
       times.push(clock.mono());
-      return Promise.reject(new CodedError('unavailable', 'nobody there'));
+      return Promise.reject(new CodedError('unavailable', 'no one there'));
     });
     const tryAll = async () => {
       for (let tries = 0; tries < 8; tries += 1) {
         await assert.rejects(connections.open(CALL, signal), (error) => {
           assert.equal(codeOf(error), 'unavailable');
-          assert.equal(describeError(error), "the API server https://kube can't be reached: nobody there");
+          assert.equal(describeError(error), "the API server https://kube can't be reached: no one there");
           return true;
         });
       }

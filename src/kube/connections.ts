@@ -46,7 +46,7 @@ const LOOK_MS = 10_000;
 const PING_TIMEOUT_MS = 15_000;
 /** A request got no answer in time: the connection is asked at once, and for less long. */
 const SUSPECT_PING_TIMEOUT_MS = 5_000;
-/** A further connection that nobody uses is closed after so long. */
+/** A further connection that no one uses is closed after so long. */
 const IDLE_MS = 60_000;
 /** A call that the server has certainly not looked at goes to another connection, so often. */
 const MOST_REFUSALS = 3;
@@ -152,7 +152,7 @@ interface LinkCare {
   readonly server: string;
 }
 
-/** Until the link is closed: notices silence, and lets go of a further connection that nobody needs. */
+/** Until the link is closed: notices silence, and lets go of a further connection that no one needs. */
 async function watchLink(
   link: Link,
   care: LinkCare & { readonly supervisor: Supervisor; readonly isFurther: () => boolean },

@@ -88,7 +88,7 @@ export interface WatchListener<T> {
   removed(object: T): void;
 }
 
-export interface WatchWish<T> {
+export interface WatchRequest<T> {
   /** Of the collection: `/api/v1/pods`. */
   readonly path: ApiPath;
   readonly fieldSelector?: FieldSelector;
@@ -108,7 +108,7 @@ export interface Kube extends Part {
   /** No throttling, a short timeout, a connection of its own. */
   readonly heartbeats: KubeClient;
   /** List, watch from there, resume, relist after 410, back-off with jitter; until it is stopped. `start` resolves at once. */
-  watch<T extends KubeObject>(wish: WatchWish<T>): Part;
+  watch<T extends KubeObject>(asked: WatchRequest<T>): Part;
   /** Heartbeats failed: closes every connection, and the next request makes a new one. */
   reconnect(reason: string): void;
   /** Called whenever the server answers again after it did not: the moment to try what was put off. Gives the way to unsubscribe. */
@@ -188,14 +188,14 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
     events: client(({ events }) => events),
     reviews: client(({ reviews }) => reviews),
     heartbeats: client(({ heartbeats }) => heartbeats),
-    watch: (wish) => {
+    watch: (asked) => {
       let running: { readonly part: Part; readonly signal: LinkedSignal } | undefined;
       return {
-        name: `watch of ${wish.path}`,
+        name: `watch of ${asked.path}`,
         start: (signal) => {
           const { general, reachability } = use();
           const both = linkSignal(signal, life.signal);
-          running = { part: createWatch({ ...deps, client: general, reachability }, wish), signal: both };
+          running = { part: createWatch({ ...deps, client: general, reachability }, asked), signal: both };
           return running.part.start(both.signal);
         },
         stop: async () => {

@@ -7,15 +7,15 @@ import { describeError } from '../base/errors.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
 
 describe('the kubeconfig', () => {
-  let folder = '';
+  let directory = '';
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
+    directory = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
   });
-  after(() => rm(folder, { recursive: true }));
+  after(() => rm(directory, { recursive: true }));
   const load = (path: string, bootstrapPath = '', environment = {}) =>
     loadKubeconfig({ path, bootstrapPath, environment });
   const write = async (text: string) => {
-    const path = join(folder, 'kubelet.conf');
+    const path = join(directory, 'kubelet.conf');
     await writeFile(path, text);
     return path;
   };

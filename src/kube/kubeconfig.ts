@@ -46,17 +46,17 @@ function missingText(path: string, bootstrapPath: string, { code }: NodeJS.Errno
 }
 
 /** Paths are relative to the file that they stand in. A command without a slash is looked for in PATH. */
-function withFullPaths({ cluster, user }: Access, folder: string): Access {
+function withFullPaths({ cluster, user }: Access, directory: string): Access {
   const full = <T extends PemSource | undefined>(source: T): T =>
-    source?.kind === 'file' ? { ...source, path: resolve(folder, source.path) } : source;
+    source?.kind === 'file' ? { ...source, path: resolve(directory, source.path) } : source;
   const { certificate, tokenFile, exec } = user;
   return {
     cluster: { ...cluster, authority: full(cluster.authority) },
     user: {
       ...user,
       certificate: certificate && { cert: full(certificate.cert), key: full(certificate.key) },
-      tokenFile: tokenFile && resolve(folder, tokenFile),
-      exec: exec && { ...exec, command: exec.command.includes('/') ? resolve(folder, exec.command) : exec.command },
+      tokenFile: tokenFile && resolve(directory, tokenFile),
+      exec: exec && { ...exec, command: exec.command.includes('/') ? resolve(directory, exec.command) : exec.command },
     },
   };
 }

@@ -16,7 +16,7 @@ interface Waiter {
 export function createLimiter(size: BucketSize, clock: Clock): Limiter {
   const bucket = createTokenBucket(size, clock.mono());
   const waiting = { urgent: new Set<Waiter>(), request: new Set<Waiter>(), watch: new Set<Waiter>() };
-  // Never aborted: the timer is short, and there is none while nobody waits.
+  // Never aborted: the timer is short, and there is none while no one waits.
   const { signal: never } = new AbortController();
   let timed = false;
 

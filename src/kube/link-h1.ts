@@ -32,7 +32,7 @@ export function createHttp1Link(first: Socket, deps: Http1Deps): Link {
     });
     return socket;
   };
-  // An idle socket that breaks is nobody's error.
+  // An idle socket that breaks is no one's error.
   adopt(first).on('error', () => undefined);
   agent.createConnection = (_options, done) => {
     const kept = spare;
@@ -40,7 +40,7 @@ export function createHttp1Link(first: Socket, deps: Http1Deps): Link {
     if (kept !== undefined && !kept.destroyed) return kept;
     deps.openSocket().then(
       (socket) => done?.(null, adopt(socket)),
-      (error: Error) => done?.(error, new Duplex()), // beside an error nobody reads the stream
+      (error: Error) => done?.(error, new Duplex()), // beside an error no one reads the stream
     );
     return undefined;
   };

@@ -42,7 +42,7 @@ describe('a request', () => {
     ...more,
   });
   const start = (options: Partial<TestKubeOptions> = {}) =>
-    startTestKube({ folder: pki.folder, cluster: to(server.port), ...options });
+    startTestKube({ directory: pki.directory, cluster: to(server.port), ...options });
 
   test('for a pod does not wait behind reviews', async () => {
     await using own = await startFakeServer({ pair });
@@ -358,7 +358,7 @@ describe('a request', () => {
     await t.kube.heartbeats.request(GET, t.signal);
   });
 
-  test('fails when nobody listens, and works as soon as somebody does', async () => {
+  test('fails when no one listens, and works as soon as somebody does', async () => {
     const gone = await startFakeServer({ pair });
     await gone[Symbol.asyncDispose]();
     await using t = await start({ cluster: to(gone.port) });

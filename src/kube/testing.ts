@@ -29,7 +29,7 @@ export interface KeyPair {
 }
 
 export interface TestPki extends AsyncDisposable {
-  readonly folder: string;
+  readonly directory: string;
   readonly ca: KeyPair;
   /** Replaces the files where there are any of this name. */
   issue(file: string, commonName: string, names?: readonly string[]): Promise<KeyPair>;
@@ -39,8 +39,11 @@ const run = promisify(execFile);
 const EC_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
 
 export async function createTestPki(): Promise<TestPki> {
-  const folder = await mkdtemp(join(tmpdir(), 'kube-test-'));
-  const pathsOf = (file: string): KeyPair => ({ cert: join(folder, `${file}.crt`), key: join(folder, `${file}.key`) });
+  const directory = await mkdtemp(join(tmpdir(), 'kube-test-'));
+  const pathsOf = (file: string): KeyPair => ({
+    cert: join(directory, `${file}.crt`),
+    key: join(directory, `${file}.key`),
+  });
   const request = async (paths: KeyPair, commonName: string, more: readonly string[]): Promise<KeyPair> => {
     const out = ['-subj', `/CN=${commonName}`, '-keyout', paths.key, '-out', paths.cert];
     await run('openssl', ['req', '-x509', ...EC_KEY, ...out, ...more]);
@@ -48,14 +51,14 @@ export async function createTestPki(): Promise<TestPki> {
   };
   const ca = await request(pathsOf('ca'), 'test-ca', ['-addext', 'basicConstraints=critical,CA:true']);
   return {
-    folder,
+    directory,
     ca,
     issue: (file, commonName, names = []) => {
       const alternatives = names.map((name) => `${/^[0-9.]+$/.test(name) ? 'IP' : 'DNS'}:${name}`).join(',');
       const extension = alternatives === '' ? [] : ['-addext', `subjectAltName=${alternatives}`];
       return request(pathsOf(file), commonName, ['-CA', ca.cert, '-CAkey', ca.key, ...extension]);
     },
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
   };
 }
 
@@ -231,7 +234,7 @@ export interface TestKube extends AsyncDisposable {
 }
 
 export interface TestKubeOptions {
-  readonly folder: string;
+  readonly directory: string;
   readonly cluster: object;
   readonly user?: object;
   readonly clock?: Clock;
@@ -242,8 +245,8 @@ export interface TestKubeOptions {
 
 /** A started Kube with this cluster and user as its kubeconfig. */
 export async function startTestKube(options: TestKubeOptions): Promise<TestKube> {
-  const { folder, cluster, user = {}, clock = createSystemClock(), log = createSilentLogger() } = options;
-  const path = join(folder, `${randomUUID()}.kubeconfig`);
+  const { directory, cluster, user = {}, clock = createSystemClock(), log = createSilentLogger() } = options;
+  const path = join(directory, `${randomUUID()}.kubeconfig`);
   const rewrite = async (newCluster: object, newUser: object) => {
     const config = {
       clusters: [{ name: 'c', cluster: newCluster }],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { apiPath, fieldEquals } from '../api/api-path.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
-import type { KubeObject, WatchWish } from './kube.ts';
+import type { KubeObject, WatchRequest } from './kube.ts';
 import {
   createTestPki,
   type FakeServer,
@@ -78,7 +78,7 @@ describe('a watch', () => {
   const run = async (
     script: Script,
     more: { readonly clock?: ManualClock; readonly port?: (server: FakeServer) => Promise<number> } & Partial<
-      WatchWish<KubeObject>
+      WatchRequest<KubeObject>
     > = {},
   ) => {
     const server = await startFakeServer({ pair });
@@ -101,7 +101,7 @@ describe('a watch', () => {
     });
     const port = (await more.port?.(server)) ?? server.port;
     const t = await startTestKube({
-      folder: pki.folder,
+      directory: pki.directory,
       cluster: { server: `https://127.0.0.1:${port}`, 'certificate-authority': pki.ca.cert },
       ...(more.clock === undefined ? {} : { clock: more.clock }),
     });

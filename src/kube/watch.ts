@@ -15,7 +15,7 @@ import { linkSignal, withDeadline } from '../base/signal.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import { readLines } from './body.ts';
 import type { Client } from './client.ts';
-import type { KubeErrorData, KubeObject, WatchWish } from './kube.ts';
+import type { KubeErrorData, KubeObject, WatchRequest } from './kube.ts';
 import type { Reachability } from './reachability.ts';
 import { isStatus, refusalError } from './rules/answers.ts';
 
@@ -56,27 +56,27 @@ const LIST_IS_WHOLE = 'k8s.io/initial-events-end';
 /** A server that sends nonsense so often in a row is asked for the whole list. */
 const MOST_NONSENSE = 3;
 
-export function createWatch<T extends KubeObject>(deps: WatchDeps, wish: WatchWish<T>): Part {
+export function createWatch<T extends KubeObject>(deps: WatchDeps, asked: WatchRequest<T>): Part {
   const ended = linkSignal();
   let work: Promise<void> = Promise.resolve();
   return {
-    name: `watch of ${wish.path}`,
+    name: `watch of ${asked.path}`,
     start: (signal) => {
       if (signal.aborted) ended.abort(signal.reason);
       else signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true, signal: ended.signal });
-      const watch = new Watch(deps, wish, ended.signal);
+      const watch = new Watch(deps, asked, ended.signal);
       const loop = {
         name: 'API watch',
-        about: { path: wish.path },
+        about: { path: asked.path },
         // The watches of objects that pods refer to; those of the node and its pods list apart.
-        oneOfMany: wish.inOne === true,
+        oneOfMany: asked.inOne === true,
         pass: () => watch.round(),
         rest: () => Promise.resolve(),
       };
       work = deps.supervisor.run(loop, ended.signal);
     },
     stop: async () => {
-      ended.abort(new CodedError('unavailable', `the watch of ${wish.path} was stopped`));
+      ended.abort(new CodedError('unavailable', `the watch of ${asked.path} was stopped`));
       await work;
     },
   };
@@ -87,7 +87,7 @@ class Nonsense extends CodedError {}
 
 class Watch<T extends KubeObject> {
   readonly #deps: WatchDeps;
-  readonly #wish: WatchWish<T>;
+  readonly #request: WatchRequest<T>;
   readonly #signal: AbortSignal;
   readonly #selectors: Readonly<Record<string, string>>;
   /** Up to where this has seen everything; undefined: the whole list is needed. */
@@ -100,11 +100,11 @@ class Watch<T extends KubeObject> {
   /** What has come of a list that comes over the watch itself. */
   #coming: Map<string, T> | undefined;
 
-  constructor(deps: WatchDeps, wish: WatchWish<T>, signal: AbortSignal) {
+  constructor(deps: WatchDeps, asked: WatchRequest<T>, signal: AbortSignal) {
     this.#deps = deps;
-    this.#wish = wish;
+    this.#request = asked;
     this.#signal = signal;
-    const { fieldSelector, labelSelector, inOne = false } = wish;
+    const { fieldSelector, labelSelector, inOne = false } = asked;
     this.#inOne = inOne;
     this.#selectors = {
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
@@ -125,12 +125,12 @@ class Watch<T extends KubeObject> {
   async #list(): Promise<void> {
     const query = { ...this.#selectors, resourceVersion: this.#atLeast };
     const list = await this.#deps.client.request<List<T>>(
-      { method: 'GET', path: this.#wish.path, query },
+      { method: 'GET', path: this.#request.path, query },
       this.#signal,
     );
     const version = list?.metadata?.resourceVersion;
     if (version === undefined || version === '') {
-      throw new CodedError('unavailable', `GET ${this.#wish.path}: the list has no resourceVersion`);
+      throw new CodedError('unavailable', `GET ${this.#request.path}: the list has no resourceVersion`);
     }
     const items = itemsOf(list);
     this.#version = version;
@@ -149,11 +149,11 @@ class Watch<T extends KubeObject> {
       ...(version === undefined ? { ...WITH_LIST, resourceVersion: this.#atLeast } : { resourceVersion: version }),
       timeoutSeconds: String(timeoutSeconds),
     };
-    const what = `watch of ${this.#wish.path}`;
+    const what = `watch of ${this.#request.path}`;
     using limit = withDeadline(clock, timeoutSeconds * 1000 + OVERTIME_MS, what, this.#signal);
     const started = clock.mono();
     this.#coming = version === undefined ? new Map() : undefined;
-    const reply = await client.stream(this.#wish.path, query, limit.signal);
+    const reply = await client.stream(this.#request.path, query, limit.signal);
     try {
       await readLines(reply, { mostBytes: LONGEST_LINE, signal: limit.signal }, (line) => this.#take(line));
     } finally {
@@ -170,11 +170,11 @@ class Watch<T extends KubeObject> {
   }
 
   #take(line: string): void {
-    const { type, object } = parseEvent<T>(line, this.#wish.path);
-    if (type === 'ERROR') throw errorOf(object, this.#wish.path);
+    const { type, object } = parseEvent<T>(line, this.#request.path);
+    if (type === 'ERROR') throw errorOf(object, this.#request.path);
     const version = object?.metadata?.resourceVersion;
     if (version === undefined || version === '') {
-      throw new Nonsense('unavailable', `watch of ${this.#wish.path}: an event without a resourceVersion`);
+      throw new Nonsense('unavailable', `watch of ${this.#request.path}: an event without a resourceVersion`);
     }
     if (this.#coming !== undefined && !this.#takeOfList(this.#coming, type, object)) return;
     switch (type) {
@@ -188,7 +188,7 @@ class Watch<T extends KubeObject> {
       case 'BOOKMARK':
         break;
       default:
-        throw new Nonsense('unavailable', `watch of ${this.#wish.path}: unknown event ${JSON.stringify(type)}`);
+        throw new Nonsense('unavailable', `watch of ${this.#request.path}: unknown event ${JSON.stringify(type)}`);
     }
     this.#version = version;
     this.#atLeast = version;
@@ -216,12 +216,12 @@ class Watch<T extends KubeObject> {
     }
   }
 
-  #tell(what: keyof WatchWish<T>['listener'], call: (listener: WatchWish<T>['listener']) => void): void {
+  #tell(what: keyof WatchRequest<T>['listener'], call: (listener: WatchRequest<T>['listener']) => void): void {
     if (this.#signal.aborted) return;
     try {
-      call(this.#wish.listener);
+      call(this.#request.listener);
     } catch (err) {
-      this.#deps.log.error('Failed to process watch event', { path: this.#wish.path, what, err });
+      this.#deps.log.error('Failed to process watch event', { path: this.#request.path, what, err });
     }
   }
 
@@ -237,7 +237,7 @@ class Watch<T extends KubeObject> {
 
   async #recover(error: unknown): Promise<void> {
     const { log, clock, random, reachability } = this.#deps;
-    const { path } = this.#wish;
+    const { path } = this.#request;
     if (error instanceof Nonsense) this.#nonsense += 1;
     if (codeOf(error) === 'gone' || this.#nonsense >= MOST_NONSENSE || isTooNew(error)) {
       // Was it the list itself that failed, then nothing but the newest state will do.

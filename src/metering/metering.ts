@@ -122,9 +122,9 @@ export function containerType({ spec }: Pod, name: string): ContainerType {
 export function countImages(images: ImagesPort, { work }: Counting): ImagesPort {
   return {
     ensure: images.ensure,
-    ensureVolume: (wish) => {
+    ensureVolume: (asked) => {
       work.imageVolumes('requested', 1);
-      return images.ensureVolume(wish);
+      return images.ensureVolume(asked);
     },
   };
 }

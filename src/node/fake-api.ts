@@ -1,7 +1,7 @@
-/** For tests of this folder: as much of an API server as a node talks to, in memory. The real one is in tests/cluster. */
+/** For tests of this directory: as much of an API server as a node talks to, in memory. The real one is in tests/cluster. */
 import type { KubeNode, NodeCondition } from '../api/node.ts';
 import { CodedError, type ErrorCode } from '../base/errors.ts';
-import type { KubeClient, KubeRequest, WatchWish } from '../kube/kube.ts';
+import type { KubeClient, KubeRequest, WatchRequest } from '../kube/kube.ts';
 import type { NodeKube } from './node.ts';
 import type { Lease } from './rules/lease.ts';
 
@@ -25,7 +25,7 @@ export interface FakeApi {
 export function createFakeApi(): FakeApi {
   const requests: KubeRequest[] = [];
   const reconnects: string[] = [];
-  const watches: WatchWish<KubeNode>[] = [];
+  const watches: WatchRequest<KubeNode>[] = [];
   const backListeners = new Set<() => void>();
   let node: KubeNode | undefined;
   let lease: Lease | undefined;
@@ -80,10 +80,10 @@ export function createFakeApi(): FakeApi {
     kube: {
       general: client,
       heartbeats: client,
-      watch: (wish) => ({
+      watch: (asked) => ({
         name: 'watch',
         start: () => {
-          const mine = wish as unknown as WatchWish<KubeNode>;
+          const mine = asked as unknown as WatchRequest<KubeNode>;
           watches.push(mine);
           mine.listener.replaced(node === undefined ? [] : [node]);
         },

@@ -51,7 +51,7 @@ export async function keepLease(deps: LeaseDeps, config: LeaseConfig, signal: Ab
   let failures = 0;
   const pass = async (): Promise<void> => {
     const uid = ownNode.object()?.metadata.uid;
-    // Nobody but the node may own its lease: without a node there is none.
+    // No one but the node may own its lease: without a node there is none.
     if (uid === undefined) return;
     try {
       await renewer.renew(uid, signal);
@@ -95,8 +95,8 @@ function createRenewer({ clock, log, kube, warnings }: LeaseDeps, config: LeaseC
   };
 
   const write = async (base: Lease | undefined, nodeUid: string, signal: AbortSignal): Promise<Lease> => {
-    const wish = { nodeName: config.nodeName, nodeUid, durationSeconds: config.durationSeconds, now: clock.now() };
-    const lease = renewedLease(base, wish);
+    const asked = { nodeName: config.nodeName, nodeUid, durationSeconds: config.durationSeconds, now: clock.now() };
+    const lease = renewedLease(base, asked);
     attempts = [...attempts, lease.spec?.renewTime ?? ''].slice(-REMEMBERED_RENEWALS);
     const request =
       base === undefined
@@ -105,7 +105,7 @@ function createRenewer({ clock, log, kube, warnings }: LeaseDeps, config: LeaseC
     return await kube.heartbeats.request<Lease>(request, signal);
   };
 
-  /** As long as nobody else changes it, the last answer is good to build on, and saves a read. */
+  /** As long as no one else changes it, the last answer is good to build on, and saves a read. */
   const renew = async (nodeUid: string, signal: AbortSignal): Promise<void> => {
     let last: unknown;
     let attempt = 0;

@@ -24,7 +24,7 @@ export function createMachineCheck({ host, log }: MachineDeps, { kubelet }: Pick
       const files = host.raiseOpenFiles(BigInt(kubelet.maxOpenFiles));
       if (files.shortfall !== undefined) {
         log.warn('Fewer files may be open than maxOpenFiles asks for', {
-          wish: kubelet.maxOpenFiles,
+          request: kubelet.maxOpenFiles,
           limit: files.limit,
           reason: files.shortfall,
         });

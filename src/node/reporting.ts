@@ -62,7 +62,7 @@ export function createReporting(deps: ReportingDeps, config: NodeConfig): Report
       deps.onStep?.('registered');
     }
     if (!config.registerNode && ownNode.object() === undefined) {
-      log.v(2)?.info('Nobody has registered this node yet, and it may not do so itself (registerNode)', { node: name });
+      log.v(2)?.info('No one has registered this node yet, and it may not do so itself (registerNode)', { node: name });
       return;
     }
     if ((await status.update(signal)) === 'gone') ownNode.noteGone();

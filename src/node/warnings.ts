@@ -1,4 +1,4 @@
-/** Warnings that nobody should miss and nobody wants every ten seconds: in the log and as events, each kind now and then. */
+/** Warnings that no one should miss and no one wants every ten seconds: in the log and as events, each kind now and then. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { EventText } from '../model/event.ts';

@@ -1,6 +1,6 @@
 /** An API server for unit tests: answers requests from a function and lets a test drive the watches. */
 import type { Part } from '../base/lifecycle.ts';
-import type { KubeObject, KubeRequest, WatchListener, WatchWish } from '../kube/kube.ts';
+import type { KubeObject, KubeRequest, WatchListener, WatchRequest } from '../kube/kube.ts';
 
 export interface FakeWatch {
   readonly path: string;
@@ -13,14 +13,14 @@ export interface FakeKube {
   readonly requests: KubeRequest[];
   readonly watches: FakeWatch[];
   readonly general: { request<A>(request: KubeRequest, signal: AbortSignal): Promise<A> };
-  watch<T extends KubeObject>(wish: WatchWish<T>): Part;
+  watch<T extends KubeObject>(asked: WatchRequest<T>): Part;
   /** The running watch of one object or one kind. */
   running(path: string, fieldSelector?: string): FakeWatch;
   runningPaths(): readonly string[];
 }
 
 export function createFakeKube(
-  answer: (request: KubeRequest, signal: AbortSignal) => unknown = () => new Error('nobody asks here'),
+  answer: (request: KubeRequest, signal: AbortSignal) => unknown = () => new Error('no one asks here'),
 ): FakeKube {
   const requests: KubeRequest[] = [];
   const watches: FakeWatch[] = [];
@@ -35,7 +35,7 @@ export function createFakeKube(
         return made as A;
       },
     },
-    watch: <T extends KubeObject>({ path, fieldSelector, listener }: WatchWish<T>) => {
+    watch: <T extends KubeObject>({ path, fieldSelector, listener }: WatchRequest<T>) => {
       const watch: FakeWatch = {
         path,
         fieldSelector,

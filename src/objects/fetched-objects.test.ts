@@ -141,7 +141,7 @@ test('fetched objects: variables alone are not looked at again', async () => {
   assert.equal(kube.requests.length, 1);
 });
 
-test('fetched objects: one that nobody refers to is not asked for', async () => {
+test('fetched objects: one that no one refers to is not asked for', async () => {
   const { kube, objects } = setUp(() => 0, false);
   await assert.rejects(objects.get('ns', 'a', never), { message: 'object "ns"/"a" not registered' });
   assert.equal(kube.requests.length, 0);

@@ -1,4 +1,4 @@
-/** A new key pair of the wished type, and the request that proves that we have it. */
+/** A new key pair of the requested type, and the request that proves that we have it. */
 import { generateKeyPair, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { CodedError } from '../base/errors.ts';

@@ -35,7 +35,7 @@ async function setUp(config: Partial<ObjectsConfig> = {}, answer?: (request: Kub
       record: () => undefined,
       nodeTtlSeconds: () => 10,
       nodeUid: () => Promise.resolve('node-uid'),
-      chance: () => 0,
+      random: () => 0,
       salt: '',
     },
     { nodeName: 'node1', strategy: 'Watch', syncMs: 60_000, trustBundles: false, podCertificates: false, ...config },
@@ -87,7 +87,7 @@ for (const [name, one, watched] of [
   });
 }
 
-test('objects: changes are told with their kind until nobody listens', async () => {
+test('objects: changes are told with their kind until no one listens', async () => {
   const { kube, objects } = await setUp();
   const told: ObjectChange[] = [];
   const stop = objects.subscribe('test', (change) => told.push(change));

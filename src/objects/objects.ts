@@ -32,7 +32,7 @@ export type ObjectAnswer<T> =
   | { readonly kind: 'found'; readonly object: T }
   | { readonly kind: 'missing'; readonly message: string };
 
-export interface TokenWish {
+export interface TokenOptions {
   readonly pod: { readonly uid: string; readonly name: string; readonly namespace: string };
   readonly serviceAccountName: string;
   /** None: the API server's own. */
@@ -50,13 +50,13 @@ export interface BoundToken {
   readonly refreshAt: number;
 }
 
-export type TrustBundleWish =
+export type TrustBundleRequest =
   | { readonly name: string }
   /** Without a selector: nothing is chosen. An empty one chooses all of the signer's. */
   | { readonly signerName: string; readonly labelSelector: LabelSelector | undefined };
 
 /** One `podCertificate` source of a projected volume. */
-export interface PodCertificateWish {
+export interface CertificateOptions {
   readonly pod: Pod;
   readonly volumeName: string;
   /** The place of the source in the volume. */
@@ -91,7 +91,7 @@ export interface Objects extends Part {
   /** The first answer is waited for; later ones come from what is kept. */
   configMap(namespace: string, name: string, signal: AbortSignal): Promise<ObjectAnswer<ConfigMap>>;
   secret(namespace: string, name: string, signal: AbortSignal): Promise<ObjectAnswer<Secret>>;
-  token(wish: TokenWish, signal: AbortSignal): Promise<BoundToken>;
+  token(asked: TokenOptions, signal: AbortSignal): Promise<BoundToken>;
   serviceAccount(namespace: string, name: string, signal: AbortSignal): Promise<ObjectAnswer<ServiceAccount>>;
   /** Undefined: not known yet. */
   services(): readonly ServiceView[] | undefined;
@@ -100,8 +100,8 @@ export interface Objects extends Part {
   /** Waits for the first list. */
   runtimeHandler(runtimeClass: string, signal: AbortSignal): Promise<Parsed<string>>;
   /** PEM, without doubles. */
-  clusterTrustBundles(wish: TrustBundleWish, signal: AbortSignal): Promise<Parsed<string>>;
-  podCertificate(wish: PodCertificateWish, signal: AbortSignal): Promise<PodCertificateAnswer>;
+  clusterTrustBundles(asked: TrustBundleRequest, signal: AbortSignal): Promise<Parsed<string>>;
+  podCertificate(asked: CertificateOptions, signal: AbortSignal): Promise<PodCertificateAnswer>;
   /** Calls with each change of something that a pod here refers to. Answers how to stop listening. */
   subscribe(name: string, listener: (change: ObjectChange) => void): () => void;
 }
@@ -116,7 +116,7 @@ export interface ObjectsDeps {
   readonly nodeTtlSeconds: () => number | undefined;
   readonly nodeUid: (signal: AbortSignal) => Promise<string>;
   /** From 0 to below 1. */
-  readonly chance: () => number;
+  readonly random: () => number;
   readonly salt: string;
 }
 
@@ -141,7 +141,7 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
   const keep = <T extends KeepableObject>(kind: ObjectKind) => createKept<T>({ ...deps, log }, config, kind, tell);
   const configMaps = keep<ConfigMap>(CONFIG_MAPS);
   const secrets = keep<Secret>(SECRETS);
-  const tokens = createTokens({ clock, log, client: kube.general, chance: deps.chance });
+  const tokens = createTokens({ clock, log, client: kube.general, random: deps.random });
   const services = createListed<Service, ServiceView>(
     { clock, kube, supervisor },
     { path: apiPath`/api/v1/services`, reduce: viewOf },
@@ -178,12 +178,12 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
     services: () => listOf(services.all()),
     awaitServices: async (signal) => listOf(await services.first(FIRST_LIST_MS, signal)),
     runtimeHandler: async (name, signal) => handlerIn(await classes.first(FIRST_LIST_MS, signal), name),
-    clusterTrustBundles: (wish, signal) =>
-      bundles?.get(wish, signal) ??
+    clusterTrustBundles: (asked, signal) =>
+      bundles?.get(asked, signal) ??
       Promise.reject(new CodedError('unsupported', 'the feature gate ClusterTrustBundleProjection is off')),
-    podCertificate: (wish) =>
+    podCertificate: (asked) =>
       Promise.resolve(
-        certificates?.get(wish) ?? { kind: 'refused', message: 'the feature gate PodCertificateRequest is off' },
+        certificates?.get(asked) ?? { kind: 'refused', message: 'the feature gate PodCertificateRequest is off' },
       ),
     subscribe: listeners.add,
     start: async (signal) => {

@@ -37,7 +37,7 @@ const pod: Pod = {
     ],
   },
 };
-const wish = { pod, volumeName: 'v', sourceIndex: 1 };
+const asked = { pod, volumeName: 'v', sourceIndex: 1 };
 
 interface Status {
   readonly spec: { readonly podUID: string };
@@ -61,7 +61,7 @@ async function setUp(answer?: (request: KubeRequest) => unknown) {
       serviceAccountUid: () => Promise.resolve('sa-uid'),
       nodeUid: () => Promise.resolve('node-uid'),
       tell: ({ namespace, name }) => told.push(`${namespace}/${name}`),
-      chance: () => 0,
+      random: () => 0,
     },
     { nodeName: 'node1' },
   );
@@ -89,7 +89,7 @@ async function until(done: () => boolean): Promise<void> {
 
 test('pod certificates: asked for when the pod comes, given out when issued, renewed in time', async () => {
   const { clock, kube, told, certificates, watch, show } = await setUp();
-  assert.deepEqual(certificates.get(wish).kind, 'waiting');
+  assert.deepEqual(certificates.get(asked).kind, 'waiting');
   certificates.setPods([pod]);
   certificates.setPods([pod]);
   await until(() => kube.requests.length === 1);
@@ -115,21 +115,21 @@ test('pod certificates: asked for when the pod comes, given out when issued, ren
   });
 
   watch.changed(show('req-1', undefined));
-  assert.deepEqual(certificates.get(wish), { kind: 'waiting', message: 'credential bundle is not issued yet' });
+  assert.deepEqual(certificates.get(asked), { kind: 'waiting', message: 'credential bundle is not issued yet' });
   watch.changed(show('other', 'Issued'));
   assert.deepEqual(told, []);
   watch.changed(show('req-1', 'Issued'));
-  const first = certificates.get(wish);
+  const first = certificates.get(asked);
   assert.ok(first.kind === 'issued');
   assert.match(first.privateKey, /BEGIN PRIVATE KEY/);
   assert.deepEqual(told, ['ns/web']);
 
   await clock.advance(HOUR);
   await until(() => kube.requests.length === 2);
-  assert.deepEqual(certificates.get(wish), first, 'the old one until the new one is there');
+  assert.deepEqual(certificates.get(asked), first, 'the old one until the new one is there');
   await until(() => clock.sleepers() > 0);
   watch.changed(show('req-2', 'Issued', 'REVG'));
-  const second = certificates.get(wish);
+  const second = certificates.get(asked);
   assert.ok(second.kind === 'issued' && second.privateKey !== first.privateKey);
   assert.match(second.certificateChain, /REVG/);
   assert.deepEqual(told, ['ns/web', 'ns/web']);
@@ -141,7 +141,7 @@ test('pod certificates: a refusal is final and told', async () => {
   await until(() => kube.requests.length === 1);
   await new Promise((resolve) => setImmediate(resolve));
   watch.changed(show('req-1', 'Denied'));
-  assert.deepEqual(certificates.get(wish).kind, 'refused');
+  assert.deepEqual(certificates.get(asked).kind, 'refused');
   assert.deepEqual(events, ['Denied']);
 });
 
@@ -163,7 +163,7 @@ test('pod certificates: a server that is away is asked again, ever more slowly, 
   certificates.setPods([pod]);
   for (const [tries, pause] of [1000, 2000, 4000].entries()) {
     await until(() => kube.requests.length === tries + 1 && clock.sleepers() > 0);
-    const answer = certificates.get(wish);
+    const answer = certificates.get(asked);
     assert.ok(answer.kind === 'waiting' && /refused/.test(answer.message));
     await clock.advance(pause - 1);
     assert.equal(kube.requests.length, tries + 1);
@@ -180,7 +180,7 @@ test('pod certificates: a pod that is gone is no longer cared for', async () => 
   await new Promise((resolve) => setImmediate(resolve));
   watch.changed(show('req-1', 'Issued'));
   certificates.setPods([]);
-  assert.equal(certificates.get(wish).kind, 'waiting');
+  assert.equal(certificates.get(asked).kind, 'waiting');
   await clock.advance(2 * HOUR);
   assert.equal(kube.requests.length, 1);
   assert.equal(clock.sleepers(), 0);

@@ -19,7 +19,7 @@ import type { Kube } from '../kube/kube.ts';
 import type { RecordPodEvent } from '../model/event.ts';
 import { makeKeyAndProof } from './key-and-proof.ts';
 import { createListed, type Listed } from './listed.ts';
-import type { PodCertificateAnswer, PodCertificateWish } from './objects.ts';
+import type { CertificateOptions, PodCertificateAnswer } from './objects.ts';
 import {
   type AskedFor,
   type CertificateRequest,
@@ -42,12 +42,12 @@ export interface PodCertificatesDeps {
   /** The certificate of this pod is there, new, or refused. */
   readonly tell: (pod: { readonly namespace: string; readonly name: string }) => void;
   /** From 0 to below 1. */
-  readonly chance: () => number;
+  readonly random: () => number;
 }
 
 export interface PodCertificates extends Part {
   setPods(pods: readonly Pod[]): void;
-  get(wish: PodCertificateWish): PodCertificateAnswer;
+  get(asked: CertificateOptions): PodCertificateAnswer;
 }
 
 const ABANDON_MS = 10 * 60_000;
@@ -198,7 +198,7 @@ class Source {
       now: deps.clock.now(),
       request: this.#request(),
       requestName: `${this.pod.metadata.namespace}/${this.#requestName() ?? ''}`,
-      jitterMs: deps.chance() * MOST_JITTER_MS,
+      jitterMs: deps.random() * MOST_JITTER_MS,
     });
     this.#state = state;
     for (const event of events) deps.record({ ...event, pod: this.pod.metadata, type: 'Warning' });
@@ -275,7 +275,7 @@ class Source {
     return {
       requestName: made.metadata.name,
       privateKey: pair.privateKey,
-      abandonAt: createdAt + ABANDON_MS + deps.chance() * MOST_JITTER_MS,
+      abandonAt: createdAt + ABANDON_MS + deps.random() * MOST_JITTER_MS,
     };
   }
 }

@@ -23,7 +23,7 @@ export function createShared<T>(): Shared<T> {
       abort: own.abort,
       waiting: 0,
     };
-    // Those who wait hear of a failure; when they have all gone, nobody needs to.
+    // Those who wait hear of a failure; when they have all gone, no one needs to.
     begun.result.catch(() => undefined);
     running.set(key, begun);
     return begun;
@@ -44,7 +44,7 @@ export function createShared<T>(): Shared<T> {
         shared.waiting -= 1;
         if (shared.waiting === 0 && running.get(key) === shared) {
           running.delete(key);
-          shared.abort(signal.reason ?? 'nobody waits for it');
+          shared.abort(signal.reason ?? 'no one waits for it');
         }
       }
     },

@@ -6,13 +6,13 @@ import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
 import type { KubeRequest } from '../kube/kube.ts';
 import { createFakeKube } from './fake-kube.ts';
-import type { TokenWish } from './objects.ts';
+import type { TokenOptions } from './objects.ts';
 import { createTokens } from './tokens.ts';
 
 const never = new AbortController().signal;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const pod = { uid: 'u1', name: 'web', namespace: 'ns' };
-const wish: TokenWish = { pod, serviceAccountName: 'robot', audiences: [], expirationSeconds: 600 };
+const asked: TokenOptions = { pod, serviceAccountName: 'robot', audiences: [], expirationSeconds: 600 };
 
 interface Body {
   readonly spec: { readonly expirationSeconds: number };
@@ -27,13 +27,13 @@ function setUp(answer?: (request: KubeRequest, clock: ManualClock) => unknown) {
     return { spec, status: { token: `token-${++serial}`, expirationTimestamp } };
   };
   const kube = createFakeKube((request) => answer?.(request, clock) ?? issue(request));
-  const tokens = createTokens({ clock, log: createSilentLogger(), client: kube.general, chance: () => 0 });
-  return { clock, kube, tokens, get: (one: TokenWish = wish) => tokens.get(one, never) };
+  const tokens = createTokens({ clock, log: createSilentLogger(), client: kube.general, random: () => 0 });
+  return { clock, kube, tokens, get: (one: TokenOptions = asked) => tokens.get(one, never) };
 }
 
 test('tokens: bound to the pod, asked for as the API wants it', async () => {
   const { kube, get, clock } = setUp();
-  const { token, expiresAt, refreshAt } = await get({ ...wish, audiences: ['vault'], serviceAccountUid: 'sa-uid' });
+  const { token, expiresAt, refreshAt } = await get({ ...asked, audiences: ['vault'], serviceAccountUid: 'sa-uid' });
   assert.equal(token, 'token-1');
   assert.deepEqual([expiresAt - clock.now(), refreshAt - clock.now()], [600_000, 480_000]);
   assert.deepEqual(kube.requests, [
@@ -77,11 +77,11 @@ for (const [name, other] of Object.entries({
   audience: { audiences: ['vault'] },
   life: { expirationSeconds: 700 },
   'UID of the account': { serviceAccountUid: 'x' },
-} satisfies Record<string, Partial<TokenWish>>)) {
+} satisfies Record<string, Partial<TokenOptions>>)) {
   test(`tokens: another ${name} is another token`, async () => {
     const { get } = setUp();
     const first = await get();
-    assert.notEqual((await get({ ...wish, ...other })).token, first.token);
+    assert.notEqual((await get({ ...asked, ...other })).token, first.token);
     assert.equal((await get()).token, first.token);
   });
 }
@@ -155,9 +155,9 @@ for (const [name, answer] of Object.entries({
 test('tokens: those of pods that are gone are forgotten', async () => {
   const { kube, tokens, get } = setUp();
   await get();
-  await get({ ...wish, pod: { ...pod, uid: 'u2' } });
+  await get({ ...asked, pod: { ...pod, uid: 'u2' } });
   tokens.keepOnly(new Set(['u2']));
-  await get({ ...wish, pod: { ...pod, uid: 'u2' } });
+  await get({ ...asked, pod: { ...pod, uid: 'u2' } });
   assert.equal(kube.requests.length, 2);
   await get();
   assert.equal(kube.requests.length, 3);
@@ -172,9 +172,9 @@ test('tokens: who leaves does not end it for others; when all have left, it ends
       return new Promise<A>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     },
   };
-  const tokens = createTokens({ clock, log: createSilentLogger(), client, chance: () => 0 });
+  const tokens = createTokens({ clock, log: createSilentLogger(), client, random: () => 0 });
   const [one, two] = [new AbortController(), new AbortController()];
-  const waits = [one, two].map(({ signal }) => tokens.get(wish, signal).catch((error: unknown) => error));
+  const waits = [one, two].map(({ signal }) => tokens.get(asked, signal).catch((error: unknown) => error));
   await settled();
   one.abort('first');
   await settled();
@@ -188,7 +188,7 @@ test('tokens: who leaves does not end it for others; when all have left, it ends
 test('tokens: none is asked for in the name of something else', async () => {
   const { kube, get } = setUp();
   await assert.rejects(
-    get({ ...wish, serviceAccountName: '../../kube-system/serviceaccounts/admin' }),
+    get({ ...asked, serviceAccountName: '../../kube-system/serviceaccounts/admin' }),
     /failed to fetch token: invalid resource name/,
   );
   assert.deepEqual(kube.requests, []);

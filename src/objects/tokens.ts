@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { KubeClient } from '../kube/kube.ts';
-import type { BoundToken, TokenWish } from './objects.ts';
+import type { BoundToken, TokenOptions } from './objects.ts';
 import { tokenRefreshAt } from './rules/token-refresh.ts';
 import { serverWords } from './server-words.ts';
 import { createShared, type Shared } from './shared.ts';
@@ -16,11 +16,11 @@ export interface TokensDeps {
   readonly log: Logger;
   readonly client: KubeClient;
   /** From 0 to below 1. */
-  readonly chance: () => number;
+  readonly random: () => number;
 }
 
 export interface Tokens {
-  get(wish: TokenWish, signal: AbortSignal): Promise<BoundToken>;
+  get(asked: TokenOptions, signal: AbortSignal): Promise<BoundToken>;
   /** Forgets those of all other pods. */
   keepOnly(podUids: ReadonlySet<string>): void;
 }
@@ -33,15 +33,15 @@ interface Kept {
 /** How soon a refresh that failed is tried again, as long as the old token lives. */
 const RETRY_MS = 30_000;
 
-export function createTokens({ clock, log, client, chance }: TokensDeps): Tokens {
+export function createTokens({ clock, log, client, random }: TokensDeps): Tokens {
   const cache = new Map<string, Kept>();
   const requests: Shared<BoundToken> = createShared();
 
-  const request = async (key: string, wish: TokenWish, signal: AbortSignal): Promise<BoundToken> => {
-    const wanted = requestOf(wish);
+  const request = async (key: string, asked: TokenOptions, signal: AbortSignal): Promise<BoundToken> => {
+    const wanted = requestOf(asked);
     const answer = await whileDenied(clock, signal, () => client.request<TokenAnswer>(wanted, signal));
-    const token = readAnswer(answer, wish, chance());
-    cache.set(key, { token, podUid: wish.pod.uid });
+    const token = readAnswer(answer, asked, random());
+    cache.set(key, { token, podUid: asked.pod.uid });
     return token;
   };
 
@@ -57,12 +57,12 @@ export function createTokens({ clock, log, client, chance }: TokensDeps): Tokens
   };
 
   return {
-    get: async (wish, signal) => {
-      const key = keyOf(wish);
+    get: async (asked, signal) => {
+      const key = keyOf(asked);
       const kept = cache.get(key);
       if (kept !== undefined && clock.now() < kept.token.refreshAt) return kept.token;
       try {
-        return await requests.run(key, signal, (own) => request(key, wish, own));
+        return await requests.run(key, signal, (own) => request(key, asked, own));
       } catch (error) {
         signal.throwIfAborted();
         return insteadOf(kept, key, error);
@@ -75,7 +75,13 @@ export function createTokens({ clock, log, client, chance }: TokensDeps): Tokens
 }
 
 /** Fit for a log: nothing of it is secret. */
-function keyOf({ pod, serviceAccountName, audiences, expirationSeconds, serviceAccountUid = '' }: TokenWish): string {
+function keyOf({
+  pod,
+  serviceAccountName,
+  audiences,
+  expirationSeconds,
+  serviceAccountUid = '',
+}: TokenOptions): string {
   return JSON.stringify([
     serviceAccountName,
     pod.namespace,
@@ -92,7 +98,7 @@ interface TokenAnswer {
   readonly status?: { readonly token?: string; readonly expirationTimestamp?: string };
 }
 
-function requestOf({ pod, serviceAccountName, audiences, expirationSeconds, serviceAccountUid }: TokenWish) {
+function requestOf({ pod, serviceAccountName, audiences, expirationSeconds, serviceAccountUid }: TokenOptions) {
   return {
     method: 'POST',
     path: apiPath`/api/v1/namespaces/${pod.namespace}/serviceaccounts/${serviceAccountName}/token`,
@@ -109,13 +115,13 @@ function requestOf({ pod, serviceAccountName, audiences, expirationSeconds, serv
   } as const;
 }
 
-function readAnswer({ spec, status }: TokenAnswer, wish: TokenWish, chance: number): BoundToken {
+function readAnswer({ spec, status }: TokenAnswer, asked: TokenOptions, random: number): BoundToken {
   const expiresAt = parseTimestamp(status?.expirationTimestamp ?? '');
   const token = status?.token ?? '';
   if (expiresAt === undefined || token === '') {
-    const whose = `${wish.pod.namespace}/${wish.serviceAccountName}`;
+    const whose = `${asked.pod.namespace}/${asked.serviceAccountName}`;
     throw new CodedError('internal', `the answer for a token of ${whose} has no token or no time of expiry`);
   }
-  const lifeSeconds = spec?.expirationSeconds ?? wish.expirationSeconds;
-  return { token, expiresAt, refreshAt: tokenRefreshAt({ expiresAt, lifeSeconds, chance }) };
+  const lifeSeconds = spec?.expirationSeconds ?? asked.expirationSeconds;
+  return { token, expiresAt, refreshAt: tokenRefreshAt({ expiresAt, lifeSeconds, random }) };
 }

@@ -65,13 +65,13 @@ for (const [offered, expected] of [
   [['v1beta1', 'v1alpha1'], 'v1beta1'],
   [['v1alpha1'], 'v1alpha1'],
 ] as const) {
-  test(`trust bundles: of ${offered.join(' and ')}, ${expected} is watched, from the first wish on`, async () => {
+  test(`trust bundles: of ${offered.join(' and ')}, ${expected} is watched, from the first request on`, async () => {
     const { kube, bundles } = setUp(offered.map((version) => `${GROUP}/${version}`));
     assert.deepEqual(kube.requests, []);
-    const wishes = [bundles.get({ name: 'plain' }, never), bundles.get({ name: 'one' }, never)];
+    const requests = [bundles.get({ name: 'plain' }, never), bundles.get({ name: 'one' }, never)];
     await settled();
     kube.running(`${GROUP}/${expected}/clustertrustbundles`).listener.replaced(list);
-    assert.ok((await Promise.all(wishes)).every(({ ok }) => ok));
+    assert.ok((await Promise.all(requests)).every(({ ok }) => ok));
     assert.equal(kube.watches.length, 1);
   });
 }
@@ -132,21 +132,21 @@ const CASES: Readonly<
   'without a selector': [{ signerName: 'example.com/a', labelSelector: undefined }, /matched zero ClusterTrustBundles/],
 };
 
-for (const [name, [wish, expected]] of Object.entries(CASES)) {
+for (const [name, [request, expected]] of Object.entries(CASES)) {
   test(`trust bundles: ${name}`, async () => {
     const { bundles } = await listed();
-    const found = await bundles.get(wish, never);
+    const found = await bundles.get(request, never);
     if (expected instanceof RegExp) assert.match(found.ok ? '' : found.problem, expected);
     else assert.deepEqual(found.ok && pemBlocks(found.value).toSorted(), expected.toSorted());
   });
 }
 
 test('trust bundles: the order is the same every time, and another in another process', async () => {
-  const wish = { signerName: 'example.com/a', labelSelector: {} };
+  const request = { signerName: 'example.com/a', labelSelector: {} };
   const orders = new Set<string>();
   for (const salt of ['a', 'b', 'c', 'd', 'e', 'f']) {
     const { bundles } = await listed(salt);
-    const [first, second] = [await bundles.get(wish, never), await bundles.get(wish, never)];
+    const [first, second] = [await bundles.get(request, never), await bundles.get(request, never)];
     assert.deepEqual(first, second);
     orders.add(first.ok ? first.value : '');
   }

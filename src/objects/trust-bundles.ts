@@ -1,4 +1,4 @@
-/** Trust anchors of cluster trust bundles. The list is watched from the first wish on, in the version that the server offers. */
+/** Trust anchors of cluster trust bundles. The list is watched from the first request on, in the version that the server offers. */
 
 import { createHash } from 'node:crypto';
 import { apiPath } from '../api/api-path.ts';
@@ -10,7 +10,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { Kube } from '../kube/kube.ts';
 import { createListed, type Listed } from './listed.ts';
-import type { TrustBundleWish } from './objects.ts';
+import type { TrustBundleRequest } from './objects.ts';
 import { matchesLabels } from './rules/label-selector.ts';
 import { certificatePem, pemBlocks } from './rules/pem.ts';
 import { createShared } from './shared.ts';
@@ -22,12 +22,12 @@ export interface TrustBundlesDeps {
   readonly kube: Pick<Kube, 'watch' | 'general'>;
   /** A bundle came, changed or went. */
   readonly tell: (name: string) => void;
-  /** Sets the order of the anchors, so that nobody comes to rely on one. */
+  /** Sets the order of the anchors, so that no one comes to rely on one. */
   readonly salt: string;
 }
 
 export interface TrustBundles {
-  get(wish: TrustBundleWish, signal: AbortSignal): Promise<Parsed<string>>;
+  get(asked: TrustBundleRequest, signal: AbortSignal): Promise<Parsed<string>>;
   start(signal: AbortSignal): void;
   stop(): Promise<void>;
 }
@@ -57,14 +57,14 @@ export function createTrustBundles(deps: TrustBundlesDeps): TrustBundles {
   };
 
   return {
-    get: async (wish, signal) => {
+    get: async (asked, signal) => {
       const opened = list ?? (await opening.run('', signal, open));
       if (opened === undefined) throw new CodedError('unsupported', UNSUPPORTED);
       const bundles = await opened.first(FIRST_LIST_MS, signal);
       if (bundles === undefined) {
         throw new CodedError('unavailable', 'ClusterTrustBundle informer has not yet synced');
       }
-      const chosen = choose([...bundles.values()], wish);
+      const chosen = choose([...bundles.values()], asked);
       return chosen.ok ? parsed(anchorsOf(chosen.value, deps.salt)) : chosen;
     },
     start: (signal) => {
@@ -95,15 +95,18 @@ async function offeredVersion({ kube, log }: TrustBundlesDeps, signal: AbortSign
   return undefined;
 }
 
-function choose(bundles: readonly ClusterTrustBundle[], wish: TrustBundleWish): Parsed<readonly ClusterTrustBundle[]> {
-  if ('name' in wish) {
-    const named = bundles.filter(({ metadata }) => metadata.name === wish.name);
-    const problem = `clustertrustbundle.certificates.k8s.io ${JSON.stringify(wish.name)} not found`;
+function choose(
+  bundles: readonly ClusterTrustBundle[],
+  asked: TrustBundleRequest,
+): Parsed<readonly ClusterTrustBundle[]> {
+  if ('name' in asked) {
+    const named = bundles.filter(({ metadata }) => metadata.name === asked.name);
+    const problem = `clustertrustbundle.certificates.k8s.io ${JSON.stringify(asked.name)} not found`;
     return named.length > 0 ? parsed(named) : unparsable(`while getting ClusterTrustBundle: ${problem}`);
   }
   const chosen = bundles.filter(
     ({ metadata, spec }) =>
-      (spec.signerName ?? '') === wish.signerName && matchesLabels(wish.labelSelector, metadata.labels),
+      (spec.signerName ?? '') === asked.signerName && matchesLabels(asked.labelSelector, metadata.labels),
   );
   if (chosen.length > 0) return parsed(chosen);
   return unparsable('combination of signerName and labelSelector matched zero ClusterTrustBundles');

@@ -78,7 +78,7 @@ test('watched objects: the first answer is waited for, then they come from memor
   assert.deepEqual(told, ['ns/a', 'ns/a', 'ns/a']);
 });
 
-test('watched objects: a list without news tells nobody', () => {
+test('watched objects: a list without news tells no one', () => {
   const { objects, watch, told } = setUp();
   objects.refer(referred({ a: false }));
   watch().replaced([object('1')]);
@@ -113,7 +113,7 @@ test('watched objects: who stops waiting hears why, and holds nothing', async ()
   assert.equal(clock.sleepers(), sleepers);
 });
 
-test('watched objects: one that nobody refers to is not asked for', async () => {
+test('watched objects: one that no one refers to is not asked for', async () => {
   const { kube, objects } = setUp();
   await assert.rejects(objects.get('ns', 'a', never), { message: 'object "ns"/"a" not registered' });
   assert.equal(kube.watches.length, 0);

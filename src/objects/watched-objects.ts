@@ -1,6 +1,6 @@
 /**
  * Strategy `Watch`: one watch for each object that pods here refer to. It ends with the last pod, when the object turns out to be
- * immutable, and, where no volume shows the object, when nobody has asked for it for long.
+ * immutable, and, where no volume shows the object, when no one has asked for it for long.
  */
 import { type ApiPath, fieldEquals } from '../api/api-path.ts';
 import type { Clock } from '../base/clock.ts';
@@ -31,7 +31,7 @@ export interface WatchedObjectsDeps {
 
 export interface WatchedObjectsConfig {
   readonly kind: ObjectKind;
-  /** A watch that no volume needs ends when nobody has asked for so long. */
+  /** A watch that no volume needs ends when no one has asked for so long. */
   readonly idleMs: number;
 }
 

@@ -58,7 +58,7 @@ test('an init container that runs is stopped like the others', () => {
   ]);
 });
 
-test('the grace counts from the beginning, and when it is over nobody waits', () => {
+test('the grace counts from the beginning, and when it is over no one waits', () => {
   const observation = observe([makeContainer('a'), makeContainer('s1')]);
   assert.deepEqual(terminate(service, observation, 30, 10_000).actions.slice(0, 2), [
     'stop a-id (Stopping container a; Unknown; 20 s)',

@@ -39,7 +39,7 @@ export function computeTermination(state: TerminationState, terms: TerminationTe
       message: `Stopping container ${name}`,
       reason: 'Unknown',
       graceSeconds: left,
-      // When the time is over nobody is waited for.
+      // When the time is over no one is waited for.
       ...(after.length === 0 || left === 0 ? {} : { after }),
     }),
   );

@@ -9,7 +9,7 @@ import { containerGrace } from './grace.ts';
 import { fieldPathOf, roleOf } from './roles.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export interface StopWish {
+export interface StopRequest {
   readonly message: string;
   readonly reason: StopReason;
   /** Instead of the grace that follows from the reason. */
@@ -36,7 +36,7 @@ export class Draft {
     this.#crashes = new Map(snapshot.crashes);
   }
 
-  stop(container: ObservedContainer, { message, reason, graceSeconds, after }: StopWish): void {
+  stop(container: ObservedContainer, { message, reason, graceSeconds, after }: StopRequest): void {
     const { pod } = this.snapshot;
     const { role, spec } = roleOf(pod, container.name);
     this.#stops.push({

@@ -23,6 +23,6 @@ export function initialGrace(pod: Pod): number {
 }
 
 /** A grace that was promised can be shortened, never prolonged. */
-export function shrinkGrace(current: number | undefined, wish: number | undefined): number {
-  return Math.max(1, Math.min(current ?? Number.POSITIVE_INFINITY, wish ?? current ?? 1));
+export function shrinkGrace(current: number | undefined, request: number | undefined): number {
+  return Math.max(1, Math.min(current ?? Number.POSITIVE_INFINITY, request ?? current ?? 1));
 }

@@ -1,7 +1,7 @@
 /** What ends a running container although its process goes on. */
 import type { Container } from '../api/container.ts';
 import type { ObservedContainer } from '../model/observation.ts';
-import type { Draft, StopWish } from './draft.ts';
+import type { Draft, StopRequest } from './draft.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The container was made from another description. One without a hash was made by somebody else: it is left alone. */
@@ -14,7 +14,7 @@ export function hasFailedHook({ memory }: Snapshot, container: ObservedContainer
   return memory.get(container.name)?.failedHooks.has(container.id) ?? false;
 }
 
-export function stopAndStart(draft: Draft, container: Container, seen: ObservedContainer, wish: StopWish): void {
-  draft.stop(seen, wish);
-  draft.start(container, wish.message);
+export function stopAndStart(draft: Draft, container: Container, seen: ObservedContainer, request: StopRequest): void {
+  draft.stop(seen, request);
+  draft.start(container, request.message);
 }

@@ -7,7 +7,7 @@
  */
 import type { Container } from '../api/container.ts';
 import { type ObservedContainer, type ObservedSandbox, presentContainer } from '../model/observation.ts';
-import type { Draft, StopWish } from './draft.ts';
+import type { Draft, StopRequest } from './draft.ts';
 import { hasChanged, hasFailedHook, stopAndStart } from './health.ts';
 import { restartsAfterExit, restartsAfterFailure } from './restart-policy.ts';
 import { roleOf } from './roles.ts';
@@ -85,7 +85,7 @@ function keepSidecar(draft: Draft, container: Container, seen: ObservedContainer
   }
 }
 
-function ailmentOf(draft: Draft, container: Container, seen: ObservedContainer): StopWish | undefined {
+function ailmentOf(draft: Draft, container: Container, seen: ObservedContainer): StopRequest | undefined {
   const { name } = container;
   const { probes } = draft.snapshot;
   if (seen.state === 'unknown') return { message: UNKNOWN_STATE, reason: 'Unknown' };

@@ -120,7 +120,7 @@ const cases: readonly Case[] = [
     actions: [],
   },
   {
-    name: 'what happens to others is not held up by an end that nobody goes by',
+    name: 'what happens to others is not held up by an end that no one goes by',
     spec: { containers: [c, { name: 'd', image: 'i' }] },
     containers: [makeContainer('c'), makeContainer('d', { id: containerId('d2') }), makeContainer('d')],
     announced: { 'c-id': end(137) },

@@ -1,7 +1,7 @@
 /** The containers the pod is about: started, kept, restarted or given up, each by its own state. */
 import type { Container } from '../api/container.ts';
 import { type ObservedContainer, presentContainer } from '../model/observation.ts';
-import type { Draft, StopWish } from './draft.ts';
+import type { Draft, StopRequest } from './draft.ts';
 import { hasChanged, hasFailedHook, stopAndStart } from './health.ts';
 import { restartsAfterExit, restartsAfterFailure } from './restart-policy.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -48,7 +48,7 @@ function planRunning(draft: Draft, container: Container, seen: ObservedContainer
   else draft.stop(seen, { message, reason });
 }
 
-interface Ailment extends StopWish {
+interface Ailment extends StopRequest {
   readonly restarts: boolean;
 }
 

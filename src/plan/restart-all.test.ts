@@ -41,7 +41,7 @@ check([
     actions: [],
   },
   {
-    name: 'restart all: one of an older sandbox has had its wish',
+    name: 'restart all: one of an older sandbox has had its request',
     spec: restartAll,
     sandboxes: [makeSandbox({ id: other, attempt: 1 }), stopped],
     containers: [exited('c', 42)],

@@ -1,6 +1,6 @@
 /**
  * A container ended with an exit code whose rule restarts the whole pod: every container goes and the pod begins anew in
- * its sandbox. Those that asked for it are removed last, so that the wish is not forgotten when the kubelet dies half way.
+ * its sandbox. Those that asked for it are removed last, so that the request is not forgotten when the kubelet dies half way.
  */
 import type { Container } from '../api/container.ts';
 import type { ObservedContainer, ObservedSandbox } from '../model/observation.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BACK_OFF } from '../../tests/plan/builders.ts';
 import { describe } from '../../tests/plan/describe.ts';
-import { Chance, randomFate, randomPod } from '../../tests/plan/random-pod.ts';
+import { Random, randomFate, randomPod } from '../../tests/plan/random-pod.ts';
 import { type Fate, SimulatedRuntime } from '../../tests/plan/simulated-runtime.ts';
 import { SimulatedWorker } from '../../tests/plan/simulated-worker.ts';
 import type { Action, Plan } from '../model/plan.ts';
@@ -69,8 +69,8 @@ function checkInitOrder({ pod, observation }: Snapshot, { name, role }: Start, h
 }
 
 /** Something that happens to a node. What it forgets or breaks must not cost a container that is well. */
-function disturb(chance: Chance, runtime: SimulatedRuntime, worker: SimulatedWorker): void {
-  switch (chance.number(5)) {
+function disturb(random: Random, runtime: SimulatedRuntime, worker: SimulatedWorker): void {
+  switch (random.number(5)) {
     case 0:
       runtime.crashSandbox();
       return;
@@ -80,35 +80,35 @@ function disturb(chance: Chance, runtime: SimulatedRuntime, worker: SimulatedWor
     case 2: {
       // The garbage collector, or an operator, removes what has ended.
       const ended = runtime.containers.filter(({ state }) => state === 'exited');
-      runtime.containers = runtime.containers.filter((one) => !ended.includes(one) || chance.in(2));
+      runtime.containers = runtime.containers.filter((one) => !ended.includes(one) || random.in(2));
       return;
     }
     case 3:
-      for (const container of runtime.running()) if (chance.in(3)) container.state = 'unknown';
+      for (const container of runtime.running()) if (random.in(3)) container.state = 'unknown';
       return;
     default:
-      for (const { name } of runtime.running()) if (chance.in(4)) runtime.hashes.set(name, `h${chance.number(3)}`);
+      for (const { name } of runtime.running()) if (random.in(4)) runtime.hashes.set(name, `h${random.number(3)}`);
   }
 }
 
 function liveOnce(podSeed: number): void {
-  const chance = new Chance(podSeed);
-  const pod = randomPod(chance);
+  const random = new Random(podSeed);
+  const pod = randomPod(random);
   const fates = new Map<string, Fate>();
   const runtime = new SimulatedRuntime(pod, (name, attempt) => {
     const key = `${name}#${attempt}`;
-    const fate = fates.get(key) ?? randomFate(chance, name);
+    const fate = fates.get(key) ?? randomFate(random, name);
     fates.set(key, fate);
     return fate;
   });
   // Shorter or longer than it takes to start the next one.
-  runtime.lateMs = chance.pick([0, 30, 3000]);
+  runtime.lateMs = random.pick([0, 30, 3000]);
   const worker = new SimulatedWorker(pod, runtime);
   worker.onPlan = (snapshot, decision) => checkPlan(snapshot, decision, runtime.history);
-  for (let stage = chance.number(4); stage >= 0; stage -= 1) {
-    const outcome = worker.runUntil(runtime.now + 1 + chance.number(HOUR / 4));
+  for (let stage = random.number(4); stage >= 0; stage -= 1) {
+    const outcome = worker.runUntil(runtime.now + 1 + random.number(HOUR / 4));
     if (outcome === 'finished' || outcome === 'deadline') break;
-    if (stage > 0) disturb(chance, runtime, worker);
+    if (stage > 0) disturb(random, runtime, worker);
   }
   worker.terminate(30);
 }
@@ -125,18 +125,18 @@ test(`${PODS} random pods (SEED=${seed})`, () => {
 });
 
 test('a kubelet that died at any moment of a life changes nothing about a well pod', () => {
-  const chance = new Chance(seed);
+  const random = new Random(seed);
   for (let at = 0; at < 200; at += 1) {
-    const pod = randomPod(chance);
+    const pod = randomPod(random);
     const runtime = new SimulatedRuntime(pod, (name) =>
       name.startsWith('i') && roleOf(pod, name).role === 'init'
-        ? { exitCode: 0, endsAfterMs: 500 + chance.number(3000) }
+        ? { exitCode: 0, endsAfterMs: 500 + random.number(3000) }
         : { exitCode: 0, upAfterMs: 300 },
     );
     const worker = new SimulatedWorker({ ...pod, spec: { ...pod.spec, activeDeadlineSeconds: 1e9 } }, runtime);
-    const steps = 1 + chance.number(8);
+    const steps = 1 + random.number(8);
     for (let step = 0; step < steps; step += 1) {
-      worker.runUntil(runtime.now + 1 + chance.number(2000));
+      worker.runUntil(runtime.now + 1 + random.number(2000));
       worker.forget();
     }
     worker.runUntil(runtime.now + 60_000);
@@ -159,7 +159,7 @@ test('a kubelet that died at any moment of a life changes nothing about a well p
 
 test('a container that always crashes is started ever more seldom', () => {
   const pod = {
-    ...randomPod(new Chance(1)),
+    ...randomPod(new Random(1)),
     spec: { restartPolicy: 'Always' as const, containers: [{ name: 'c', image: 'i' }] },
   };
   const runtime = new SimulatedRuntime(pod, () => ({ exitCode: 1, endsAfterMs: 1000 }));

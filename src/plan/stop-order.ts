@@ -17,7 +17,7 @@ export function mayRun({ state }: ObservedContainer): boolean {
   return state === 'running' || state === 'unknown';
 }
 
-/** Nobody stands before a container it waits for. */
+/** No one stands before a container it waits for. */
 export function orderStops(pod: Pod | undefined, containers: readonly ObservedContainer[]): readonly OrderedStop[] {
   const running = containers.filter(mayRun).map((container) => ({ container, role: roleOf(pod, container.name).role }));
   const places = new Map((pod?.spec.initContainers ?? []).map(({ name }, index) => [name, index]));

@@ -23,22 +23,22 @@ export interface EndingStore extends Endings {
 const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const ENDING = '.json';
 
-export function createEndingStore(folder: string, log: Logger): EndingStore {
+export function createEndingStore(directory: string, log: Logger): EndingStore {
   const known = new Map<PodUid, { readonly end: PodEnding | undefined }>();
   const pathOf = (uid: PodUid): string => {
     if (!SAFE_UID.test(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a file`);
-    return join(folder, `${uid}${ENDING}`);
+    return join(directory, `${uid}${ENDING}`);
   };
   const loadOne = async (name: string): Promise<void> => {
-    const path = join(folder, name);
+    const path = join(directory, name);
     const record = decodeEnding(await readFile(path, 'utf8'));
     if (record.ok) known.set(podUid(name.slice(0, -ENDING.length)), { end: record.value });
     else log.error('Record of an ended pod is unreadable', { path, problem: record.problem });
   };
   return {
     load: async () => {
-      await mkdir(folder, { recursive: true, mode: 0o750 });
-      const names = (await readdir(folder)).filter((name) => name.endsWith(ENDING));
+      await mkdir(directory, { recursive: true, mode: 0o750 });
+      const names = (await readdir(directory)).filter((name) => name.endsWith(ENDING));
       for (const name of names) await loadOne(name);
     },
     of: (uid) => known.get(uid),

@@ -44,7 +44,7 @@ async function world() {
     },
     node: () => ({ name: 'node', uid: 'node-uid' }),
     onMade: () => undefined,
-    chance: () => 0.999,
+    random: () => 0.999,
   });
   await mirrors.start(life.signal);
   const deleted = async () => {

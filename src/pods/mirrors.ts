@@ -20,7 +20,7 @@ import type { Pods } from './pods.ts';
 import { type MirrorOwner, mirrorOf } from './rules/mirror-pod.ts';
 import { fullName, type MirrorAction, planMirrors } from './rules/plan-mirrors.ts';
 
-/** By hand nobody deletes a mirror pod more often. */
+/** By hand no one deletes a mirror pod more often. */
 const MADE_AT_ONCE = 2;
 
 export interface Mirrors extends Part {
@@ -48,7 +48,7 @@ export interface MirrorsDeps {
   readonly node: () => MirrorOwner | undefined;
   /** A mirror was made, of which the watch will tell only later. */
   readonly onMade: (mirror: Pod) => void;
-  readonly chance: () => number;
+  readonly random: () => number;
 }
 
 const FIRST_RETRY_MS = 200;
@@ -56,7 +56,7 @@ const LONGEST_RETRY_MS = 5000;
 const WITHIN_MS = 15_000;
 
 export function createMirrors(deps: MirrorsDeps): Mirrors {
-  const { clock, log, client, pods, chance } = deps;
+  const { clock, log, client, pods, random } = deps;
   const bit = createWakeBit();
   const alarm = createAlarm(clock, bit.wake);
   /** By the UID of the static pod, which changes with its manifest. */
@@ -99,8 +99,8 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
   const create = async (pod: Pod, node: MirrorOwner, signal: AbortSignal): Promise<void> => {
     const path = apiPath`/api/v1/namespaces/${pod.metadata.namespace}/pods`;
     log.v(2)?.info('Creating a mirror pod for static pod', { pod: fullName(pod) });
-    const wish = { method: 'POST', path, body: mirrorOf(pod, node), timeoutMs: WITHIN_MS } as const;
-    const mirror = await client.request<Pod>(wish, signal);
+    const asked = { method: 'POST', path, body: mirrorOf(pod, node), timeoutMs: WITHIN_MS } as const;
+    const mirror = await client.request<Pod>(asked, signal);
     noteMade(pod);
     known = [...(known ?? []).filter((one) => one.metadata.uid !== mirror.metadata.uid), mirror];
     deps.onMade(mirror);
@@ -145,7 +145,7 @@ export function createMirrors(deps: MirrorsDeps): Mirrors {
   const rest = async (signal: AbortSignal): Promise<void> => {
     if (failures === 0) return await bit.wait(signal);
     // Others may wake it sooner; what failed would only fail again.
-    const wait = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS) * (0.75 + chance() / 4);
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS) * (0.75 + random() / 4);
     using paused = linkSignal(signal);
     pause = paused;
     await clock.sleep(wait, paused.signal).catch(() => signal.throwIfAborted());

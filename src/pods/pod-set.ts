@@ -29,7 +29,7 @@ export interface PodSet {
   worker(uid: PodUid): Worker | undefined;
   views(): readonly PodView[];
   view(uid: PodUid): PodView | undefined;
-  /** The name is for the log: what the listener throws is reported and reaches nobody else. */
+  /** The name is for the log: what the listener throws is reported and reaches no one else. */
   subscribe(name: string, listener: (news: PodNews) => void): () => void;
   /** For each worker: how long its pass under way has lasted, ms. */
   busy(): readonly number[];
@@ -187,7 +187,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
     onRoom();
   };
 
-  /** Pods that nobody wants and that are still on the node, from before this kubelet started. */
+  /** Pods that no one wants and that are still on the node, from before this kubelet started. */
   const endOrphans = async (
     desired: ReadonlyMap<PodUid, Pod>,
     isUnwanted: (pod: NamedPod) => boolean,

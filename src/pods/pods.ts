@@ -21,7 +21,7 @@ export interface Pods extends Part {
   setDesired(pods: readonly Pod[], everySourceHeard: boolean): void;
   /** What was set last; undefined before the first time. */
   desired(): Desired | undefined;
-  end(uid: PodUid, wish: EndWish): void;
+  end(uid: PodUid, request: EndRequest): void;
   /** Something of this pod may have changed. */
   wake(uid: PodUid): void;
   /** The end of a container of this pod was announced by an event that comes before the runtime's status. */
@@ -30,17 +30,17 @@ export interface Pods extends Part {
   objectChanged(object: ChangedObject): void;
   /** What is decided about the desired pods outside of here has changed: they are reconciled again. */
   reconsider(): void;
-  /** The node was looked through: there may be pods that nobody wants. */
+  /** The node was looked through: there may be pods that no one wants. */
   found(pods: readonly FoundPod[]): void;
   views(): readonly PodView[];
   view(uid: PodUid): PodView | undefined;
-  /** The name is for the log. What a listener throws stops nobody else. Answers how to stop listening. */
+  /** The name is for the log. What a listener throws stops no one else. Answers how to stop listening. */
   subscribe(name: string, listener: (news: PodNews) => void): () => void;
   /** Why pods are not looked after as they should be; undefined when all is well. */
   problem(): string | undefined;
 }
 
-export interface EndWish {
+export interface EndRequest {
   readonly end: PodEnding;
   /** Undefined: the pod's own. */
   readonly graceSeconds: number | undefined;
@@ -70,7 +70,7 @@ export interface PodsConfig {
   /** How many sandboxes or containers are started at once. */
   readonly startsAtOnce: number;
   /** Where is kept how pods ended. */
-  readonly endingsFolder: string;
+  readonly endingsDirectory: string;
   /** Where is kept which resources pods were given. */
   readonly allocationsFile: string;
   /** The gate InPlacePodLevelResourcesVerticalScaling. */
@@ -89,7 +89,7 @@ const STUCK_MS = 180_000;
 export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
   const { clock, log, supervisor } = deps;
   const bit = createWakeBit();
-  const endings = createEndingStore(config.endingsFolder, log);
+  const endings = createEndingStore(config.endingsDirectory, log);
   const allocations = createAllocations(config.allocationsFile, deps, { podLevel: config.podLevelResize });
   const { take: takeTurn } = createTurns(config.startsAtOnce);
   const set = createPodSet(deps, { endings, allocations, takeTurn, onRoom: bit.wake });
@@ -131,7 +131,7 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
       bit.wake();
     },
     desired: () => desired,
-    end: (uid, wish) => set.worker(uid)?.send({ kind: 'end', ...wish }),
+    end: (uid, request) => set.worker(uid)?.send({ kind: 'end', ...request }),
     wake: (uid) => set.worker(uid)?.wake(),
     foretell: (uid) => set.worker(uid)?.foretell(),
     objectChanged: (object) => {

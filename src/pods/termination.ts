@@ -1,4 +1,4 @@
-/** The passes over a pod that must end: first everything is stopped, then, once nobody wants it any more, taken away. */
+/** The passes over a pod that must end: first everything is stopped, then, once no one wants it any more, taken away. */
 import type { Act } from '../act/act.ts';
 import { podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';

@@ -50,7 +50,7 @@ export interface DecisionInputs {
   hashes(pod: Pod): ReadonlyMap<string, string>;
   /** Least restart counts that follow from the log files of containers which the runtime has forgotten. */
   restartCounts(pod: Pod): Promise<ReadonlyMap<string, number>>;
-  /** Dead containers and sandboxes of a living pod that nobody needs any more, and when to look again. */
+  /** Dead containers and sandboxes of a living pod that no one needs any more, and when to look again. */
   garbage(
     observation: Observation,
     now: number,

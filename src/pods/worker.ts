@@ -128,7 +128,7 @@ export function createWorker(
     deps.publish(view);
   };
 
-  // What nobody has seen on the node isn't there: a pod's first steps need no answer of the runtime. Were it wrong, the runtime
+  // What no one has seen on the node isn't there: a pod's first steps need no answer of the runtime. Were it wrong, the runtime
   // would refuse a second sandbox of the same name, and the next pass looks.
   let unseen = isNew;
 
@@ -240,7 +240,7 @@ export function createWorker(
     alarm.ringAt(clock.now() + wait);
   };
 
-  /** Nobody expected it: an error in handling just this pod. */
+  /** No one expected it: an error in handling just this pod. */
   const reportBug = (error: unknown, values: LogValues): void => {
     const stack = error instanceof Error ? error.stack : undefined;
     log.error('Error syncing pod, skipping', { ...values, stack });

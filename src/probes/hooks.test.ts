@@ -55,7 +55,7 @@ test('an HTTP hook has been heard, whatever the answer', async (t) => {
   assert.deepEqual(seen, [['/bye', 'kube-lifecycle/1.36', 'b', undefined]]);
 });
 
-test('an HTTP hook that nobody hears says why', async (t) => {
+test('an HTTP hook that no one hears says why', async (t) => {
   const { run } = hooks();
   const port = await closedPort(t);
   assert.equal(

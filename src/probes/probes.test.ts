@@ -66,7 +66,7 @@ function kubelet(t: TestContext, root: string) {
   return { probes, events, woken, clock, sleep, end };
 }
 
-function podFolder(t: TestContext): string {
+function podDirectory(t: TestContext): string {
   const root = mkdtempSync(join(tmpdir(), 'probes-'));
   mkdirSync(join(root, 'u'));
   t.after(() => rmSync(root, { recursive: true }));
@@ -100,7 +100,7 @@ async function serveBeside(t: TestContext): Promise<{ readonly port: number; ask
 
 test('a stall of 3 s fails no probe', async (t) => {
   const { port, asked } = await serveBeside(t);
-  const { probes, events, clock, sleep } = kubelet(t, podFolder(t));
+  const { probes, events, clock, sleep } = kubelet(t, podDirectory(t));
   const probe = { httpGet: { port }, periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 1 };
   probes.follow(newsOf({ name: 'c', readinessProbe: probe, livenessProbe: probe }, clock.now()));
   await until('the container is ready', () => probes.results().readiness.get(id) === 'success');
@@ -115,7 +115,7 @@ test('a stall of 3 s fails no probe', async (t) => {
 });
 
 test('verdicts outlive the process that found them', async (t) => {
-  const root = podFolder(t);
+  const root = podDirectory(t);
   let status = 200;
   const port = await serve(
     t,

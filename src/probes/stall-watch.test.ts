@@ -52,5 +52,5 @@ test('it watches only while somebody is at work', async () => {
   assert.equal(clock.sleepers(), 0);
   await clock.advance(5000);
   using three = stalls.begin();
-  assert.equal(three.stalled(), false, 'the time when nobody watched is no stall');
+  assert.equal(three.stalled(), false, 'the time when no one watched is no stall');
 });

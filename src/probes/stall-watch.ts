@@ -19,7 +19,7 @@ const BEAT_MS = 50;
 /** Shorter ones are everyday life and shorter than any timeout by far. */
 export const STALL_MS = 200;
 
-const OVER = 'nobody watches';
+const OVER = 'no one watches';
 
 export function createStallWatch(clock: Clock): StallWatch {
   let watchers = 0;
@@ -36,7 +36,7 @@ export function createStallWatch(clock: Clock): StallWatch {
         noteLateness();
         beat();
       },
-      () => undefined, // nobody watches any more
+      () => undefined, // no one watches any more
     );
   };
   const noteLateness = (): void => {

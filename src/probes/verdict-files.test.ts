@@ -7,7 +7,7 @@ import { containerId } from '../api/ids.ts';
 import { createSilentLogger, type Logger } from '../base/logger.ts';
 import { createVerdictFiles, parseVerdicts } from './verdict-files.ts';
 
-function folder(t: TestContext): string {
+function directory(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'verdicts-'));
   t.after(() => rmSync(path, { recursive: true }));
   return path;
@@ -19,7 +19,7 @@ const verdicts = new Map([
 ]);
 
 test('what is written is read again, and nothing else is left', async (t) => {
-  const root = folder(t);
+  const root = directory(t);
   mkdirSync(join(root, 'u'));
   const files = createVerdictFiles((uid) => join(root, uid), createSilentLogger());
   assert.deepEqual(files.read('u'), new Map());
@@ -28,8 +28,8 @@ test('what is written is read again, and nothing else is left', async (t) => {
   assert.deepEqual(readdirSync(join(root, 'u')), ['probes.json']);
 });
 
-test('a pod whose folder is gone is no reason to complain; a file that can not be used is', async (t) => {
-  const root = folder(t);
+test('a pod whose directory is gone is no reason to complain; a file that can not be used is', async (t) => {
+  const root = directory(t);
   const warnings: string[] = [];
   const log: Logger = { ...createSilentLogger(), warn: (message) => warnings.push(message) };
   const files = createVerdictFiles((uid) => join(root, uid), log);

@@ -1,6 +1,6 @@
 /**
  * Keeps verdicts over a restart of the kubelet: readiness, and that a container has passed its startup probe. One small file for each
- * pod, in the pod's own folder, so that it goes with it. Ids of containers are never used twice: what is found is still true.
+ * pod, in the pod's own directory, so that it goes with it. Ids of containers are never used twice: what is found is still true.
  */
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
@@ -45,7 +45,7 @@ export function createVerdictFiles(podDirectory: (uid: string) => string, log: L
         await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600 });
         await rename(`${path}.new`, path);
       } catch (error) {
-        // The folder goes when the pod goes.
+        // The directory goes when the pod goes.
         if (isMissing(error)) return;
         log.warn('Cannot keep what is known of the probes of a pod', { podUID: uid, err: describeError(error) });
       }

@@ -27,10 +27,10 @@ import { type PodLimitSettings, podCgroupLimits } from './rules/cgroup-limits.ts
 import {
   type CgroupDriver,
   cgroupPath,
-  containerFolder,
+  containerDirectory,
   groupCgroups,
   podCgroup,
-  podUidOfFolder,
+  podUidOfDirectory,
   qosCgroup,
   uidFault,
 } from './rules/cgroup-name.ts';
@@ -159,14 +159,14 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
       for (const qosClass of CLASSES) await removeOne(cgroupPath(podCgroup(node.name, qosClass, uid), node.driver()));
     },
     podCgroupParent: (pod) => (config.cgroupsPerQos ? pathOf(pod) : ''),
-    containerCgroup: (pod, id) => `${pathOf(pod)}/${containerFolder(id, node.driver())}`,
+    containerCgroup: (pod, id) => `${pathOf(pod)}/${containerDirectory(id, node.driver())}`,
     groupCgroups: () => (config.cgroupsPerQos ? groupCgroups(node.name, node.driver()) : undefined),
     listPodCgroups: async () => {
       const driver = node.driver();
-      const folders = await Promise.all(
+      const directories = await Promise.all(
         CLASSES.map((qosClass) => cgroups.children(cgroupPath(qosCgroup(node.name, qosClass), driver))),
       );
-      const uids = folders.flat().map((folder) => podUidOfFolder(folder, driver));
+      const uids = directories.flat().map((directory) => podUidOfDirectory(directory, driver));
       return [...new Set(uids)].filter((uid) => uid !== undefined).map(podUid);
     },
     observe: (news) => {

@@ -34,7 +34,7 @@ const cases: readonly [string, Envelope, ContainerdEvent | undefined][] = [
     { ...plain, kind: 'exited', execId: 'exec-1', exitStatus: 0 },
   ],
   ['a start', envelope(TaskStart, { containerId: 'c', pid: 7 }), undefined],
-  ['what nobody asked for', envelope(TaskExecAdded, { containerId: 'c', execId: 'e' }), undefined],
+  ['what no one asked for', envelope(TaskExecAdded, { containerId: 'c', execId: 'e' }), undefined],
   ['an event of sandboxes', envelope(SandboxExit, { sandboxId: 'c' }), undefined],
   ['an envelope with nothing in it', decode(Envelope, new Uint8Array(0)), undefined],
 ];

@@ -79,7 +79,7 @@ const READERS: ReadonlyMap<string, EventReader> = new Map([
 
 const TOPICS = [...READERS.values()].map(({ topic }) => topic);
 
-/** Undefined for events that nobody here asked for. */
+/** Undefined for events that no one here asked for. */
 export function readEnvelope({ event, timestamp }: Envelope): ContainerdEvent | undefined {
   const reader = READERS.get(typeName(event));
   if (event === undefined || reader === undefined) return undefined;

@@ -22,7 +22,7 @@ import {
   makeEnvironment,
   type ObjectData,
 } from './spec/environment.ts';
-import { subPathsOf, type WishedSubPath } from './spec/mounts.ts';
+import { type RequestedSubPath, subPathsOf } from './spec/mounts.ts';
 import { hostUserNamespace, ownUserNamespace, userNamespaceNeed } from './spec/namespaces.ts';
 import { makeSandboxConfig } from './spec/sandbox.ts';
 import type { Gates, ResourceSettings, SecuritySettings } from './spec/settings.ts';
@@ -53,12 +53,12 @@ export interface RequestsDeps {
   readonly readVolumeFile: (volumePath: string, file: string, signal: AbortSignal) => Promise<string>;
   /** Mounts parts of volumes at places of their own, by index in `volumeMounts`. */
   readonly prepareSubPaths: (
-    wish: { readonly uid: PodUid; readonly container: string; readonly subPaths: readonly PlacedSubPath[] },
+    request: { readonly uid: PodUid; readonly container: string; readonly subPaths: readonly PlacedSubPath[] },
     signal: AbortSignal,
   ) => Promise<Parsed<ReadonlyMap<number, string>>>;
 }
 
-interface PlacedSubPath extends WishedSubPath {
+interface PlacedSubPath extends RequestedSubPath {
   readonly volumePath: string;
 }
 
@@ -186,12 +186,12 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
 async function prepareSubPaths(
   deps: RequestsDeps,
   { pod, container, volumes }: ContainerRequestInput,
-  wished: readonly WishedSubPath[],
+  requested: readonly RequestedSubPath[],
   signal: AbortSignal,
 ): Promise<Parsed<ReadonlyMap<number, string>>> {
-  const subPaths = wished.flatMap((wish) => {
-    const volumePath = volumes.get(wish.volumeName)?.hostPath;
-    return volumePath === undefined ? [] : [{ ...wish, volumePath }];
+  const subPaths = requested.flatMap((request) => {
+    const volumePath = volumes.get(request.volumeName)?.hostPath;
+    return volumePath === undefined ? [] : [{ ...request, volumePath }];
   });
   if (subPaths.length === 0) return parsed(new Map());
   return await deps.prepareSubPaths({ uid: podUid(pod.metadata.uid), container: container.name, subPaths }, signal);
@@ -242,13 +242,13 @@ async function readEnvFiles(
 ): Promise<ReadonlyMap<string, EnvFile>> {
   const files = new Map<string, EnvFile>();
   for (const { valueFrom } of container.env ?? []) {
-    const wish = valueFrom?.fileKeyRef;
-    const folder = wish && volumes.get(wish.volumeName)?.hostPath;
-    const key = wish && fileKey(wish.volumeName, wish.path);
-    if (wish === undefined || key === undefined || folder === undefined || files.has(key)) continue;
-    const path = join(folder, wish.path);
+    const request = valueFrom?.fileKeyRef;
+    const directory = request && volumes.get(request.volumeName)?.hostPath;
+    const key = request && fileKey(request.volumeName, request.path);
+    if (request === undefined || key === undefined || directory === undefined || files.has(key)) continue;
+    const path = join(directory, request.path);
     try {
-      const text = await readVolumeFile(folder, wish.path, signal);
+      const text = await readVolumeFile(directory, request.path, signal);
       files.set(key, { kind: 'read', path, values: readEnvFile(text) });
     } catch (error) {
       signal.throwIfAborted();

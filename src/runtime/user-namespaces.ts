@@ -1,4 +1,4 @@
-/** Hands out the ranges of user ids to pods that want users of their own. What is in the pods' folders is what is taken. */
+/** Hands out the ranges of user ids to pods that want users of their own. What is in the pods' directories is what is taken. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
@@ -7,25 +7,25 @@ import { chooseIdRange, defaultIdSpace, encodeIdRange, ID_RANGE_FILE, parseIdRan
 import type { IdRange } from './spec/namespaces.ts';
 
 export interface UserNamespaces {
-  /** The pod's range; a new one is on disk before it is told. The pod's folder must be there. */
+  /** The pod's range; a new one is on disk before it is told. The pod's directory must be there. */
   rangeOf(uid: PodUid): Promise<Parsed<IdRange>>;
 }
 
 export interface UserNamespacesConfig {
-  /** The folder that has a folder for each pod. */
-  readonly podsFolder: string;
+  /** The directory that has a directory for each pod. */
+  readonly podsDirectory: string;
   readonly idsPerPod: number;
   /** From 0 up to 1. */
-  readonly chance: () => number;
+  readonly random: () => number;
 }
 
-export function createUserNamespaces({ podsFolder, idsPerPod, chance }: UserNamespacesConfig): UserNamespaces {
+export function createUserNamespaces({ podsDirectory, idsPerPod, random }: UserNamespacesConfig): UserNamespaces {
   // One after the other, so that no two pods find the same range free.
   let last: Promise<unknown> = Promise.resolve();
 
   const read = async (uid: string): Promise<Parsed<IdRange> | undefined> => {
     try {
-      return parseIdRange(await readFile(join(podsFolder, uid, ID_RANGE_FILE), 'utf8'));
+      return parseIdRange(await readFile(join(podsDirectory, uid, ID_RANGE_FILE), 'utf8'));
     } catch (error) {
       if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
         return undefined;
@@ -37,15 +37,15 @@ export function createUserNamespaces({ podsFolder, idsPerPod, chance }: UserName
     const own = await read(uid);
     if (own !== undefined) return own.ok ? own : unparsable(`user ids of pod ${uid}: ${own.problem}`);
     const taken = new Set<number>();
-    for (const name of await readdir(podsFolder)) {
+    for (const name of await readdir(podsDirectory)) {
       const other = await read(name);
       if (other?.ok) taken.add(other.value.hostId);
     }
     const space = defaultIdSpace(idsPerPod);
-    const range = chooseIdRange(space, taken, Math.floor((chance() * space.length) / idsPerPod));
+    const range = chooseIdRange(space, taken, Math.floor((random() * space.length) / idsPerPod));
     if (range === undefined)
       return unparsable(`no range of ${idsPerPod} user ids is free: ${taken.size} pods have one`);
-    await writeFile(join(podsFolder, uid, ID_RANGE_FILE), encodeIdRange(range), { mode: 0o600 });
+    await writeFile(join(podsDirectory, uid, ID_RANGE_FILE), encodeIdRange(range), { mode: 0o600 });
     return parsed(range);
   };
 

@@ -32,7 +32,7 @@ export interface Audit {
   unauthenticated(audited: Audited, reason: string): void;
 }
 
-/** Lines about those who are nobody: enough to see an attack, too few to fill a disk with. */
+/** Lines about those who are no one: enough to see an attack, too few to fill a disk with. */
 const STRANGER_LINES = { burst: 50, perSecond: 5 };
 
 export function createAudit(log: Logger, mono: () => number): Audit {

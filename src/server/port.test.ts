@@ -56,7 +56,7 @@ describe('HTTP that is not quite HTTP', () => {
     ['a head without end', `GET /pods HTTP/1.1\r\n${head}X: ${'x'.repeat(1_100_000)}`, [431]],
     ['noise', `\u0016\u0003\u0001nonsense\r\n\r\n`, [400]],
     [
-      'a request behind a body that nobody reads',
+      'a request behind a body that no one reads',
       `POST /pods HTTP/1.1\r\n${head}Content-Length: 1000000\r\n\r\nGET /throws HTTP/1.1\r\n${head}\r\n`,
       [200],
     ],

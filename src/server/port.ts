@@ -81,7 +81,7 @@ export function plainPort(address: Address, served: Served, limits: PortLimits):
   return createPort(createHttpServer(serverOptions(served.serve, limits)), address, served);
 }
 
-export interface SecureWish {
+export interface SecureRequest {
   readonly tls: TlsOptions;
   readonly material: TlsMaterial;
   readonly limits: PortLimits;
@@ -89,7 +89,7 @@ export interface SecureWish {
   readonly onEnd: () => void;
 }
 
-export function securePort(address: Address, served: Served, { tls, material, limits, onEnd }: SecureWish): Port {
+export function securePort(address: Address, served: Served, { tls, material, limits, onEnd }: SecureRequest): Port {
   const server = createHttpsServer({
     ...serverOptions(served.serve, limits),
     ...secureOptions(tls, material),

@@ -97,8 +97,8 @@ export function createServe(given: ServeDeps): Serve {
       const over = deps.metrics.began(visit.method, visit.target?.path ?? '');
       response.once('close', () => {
         over();
-        visit.linked.abort(new Error('nobody waits for the answer'));
-        // The rest of a body that nobody read must not become the next request, nor keep us reading.
+        visit.linked.abort(new Error('no one waits for the answer'));
+        // The rest of a body that no one read must not become the next request, nor keep us reading.
         if (!request.complete) socket.destroy();
         finish(visit, response.statusCode, deps);
       });

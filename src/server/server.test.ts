@@ -48,7 +48,7 @@ describe('answers', () => {
     const send = (body: string) => ask(port, pki.ca, { method: 'POST', path: '/body', body, pem: pki.clients.admin });
     assert.equal((await send('0123456789')).body, '0123456789');
     await send('x'.repeat(100_000)).catch(() => undefined);
-    assert.equal((await send('again')).body, 'again', 'a body that was too long harms nobody else');
+    assert.equal((await send('again')).body, 'again', 'a body that was too long harms no one else');
     await assert.rejects(get('/half'), /aborted|hang up/, 'half an answer must not look whole');
   });
 
@@ -155,7 +155,7 @@ describe('the audit', () => {
 });
 
 describe('TLS', () => {
-  it('is at least the version that was wished', async () => {
+  it('is at least the version that was requested', async () => {
     await using running = await start({ tls: { minVersion: 'VersionTLS13', cipherSuites: [], curves: [] } });
     await assert.rejects(
       open(running.server.ports().secure, { maxVersion: 'TLSv1.2' }),
@@ -166,7 +166,7 @@ describe('TLS', () => {
     socket.destroy();
   });
 
-  it('offers the suites and curves that were wished, and HTTP/1.1', async () => {
+  it('offers the suites and curves that were requested, and HTTP/1.1', async () => {
     const tls = { minVersion: 'VersionTLS12', cipherSuites: ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384'], curves: [23] };
     await using running = await start({ tls });
     const port = running.server.ports().secure;
@@ -203,8 +203,8 @@ describe('TLS', () => {
       const agent = new Agent({ keepAlive: true });
       // A connection that the server has just closed may be taken once more: clients then make a new one.
       const status = async (pem = own.clients.admin, through = agent): Promise<number> => {
-        const wish = { path: '/pods', pem, agent: through };
-        const answer = await ask(port, own.ca, wish).catch(() => ask(port, own.ca, wish));
+        const request = { path: '/pods', pem, agent: through };
+        const answer = await ask(port, own.ca, request).catch(() => ask(port, own.ca, request));
         return answer.status;
       };
       assert.deepEqual([await status(), await status(own.other.admin, new Agent())], [200, 401]);
@@ -224,12 +224,12 @@ describe('TLS', () => {
       const files = { certificate: '', key: '', clientCa: '' };
       await using running = await startTestServer(own, ROUTES, createFakeReviews(), {
         files,
-        certificateFolder: `${own.folder}/made`,
+        certificateDirectory: `${own.directory}/made`,
       });
       const socket = await open(running.server.ports().secure, { rejectUnauthorized: false });
       assert.equal(socket.getPeerX509Certificate()?.subjectAltName, 'DNS:node');
       socket.destroy();
-      // Without a CA of clients nobody is known by a certificate, whoever signed it.
+      // Without a CA of clients no one is known by a certificate, whoever signed it.
       const { status } = await ask(running.server.ports().secure, own.ca, {
         path: '/pods',
         pem: own.clients.admin,
@@ -259,12 +259,12 @@ describe('the read-only port', () => {
 });
 
 describe('a node without a cluster', () => {
-  it('is opened by its own token, and by administrators of its CA, and by nobody else', async () => {
-    const nodeTokenFile = `${pki.folder}/server-token`;
+  it('is opened by its own token, and by administrators of its CA, and by no one else', async () => {
+    const nodeTokenFile = `${pki.directory}/server-token`;
     await using running = await startTestServer(pki, ROUTES, undefined, { nodeTokenFile, tokenReviews: undefined });
     const port = running.server.ports().secure;
     const token = readFileSync(nodeTokenFile, 'utf8').trim();
-    const status = async (wish: object) => (await ask(port, pki.ca, { path: '/pods', ...wish })).status;
+    const status = async (request: object) => (await ask(port, pki.ca, { path: '/pods', ...request })).status;
     assert.deepEqual(
       [
         await status({ token }),
@@ -296,7 +296,7 @@ describe('a node without a cluster', () => {
   });
 
   it('with anonymous access on, a token of another authority makes its bearer anonymous', async () => {
-    const nodeTokenFile = `${pki.folder}/server-token`;
+    const nodeTokenFile = `${pki.directory}/server-token`;
     await using running = await startTestServer(pki, ROUTES, undefined, {
       nodeTokenFile,
       tokenReviews: undefined,
@@ -304,7 +304,7 @@ describe('a node without a cluster', () => {
       authorization: 'AlwaysAllow',
     });
     const port = running.server.ports().secure;
-    const status = async (wish: object) => (await ask(port, pki.ca, { path: '/pods', ...wish })).status;
+    const status = async (request: object) => (await ask(port, pki.ca, { path: '/pods', ...request })).status;
     assert.deepEqual([await status({ token: 'x' }), await status({})], [200, 200]);
   });
 });

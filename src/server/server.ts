@@ -36,7 +36,7 @@ import {
 import { createRequestMetricFamilies, createRequestMetrics } from './request-metrics.ts';
 import type { Route } from './routes.ts';
 import { createRouter, type RouterSettings } from './rules/router.ts';
-import { computeTlsOptions, type TlsWishes } from './rules/tls-options.ts';
+import { computeTlsOptions, type TlsRequests } from './rules/tls-options.ts';
 import { createServe, type Guard } from './serve.ts';
 import { ensureSelfSigned, readTlsMaterial, type TlsFiles, watchTlsFiles } from './tls/key-pairs.ts';
 
@@ -45,10 +45,10 @@ export interface ServerConfig {
   readonly secure: Address | undefined;
   readonly readOnly: Address | undefined;
   readonly nodeName: string;
-  /** Empty certificate and key: a self-signed pair in `certificateFolder`. */
+  /** Empty certificate and key: a self-signed pair in `certificateDirectory`. */
   readonly files: TlsFiles;
-  readonly certificateFolder: string;
-  readonly tls: TlsWishes;
+  readonly certificateDirectory: string;
+  readonly tls: TlsRequests;
   readonly anonymous: boolean;
   readonly tokenReviews: { readonly cacheTtlMs: number } | undefined;
   readonly authorization: 'AlwaysAllow' | { readonly authorizedTtlMs: number; readonly unauthorizedTtlMs: number };
@@ -79,7 +79,7 @@ export interface ServerDeps {
 }
 
 export interface Server extends Part {
-  /** The ports that were got; 0 where nobody listens. */
+  /** The ports that were got; 0 where no one listens. */
   ports(): { readonly secure: number; readonly readOnly: number };
 }
 
@@ -169,11 +169,11 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
 }
 
 async function tlsFiles(
-  { files, certificateFolder, nodeName }: ServerConfig,
+  { files, certificateDirectory, nodeName }: ServerConfig,
   { clock, log }: ServerDeps,
 ): Promise<TlsFiles> {
   if (files.certificate !== '') return files;
-  return { ...files, ...(await ensureSelfSigned(certificateFolder, nodeName, clock.now(), log)) };
+  return { ...files, ...(await ensureSelfSigned(certificateDirectory, nodeName, clock.now(), log)) };
 }
 
 function createServeFactory(deps: ServerDeps, config: ServerConfig) {
@@ -253,7 +253,7 @@ function certificateMetrics(metrics: Metrics): (remainingMs: number) => void {
 }
 
 async function tokenReviews(
-  { nodeTokenFile, tokenReviews: wish }: ServerConfig,
+  { nodeTokenFile, tokenReviews: asked }: ServerConfig,
   { log }: ServerDeps,
   reviews: ReviewDeps | undefined,
 ): Promise<TokenReviews | undefined> {
@@ -262,7 +262,7 @@ async function tokenReviews(
     log.info('The token in this file opens the port of this node', { file: nodeTokenFile });
     return reviewNodeToken(token);
   }
-  return wish && reviews && createTokenReviews(wish, reviews);
+  return asked && reviews && createTokenReviews(asked, reviews);
 }
 
 function authorization({ authorization: mode, nodeName }: ServerConfig, reviews: ReviewDeps | undefined): Authorize {

@@ -40,7 +40,7 @@ export function serverConfig(
       key: kubelet.tlsPrivateKeyFile,
       clientCa: authentication.x509.clientCAFile,
     },
-    certificateFolder: settings.directories.certificates,
+    certificateDirectory: settings.directories.certificates,
     tls: {
       minVersion: kubelet.tlsMinVersion,
       cipherSuites: kubelet.tlsCipherSuites,

@@ -18,7 +18,7 @@ import { issueCertificate } from './tls/certificate.ts';
 const DAY = 86_400_000;
 
 export interface TestPki {
-  readonly folder: string;
+  readonly directory: string;
   readonly ca: string;
   readonly files: { readonly certificate: string; readonly key: string; readonly clientCa: string };
   readonly clients: Readonly<
@@ -41,9 +41,9 @@ export async function createTestPki(): Promise<TestPki> {
     issueCertificate({ kind: 'authority', commonName: 'test-ca', ...time }),
     issueCertificate({ kind: 'authority', commonName: 'test-ca', ...time }),
   ]);
-  const issue = async (wish: Partial<Parameters<typeof issueCertificate>[0]>, by = ca): Promise<Pem> => {
+  const issue = async (asked: Partial<Parameters<typeof issueCertificate>[0]>, by = ca): Promise<Pem> => {
     const { certificate, key } = await issueCertificate(
-      { kind: 'client', commonName: 'admin', organizations: ['team'], ...time, ...wish },
+      { kind: 'client', commonName: 'admin', organizations: ['team'], ...time, ...asked },
       by,
     );
     return { cert: certificate, key };
@@ -58,22 +58,22 @@ export async function createTestPki(): Promise<TestPki> {
     issue({ kind: 'server' }),
     issue({ commonName: '' }),
   ]);
-  const folder = mkdtempSync(join(tmpdir(), 'server-'));
+  const directory = mkdtempSync(join(tmpdir(), 'server-'));
   const files = {
-    certificate: join(folder, 'tls.crt'),
-    key: join(folder, 'tls.key'),
-    clientCa: join(folder, 'ca.crt'),
+    certificate: join(directory, 'tls.crt'),
+    key: join(directory, 'tls.key'),
+    clientCa: join(directory, 'ca.crt'),
   };
   writeFileSync(files.certificate, server.cert);
   writeFileSync(files.key, server.key);
   writeFileSync(files.clientCa, ca.certificate);
   return {
-    folder,
+    directory,
     ca: ca.certificate,
     files,
     clients: { admin, nobody, wrongCa, expired, early, wrongUse, nameless },
     other: { ca: otherCa.certificate, admin: wrongCa },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
 
@@ -160,7 +160,7 @@ export async function startTestServer(
       readOnly: undefined,
       nodeName: 'node',
       files: pki.files,
-      certificateFolder: pki.folder,
+      certificateDirectory: pki.directory,
       tls: { minVersion: '', cipherSuites: [], curves: [] },
       anonymous: false,
       tokenReviews: { cacheTtlMs: 120_000 },

@@ -48,7 +48,7 @@ describe('the source of the API server', () => {
     assert.deepEqual(pods.at(-1), ['a']);
   });
 
-  test('who is told first and throws stops nobody', () => {
+  test('who is told first and throws stops no one', () => {
     const pods: string[] = [];
     const fail = () => {
       throw new Error('broken');
@@ -137,7 +137,7 @@ describe('an object of the API server', () => {
   ];
   for (const [name, object] of bad) test(`${name}: no pod`, () => assert.equal(readApiPod(object).ok, false));
 
-  test('keeps fields that nobody knows and leaves out who manages which', () => {
+  test('keeps fields that no one knows and leaves out who manages which', () => {
     const read = readApiPod({
       ...podOf('a', { metadata: { managedFields: [{ manager: 'x' }] }, spec: { fromTheFuture: { deep: [1] } } }),
       alsoNew: true,

@@ -33,16 +33,16 @@ interface Seen {
   readonly heard: boolean;
 }
 
-/** A real folder, real inotify, and everything that was published. */
+/** A real directory, real inotify, and everything that was published. */
 function setUp(
   t: TestContext,
   more: Partial<SourcesConfig> = {},
-  beforeStart: (folder: string) => void = () => undefined,
+  beforeStart: (directory: string) => void = () => undefined,
 ) {
   const root = mkdtempSync(join(tmpdir(), 'kubelet-ts-file-source-'));
-  const folder = join(root, 'manifests');
-  mkdirSync(folder);
-  beforeStart(folder);
+  const directory = join(root, 'manifests');
+  mkdirSync(directory);
+  beforeStart(directory);
   const host = createHost();
   const events: EventInput[] = [];
   const lines: string[] = [];
@@ -53,7 +53,7 @@ function setUp(
   const sources = createSources(
     {
       nodeName: 'node1',
-      staticPodPath: folder,
+      staticPodPath: directory,
       fileCheckFrequencyMs: 20_000,
       staticPodUrl: '',
       staticPodUrlHeader: {},
@@ -105,33 +105,33 @@ function setUp(
     await sources.start(new AbortController().signal);
     await waitFor('the first word', () => seen.some(({ heard }) => heard));
   };
-  return { root, folder, events, lines, seen, start, waitFor, images, becomes, sources };
+  return { root, directory, events, lines, seen, start, waitFor, images, becomes, sources };
 }
 
 /** Long enough for a change that is seen at once to have been seen. */
 const quietWhile = () => new Promise((resolve) => setTimeout(resolve, 150));
 
 test('file source: a manifest is seen at once, changed, and gone', async (t) => {
-  const { folder, start, becomes, seen } = setUp(t);
+  const { directory, start, becomes, seen } = setUp(t);
   await start();
   assert.deepEqual(
     seen.map(({ pods, heard }) => [pods.length, heard]),
     [[0, true]],
   );
   const before = performance.now();
-  writeFileSync(join(folder, 'web.yaml'), manifest('web'));
+  writeFileSync(join(directory, 'web.yaml'), manifest('web'));
   await becomes({ 'web-node1': 'x:1' });
   assert.ok(performance.now() - before < 5000, 'far below the check interval');
   const first = seen.at(-1)?.pods[0]?.metadata.uid;
-  writeFileSync(join(folder, 'web.yaml'), manifest('web', 'x:2'));
+  writeFileSync(join(directory, 'web.yaml'), manifest('web', 'x:2'));
   await becomes({ 'web-node1': 'x:2' });
   assert.notEqual(seen.at(-1)?.pods[0]?.metadata.uid, first);
-  unlinkSync(join(folder, 'web.yaml'));
+  unlinkSync(join(directory, 'web.yaml'));
   await becomes({});
 });
 
 test('file source: identity, defaults and marks', async (t) => {
-  const { seen, start } = setUp(t, {}, (folder) => writeFileSync(join(folder, 'web'), manifest('web')));
+  const { seen, start } = setUp(t, {}, (directory) => writeFileSync(join(directory, 'web'), manifest('web')));
   await start();
   const pod = seen.at(-1)?.pods[0];
   assert.ok(pod);
@@ -149,41 +149,42 @@ test('file source: identity, defaults and marks', async (t) => {
 
 test('file source: every visible file counts, editors leftovers do not', async (t) => {
   const names = ['a.yaml', 'b.json', 'c', 'd.manifest', 'e.yaml.bak', 'f.yaml~', 'g.orig', 'h.tmp', 'i.swp', '.hidden'];
-  const { start, images } = setUp(t, {}, (folder) => {
-    for (const name of names) writeFileSync(join(folder, name), manifest(`pod-${name.replace(/^\.|[^a-z].*$/g, '')}`));
-    mkdirSync(join(folder, 'subfolder'));
-    writeFileSync(join(folder, 'subfolder', 'z.yaml'), manifest('z'));
+  const { start, images } = setUp(t, {}, (directory) => {
+    for (const name of names)
+      writeFileSync(join(directory, name), manifest(`pod-${name.replace(/^\.|[^a-z].*$/g, '')}`));
+    mkdirSync(join(directory, 'subdirectory'));
+    writeFileSync(join(directory, 'subdirectory', 'z.yaml'), manifest('z'));
   });
   await start();
   assert.deepEqual(Object.keys(images()), ['pod-a-node1', 'pod-b-node1', 'pod-c-node1', 'pod-d-node1']);
 });
 
 test('file source: cp a.yaml a.yaml.bak changes nothing', async (t) => {
-  const { folder, seen, events, start } = setUp(t, {}, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
+  const { directory, seen, events, start } = setUp(t, {}, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
   await start();
   const before = seen.length;
-  copyFileSync(join(folder, 'a.yaml'), join(folder, 'a.yaml.bak'));
+  copyFileSync(join(directory, 'a.yaml'), join(directory, 'a.yaml.bak'));
   await quietWhile();
   assert.equal(seen.length, before);
   assert.deepEqual(events, []);
 });
 
 test('file source: JSON, a List, a PodList and several documents in one file', async (t) => {
-  const { start, images } = setUp(t, {}, (folder) => {
+  const { start, images } = setUp(t, {}, (directory) => {
     const pod = (name: string) => ({
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name },
       spec: { containers: [{ name: 'c', image: 'x:1' }] },
     });
-    writeFileSync(join(folder, 'one.json'), JSON.stringify(pod('json')));
+    writeFileSync(join(directory, 'one.json'), JSON.stringify(pod('json')));
     writeFileSync(
-      join(folder, 'list'),
+      join(directory, 'list'),
       JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [pod('l1'), pod('l2')] }),
     );
     const { kind, apiVersion, ...bare } = pod('p1');
-    writeFileSync(join(folder, 'podlist'), JSON.stringify({ apiVersion, kind: `${kind}List`, items: [bare] }));
-    writeFileSync(join(folder, 'docs.yaml'), `---\n${manifest('d1')}---\n# nothing\n---\n${manifest('d2')}...\n`);
+    writeFileSync(join(directory, 'podlist'), JSON.stringify({ apiVersion, kind: `${kind}List`, items: [bare] }));
+    writeFileSync(join(directory, 'docs.yaml'), `---\n${manifest('d1')}---\n# nothing\n---\n${manifest('d2')}...\n`);
   });
   await start();
   assert.deepEqual(Object.keys(images()).toSorted(), [
@@ -207,7 +208,7 @@ test('file source: what is read of many files is told before the rest is read', 
 });
 
 test('file source: a broken edit keeps the pod, is told with its line and raised as an event', async (t) => {
-  const { folder, seen, events, lines, start, waitFor } = setUp(t, {}, (at) => {
+  const { directory, seen, events, lines, start, waitFor } = setUp(t, {}, (at) => {
     writeFileSync(join(at, 'a.yaml'), manifest('a'));
     writeFileSync(join(at, 'b.yaml'), manifest('b'));
   });
@@ -215,7 +216,7 @@ test('file source: a broken edit keeps the pod, is told with its line and raised
   const [before] = seen.at(-1)?.pods ?? [];
   const told = seen.length;
   const begun = performance.now();
-  writeFileSync(join(folder, 'a.yaml'), manifest('a').replace('image: x:1', 'image: [x'));
+  writeFileSync(join(directory, 'a.yaml'), manifest('a').replace('image: x:1', 'image: [x'));
   await waitFor('an event', () => events.length > 0);
   assert.ok(performance.now() - begun < 5000);
   assert.equal(events.length, 1);
@@ -226,17 +227,17 @@ test('file source: a broken edit keeps the pod, is told with its line and raised
   assert.match(lines.join('\n'), /a\.yaml:9:1/);
   assert.equal(seen.at(-1)?.pods[0], before);
   assert.equal(seen.length, told, 'nothing was published');
-  writeFileSync(join(folder, 'a.yaml'), manifest('a', 'x:2'));
+  writeFileSync(join(directory, 'a.yaml'), manifest('a', 'x:2'));
   await waitFor('the repaired pod', () => seen.at(-1)?.pods[0]?.spec.containers[0]?.image === 'x:2');
 });
 
 test('file source: an invalid pod is refused with every fault and its line, the others of its file are taken', async (t) => {
-  const { folder, events, lines, start, becomes, waitFor } = setUp(t, {}, (at) =>
+  const { directory, events, lines, start, becomes, waitFor } = setUp(t, {}, (at) =>
     writeFileSync(join(at, 'a.yaml'), `${manifest('a')}---\n${manifest('b')}`),
   );
   await start();
   const wrong = manifest('b').replace('name: c', 'name: C').replace('image: x:1', 'imagePullPolicy: Soon');
-  writeFileSync(join(folder, 'a.yaml'), `${manifest('a', 'x:2')}---\n${wrong}`);
+  writeFileSync(join(directory, 'a.yaml'), `${manifest('a', 'x:2')}---\n${wrong}`);
   await becomes({ 'a-node1': 'x:2', 'b-node1': 'x:1' });
   await waitFor('an event', () => events.length > 0);
   const log = lines.join('\n');
@@ -274,10 +275,10 @@ test('file source: what only the API server has may not be used', async (t) => {
 });
 
 test('file source: a file is read when it is closed, however long the writing takes', async (t) => {
-  const { folder, seen, start, becomes } = setUp(t);
+  const { directory, seen, start, becomes } = setUp(t);
   await start();
   const text = `${manifest('slow')}---\n${manifest('second')}`;
-  const file = openSync(join(folder, 'slow.yaml'), 'w');
+  const file = openSync(join(directory, 'slow.yaml'), 'w');
   // Up to here it is a manifest already, only another one.
   writeSync(file, text.slice(0, text.indexOf('---')));
   await new Promise((resolve) => setTimeout(resolve, 400));
@@ -288,28 +289,28 @@ test('file source: a file is read when it is closed, however long the writing ta
 });
 
 test('file source: a writer that never closes is read at the check interval', async (t) => {
-  const { folder, start, becomes } = setUp(t, { fileCheckFrequencyMs: 300 });
+  const { directory, start, becomes } = setUp(t, { fileCheckFrequencyMs: 300 });
   await start();
-  const file = openSync(join(folder, 'open.yaml'), 'w');
+  const file = openSync(join(directory, 'open.yaml'), 'w');
   t.after(() => closeSync(file));
   writeSync(file, manifest('open'));
   await becomes({ 'open-node1': 'x:1' });
 });
 
 test('file source: an editor that renames the old file away and writes a new one ends no pod', async (t) => {
-  const { folder, seen, start, becomes } = setUp(t, {}, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
+  const { directory, seen, start, becomes } = setUp(t, {}, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
   await start();
-  renameSync(join(folder, 'a.yaml'), join(folder, 'a.yaml~'));
+  renameSync(join(directory, 'a.yaml'), join(directory, 'a.yaml~'));
   await new Promise((resolve) => setTimeout(resolve, 20));
-  writeFileSync(join(folder, 'a.yaml'), manifest('a', 'x:2'));
-  unlinkSync(join(folder, 'a.yaml~'));
+  writeFileSync(join(directory, 'a.yaml'), manifest('a', 'x:2'));
+  unlinkSync(join(directory, 'a.yaml~'));
   await becomes({ 'a-node1': 'x:2' });
   assert.ok(seen.every(({ pods }) => pods.length === 1));
 });
 
 test('file source: a file that is deleted and written again brings its pod anew, at once or later; a touched one does not', async (t) => {
-  const { folder, seen, start, waitFor } = setUp(t, {}, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
-  const path = join(folder, 'a.yaml');
+  const { directory, seen, start, waitFor } = setUp(t, {}, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
+  const path = join(directory, 'a.yaml');
   const lives = () => {
     const all = seen.flatMap(({ pods }) => pods.map(({ metadata }) => metadata));
     assert.equal(new Set(all.map(({ uid }) => uid)).size, 1, 'one UID');
@@ -335,54 +336,56 @@ test('file source: a file that is deleted and written again brings its pod anew,
 });
 
 test('file source: a file moved over another is one change', async (t) => {
-  const { root, folder, seen, start, becomes } = setUp(t, {}, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
+  const { root, directory, seen, start, becomes } = setUp(t, {}, (at) =>
+    writeFileSync(join(at, 'a.yaml'), manifest('a')),
+  );
   await start();
   writeFileSync(join(root, 'new'), manifest('a', 'x:2'));
-  renameSync(join(root, 'new'), join(folder, 'a.yaml'));
+  renameSync(join(root, 'new'), join(directory, 'a.yaml'));
   await becomes({ 'a-node1': 'x:2' });
   assert.ok(seen.every(({ pods }) => pods.length === 1));
 });
 
 test('file source: renaming a manifest restarts nothing', async (t) => {
-  const { folder, seen, start } = setUp(t, {}, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
+  const { directory, seen, start } = setUp(t, {}, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
   await start();
   const uid = seen.at(-1)?.pods[0]?.metadata.uid;
-  renameSync(join(folder, 'a.yaml'), join(folder, 'z.yaml'));
+  renameSync(join(directory, 'a.yaml'), join(directory, 'z.yaml'));
   await quietWhile();
   assert.ok(seen.every(({ pods }) => pods.length === 1 && pods[0]?.metadata.uid === uid));
 });
 
 test('file source: the first file with a name keeps it, until it is gone', async (t) => {
-  const { folder, events, start, becomes, waitFor } = setUp(t, {}, (at) =>
+  const { directory, events, start, becomes, waitFor } = setUp(t, {}, (at) =>
     writeFileSync(join(at, 'b.yaml'), manifest('web')),
   );
   await start();
-  writeFileSync(join(folder, 'a.yaml'), manifest('web', 'x:2'));
+  writeFileSync(join(directory, 'a.yaml'), manifest('web', 'x:2'));
   await waitFor('an event', () => events.length === 1);
   assert.match(events[0]?.message ?? '', /a\.yaml due to duplicate pod name "web-node1", ignoring$/);
   await becomes({ 'web-node1': 'x:1' });
-  unlinkSync(join(folder, 'b.yaml'));
+  unlinkSync(join(directory, 'b.yaml'));
   await becomes({ 'web-node1': 'x:2' });
   assert.equal(events.length, 1);
 });
 
 test('file source: 100 quick edits end in exactly the last one', async (t) => {
-  const { folder, start, becomes, seen } = setUp(t);
+  const { directory, start, becomes, seen } = setUp(t);
   await start();
-  for (let edit = 1; edit <= 100; edit++) writeFileSync(join(folder, 'a.yaml'), manifest('a', `x:${edit}`));
+  for (let edit = 1; edit <= 100; edit++) writeFileSync(join(directory, 'a.yaml'), manifest('a', `x:${edit}`));
   await becomes({ 'a-node1': 'x:100' });
   await quietWhile();
   assert.equal(seen.at(-1)?.pods[0]?.spec.containers[0]?.image, 'x:100');
   for (let edit = 1; edit <= 100; edit++) {
-    writeFileSync(join(folder, '.new'), manifest('a', `y:${edit}`));
-    renameSync(join(folder, '.new'), join(folder, 'a.yaml'));
+    writeFileSync(join(directory, '.new'), manifest('a', `y:${edit}`));
+    renameSync(join(directory, '.new'), join(directory, 'a.yaml'));
     if (edit % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   await becomes({ 'a-node1': 'y:100' });
 });
 
 test('file source: links to files elsewhere are followed, and their changes seen', async (t) => {
-  const { root, folder, start, becomes } = setUp(t, {}, (at) => {
+  const { root, directory, start, becomes } = setUp(t, {}, (at) => {
     mkdirSync(join(at, '../store'));
     writeFileSync(join(at, '../store/a'), manifest('a'));
     symlinkSync('../store/a', join(at, 'a.yaml'));
@@ -394,13 +397,13 @@ test('file source: links to files elsewhere are followed, and their changes seen
   await becomes({ 'a-node1': 'x:2' });
   writeFileSync(join(root, 'store/nowhere'), manifest('b'));
   await becomes({ 'a-node1': 'x:2', 'b-node1': 'x:1' });
-  symlinkSync('../store/nowhere', join(folder, 'new-link'));
-  renameSync(join(folder, 'new-link'), join(folder, 'a.yaml'));
+  symlinkSync('../store/nowhere', join(directory, 'new-link'));
+  renameSync(join(directory, 'new-link'), join(directory, 'a.yaml'));
   await becomes({ 'b-node1': 'x:1' });
 });
 
-test('file source: a volume whose data folder is swapped by a link', async (t) => {
-  const { folder, seen, start, becomes } = setUp(t, {}, (at) => {
+test('file source: a volume whose data directory is swapped by a link', async (t) => {
+  const { directory, seen, start, becomes } = setUp(t, {}, (at) => {
     for (const [data, image] of [
       ['..1', 'x:1'],
       ['..2', 'x:2'],
@@ -414,9 +417,9 @@ test('file source: a volume whose data folder is swapped by a link', async (t) =
   });
   await start();
   await becomes({ 'a-node1': 'x:1', 'b-node1': 'x:1' });
-  symlinkSync('..2', join(folder, '..new'));
-  renameSync(join(folder, '..new'), join(folder, '..data'));
-  rmSync(join(folder, '..1'), { recursive: true });
+  symlinkSync('..2', join(directory, '..new'));
+  renameSync(join(directory, '..new'), join(directory, '..data'));
+  rmSync(join(directory, '..1'), { recursive: true });
   await becomes({ 'a-node1': 'x:2', 'b-node1': 'x:1' });
   await quietWhile();
   const times = seen.flatMap(({ pods }) => pods.filter(({ metadata }) => metadata.name === 'b-node1'));
@@ -424,36 +427,36 @@ test('file source: a volume whose data folder is swapped by a link', async (t) =
 });
 
 test('file source: hard links count as files', async (t) => {
-  const { root, folder, start, becomes } = setUp(t);
+  const { root, directory, start, becomes } = setUp(t);
   await start();
   writeFileSync(join(root, 'a'), manifest('a'));
-  linkSync(join(root, 'a'), join(folder, 'a.yaml'));
+  linkSync(join(root, 'a'), join(directory, 'a.yaml'));
   await becomes({ 'a-node1': 'x:1' });
 });
 
-test('file source: the folder may come later, go, and come back as another', async (t) => {
-  const { root, folder, seen, start, becomes } = setUp(t, {}, (at) => rmSync(at, { recursive: true }));
+test('file source: the directory may come later, go, and come back as another', async (t) => {
+  const { root, directory, seen, start, becomes } = setUp(t, {}, (at) => rmSync(at, { recursive: true }));
   await start();
   assert.deepEqual(
     seen.map(({ pods, heard }) => [pods.length, heard]),
     [[0, true]],
   );
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'a.yaml'), manifest('a'));
+  mkdirSync(directory);
+  writeFileSync(join(directory, 'a.yaml'), manifest('a'));
   await becomes({ 'a-node1': 'x:1' });
-  renameSync(folder, join(root, 'old'));
+  renameSync(directory, join(root, 'old'));
   await becomes({});
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'a.yaml'), manifest('a', 'x:2'));
+  mkdirSync(directory);
+  writeFileSync(join(directory, 'a.yaml'), manifest('a', 'x:2'));
   await becomes({ 'a-node1': 'x:2' });
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
   await becomes({});
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'a.yaml'), manifest('a', 'x:3'));
+  mkdirSync(directory);
+  writeFileSync(join(directory, 'a.yaml'), manifest('a', 'x:3'));
   await becomes({ 'a-node1': 'x:3' });
 });
 
-test('file source: several folders on the way to it may be missing', async (t) => {
+test('file source: several directories on the way to it may be missing', async (t) => {
   const deep = 'not/yet/there';
   const { root, start, becomes } = setUp(t);
   await start();
@@ -465,8 +468,8 @@ test('file source: several folders on the way to it may be missing', async (t) =
   await becomes({});
 });
 
-test('file source: the path may be one file, or a link to a folder', async (t) => {
-  const { root, folder, start } = setUp(t);
+test('file source: the path may be one file, or a link to a directory', async (t) => {
+  const { root, directory, start } = setUp(t);
   await start();
   const one = setUp(t, { staticPodPath: join(root, 'one.yaml') });
   await one.start();
@@ -477,7 +480,7 @@ test('file source: the path may be one file, or a link to a folder', async (t) =
   symlinkSync('manifests', join(root, 'link'));
   const linked = setUp(t, { staticPodPath: join(root, 'link') });
   await linked.start();
-  writeFileSync(join(folder, 'a.yaml'), manifest('a'));
+  writeFileSync(join(directory, 'a.yaml'), manifest('a'));
   await linked.becomes({ 'a-node1': 'x:1' });
   mkdirSync(join(root, 'other'));
   symlinkSync('other', join(root, 'link.new'));
@@ -531,29 +534,29 @@ test('file source: without inotify the check interval finds changes', async (t) 
 test('file source: a file that is broken when the kubelet starts keeps the pods it had before', async (t) => {
   const state = mkdtempSync(join(tmpdir(), 'kubelet-ts-last-good-'));
   t.after(() => rmSync(state, { recursive: true, force: true }));
-  const first = setUp(t, { stateFolder: state }, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
+  const first = setUp(t, { stateDirectory: state }, (at) => writeFileSync(join(at, 'a.yaml'), manifest('a')));
   await first.start();
   const uid = first.seen.at(-1)?.pods[0]?.metadata.uid;
   await first.sources.stop?.();
-  writeFileSync(join(first.folder, 'a.yaml'), 'kind: [');
-  const second = setUp(t, { stateFolder: state, staticPodPath: first.folder });
+  writeFileSync(join(first.directory, 'a.yaml'), 'kind: [');
+  const second = setUp(t, { stateDirectory: state, staticPodPath: first.directory });
   await second.start();
   assert.deepEqual(
     second.seen.map(({ pods }) => pods.map((pod) => pod.metadata.uid)),
     [[uid]],
   );
   assert.equal(second.events.length, 1);
-  unlinkSync(join(first.folder, 'a.yaml'));
+  unlinkSync(join(first.directory, 'a.yaml'));
   await second.becomes({});
   await second.sources.stop?.();
-  writeFileSync(join(first.folder, 'a.yaml'), 'kind: [');
-  const third = setUp(t, { stateFolder: state, staticPodPath: first.folder });
+  writeFileSync(join(first.directory, 'a.yaml'), 'kind: [');
+  const third = setUp(t, { stateDirectory: state, staticPodPath: first.directory });
   await third.start();
   assert.deepEqual(third.images(), {}, 'what was taken away on purpose does not come back');
 });
 
 test('file source: a file with 10,000 pods does not stop the event loop', async (t) => {
-  const { folder, seen, start, waitFor } = setUp(t);
+  const { directory, seen, start, waitFor } = setUp(t);
   await start();
   const items = Array.from({ length: 10_000 }, (_, at) => ({
     apiVersion: 'v1',
@@ -568,9 +571,9 @@ test('file source: a file with 10,000 pods does not stop the event loop', async 
     last = performance.now();
   }, 5);
   t.after(() => clearInterval(timer));
-  writeFileSync(join(folder, '.many'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  writeFileSync(join(directory, '.many'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   last = performance.now();
-  renameSync(join(folder, '.many'), join(folder, 'many.json'));
+  renameSync(join(directory, '.many'), join(directory, 'many.json'));
   await waitFor('all pods', () => seen.at(-1)?.pods.length === 10_000, 60_000);
   assert.ok(longest < 2000, `the event loop stood for ${longest} ms`);
 });

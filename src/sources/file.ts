@@ -1,5 +1,5 @@
 /**
- * Pods from files: one file, or all manifests of a folder. A change is seen at once by its inotify event, and at the latest at
+ * Pods from files: one file, or all manifests of a directory. A change is seen at once by its inotify event, and at the latest at
  * the check interval; each look goes over all files and reads those that changed.
  *
  * A file is read when it is whole: after it was closed or moved here, or, where no event told so, when it has not changed for
@@ -14,7 +14,7 @@ import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { Inotify } from '../host/inotify.ts';
 import type { RecordEvent } from '../model/event.ts';
-import { createFolderWatch, type FolderWatch } from './folder-watch.ts';
+import { createDirectoryWatch, type DirectoryWatch } from './directory-watch.ts';
 import { type FoundFile, findManifests } from './found-files.ts';
 import { KnownFiles } from './known-files.ts';
 import type { LastGood } from './last-good.ts';
@@ -26,7 +26,7 @@ import { readStable } from './stable-file.ts';
 import type { WatchedPlaces } from './watched-places.ts';
 
 export interface FileSourceConfig {
-  /** A file or a folder; it may be missing now and appear later. */
+  /** A file or a directory; it may be missing now and appear later. */
   readonly path: string;
   readonly checkEveryMs: number;
 }
@@ -43,7 +43,7 @@ export interface FileSourceDeps {
   readonly onPods: (pods: readonly Pod[], heard: boolean) => void;
 }
 
-/** A file that was just changed and whose end nobody told of is left alone for this long. */
+/** A file that was just changed and whose end no one told of is left alone for this long. */
 const SETTLE_MS = 100;
 /** While many files are read, those that are read are told of in between: their pods need not wait for the rest. */
 const TELL_EVERY_MS = 50;
@@ -54,7 +54,7 @@ export function createFileSource(config: FileSourceConfig, deps: FileSourceDeps)
   const bit = createWakeBit();
   let running: Promise<void> = Promise.resolve();
 
-  const run = async (watch: FolderWatch): Promise<void> => {
+  const run = async (watch: DirectoryWatch): Promise<void> => {
     const look = createLook(config, deps, watch);
     let again = 0;
     const pass = async (signal: AbortSignal): Promise<void> => {
@@ -76,7 +76,7 @@ export function createFileSource(config: FileSourceConfig, deps: FileSourceDeps)
   return {
     name: 'file source',
     start: () => {
-      running = run(createFolderWatch({ inotify: deps.inotify, log, supervisor, wake: bit.wake }));
+      running = run(createDirectoryWatch({ inotify: deps.inotify, log, supervisor, wake: bit.wake }));
     },
     stop: async () => {
       stopping.abort('stopped');
@@ -87,7 +87,7 @@ export function createFileSource(config: FileSourceConfig, deps: FileSourceDeps)
 }
 
 /** One look at all files. Answers in how many milliseconds the next is due if nothing happens before. */
-function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: FolderWatch) {
+function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: DirectoryWatch) {
   const { clock } = deps;
   const report = createReport(deps);
   const reader = createManifestReader({ ...deps, report });
@@ -98,7 +98,7 @@ function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: Folde
     const places: WatchedPlaces = new Map();
     known.noteDeleted(watch.takeDeleted());
     const found = await findManifests(config.path, places);
-    // A folder that was not watched until now may have changed before it was: look again.
+    // A directory that was not watched until now may have changed before it was: look again.
     if (watch.follow(places)) return 0;
     report.troubles('problem' in found ? [{ path: config.path, text: found.problem }] : found.skipped);
     if ('problem' in found) return config.checkEveryMs;

@@ -25,7 +25,7 @@ export type FoundManifests =
 
 type Found = FoundFile | { readonly path: string; readonly text: string } | undefined;
 
-/** All manifests at the path, in order, and the folders to watch for changes of them. A missing path has none. */
+/** All manifests at the path, in order, and the directories to watch for changes of them. A missing path has none. */
 export async function findManifests(path: string, places: WatchedPlaces): Promise<FoundManifests> {
   try {
     const target = await followLinks(path, places);
@@ -51,8 +51,8 @@ export async function findManifests(path: string, places: WatchedPlaces): Promis
 async function lookAt(path: string, target: string): Promise<Found> {
   try {
     const facts = await stat(target, { bigint: true });
-    if (facts.isDirectory()) return { path, text: 'is a folder; manifests in it are not read' };
-    if (!facts.isFile()) return { path, text: 'is neither a file nor a folder' };
+    if (facts.isDirectory()) return { path, text: 'is a directory; manifests in it are not read' };
+    if (!facts.isFile()) return { path, text: 'is neither a file nor a directory' };
     const { dev, ino, size, mtimeNs, ctimeNs } = facts;
     return {
       path,

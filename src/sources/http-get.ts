@@ -16,7 +16,7 @@ export interface HttpGetOptions {
 
 const MOST_REDIRECTS = 10;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Meant for the server that was asked, and nobody else. */
+/** Meant for the server that was asked, and no one else. */
 const SECRETS = new Set(['authorization', 'cookie', 'cookie2', 'proxy-authorization', 'www-authenticate']);
 
 /** Rejects with a coded error, or with the signal's reason. */

@@ -21,7 +21,7 @@ export interface LastGood {
 
 const ENDING = '.manifest';
 
-/** For kubelets without a folder of their own. */
+/** For kubelets without a directory of their own. */
 export function createNoLastGood(): LastGood {
   return {
     read: () => Promise.resolve(undefined),
@@ -31,7 +31,7 @@ export function createNoLastGood(): LastGood {
   };
 }
 
-export function createLastGood(folder: string, log: Logger): LastGood {
+export function createLastGood(directory: string, log: Logger): LastGood {
   const waiting = new Map<string, string>();
   let running: Promise<void> = Promise.resolve();
   let problem: string | undefined;
@@ -43,7 +43,7 @@ export function createLastGood(folder: string, log: Logger): LastGood {
       },
       (error: unknown) => {
         const text = describeError(error);
-        if (text !== problem) log.warn('Cannot keep the last good manifests', { folder, err: text });
+        if (text !== problem) log.warn('Cannot keep the last good manifests', { directory, err: text });
         problem = text;
       },
     );
@@ -54,8 +54,8 @@ export function createLastGood(folder: string, log: Logger): LastGood {
     if (text === undefined) return;
     waiting.delete(origin);
     // Manifests may hold passwords in variables.
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const path = join(folder, fileOf(origin));
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const path = join(directory, fileOf(origin));
     await writeFile(`${path}.new`, text, { mode: 0o600 });
     await rename(`${path}.new`, path);
   };
@@ -63,7 +63,7 @@ export function createLastGood(folder: string, log: Logger): LastGood {
   return {
     read: async (origin) => {
       try {
-        return await readFile(join(folder, fileOf(origin)), 'utf8');
+        return await readFile(join(directory, fileOf(origin)), 'utf8');
       } catch (error) {
         if (!isNotThere(error)) log.warn('Cannot read the last good manifest', { origin, err: describeError(error) });
         return undefined;
@@ -76,11 +76,11 @@ export function createLastGood(folder: string, log: Logger): LastGood {
     keepOnly: (origins) => {
       const wanted = new Set(origins.map(fileOf));
       enqueue(async () => {
-        const names = await readdir(folder).catch((error: unknown) => {
+        const names = await readdir(directory).catch((error: unknown) => {
           if (isNotThere(error)) return [];
           throw error;
         });
-        for (const name of names) if (!wanted.has(name)) await rm(join(folder, name), { force: true });
+        for (const name of names) if (!wanted.has(name)) await rm(join(directory, name), { force: true });
       });
     },
     settled: () => running,

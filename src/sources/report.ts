@@ -25,7 +25,7 @@ export interface SourceReport {
   duplicates(refused: readonly { readonly path: string; readonly pod: Pod; readonly keeper: string }[]): void;
 }
 
-/** A text can be wrong in ten thousand places; nobody reads them all. */
+/** A text can be wrong in ten thousand places; no one reads them all. */
 const MOST_LINES = 20;
 const MOST_IN_EVENT = 3;
 const MOST_EVENTS = 20;

@@ -11,7 +11,7 @@ export function sourcesConfig({ kubelet, settings, features }: Config, nodeName:
     staticPodUrl: kubelet.staticPodURL,
     staticPodUrlHeader: kubelet.staticPodURLHeader,
     httpCheckFrequencyMs: kubelet.httpCheckFrequency,
-    stateFolder: join(settings.directories.root, 'last-good-manifests'),
+    stateDirectory: join(settings.directories.root, 'last-good-manifests'),
     preventApiReferences: features.enabled('PreventStaticPodAPIReferences'),
     gates: {
       restartRules: features.enabled('ContainerRestartRules'),

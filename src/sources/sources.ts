@@ -27,7 +27,7 @@ export interface SourcesConfig {
   /** The gate PreventStaticPodAPIReferences. */
   readonly preventApiReferences: boolean;
   /** Where the last good manifests are kept for the next kubelet; undefined keeps none. */
-  readonly stateFolder?: string;
+  readonly stateDirectory?: string;
   /** Other gates that decide what a pod may say; their defaults if not given. */
   readonly gates?: PodGates;
 }
@@ -51,7 +51,7 @@ export function createSources(config: SourcesConfig, deps: SourcesDeps): Part {
   const { nodeName, preventApiReferences, gates = DEFAULT_POD_GATES } = config;
   const rules = { nodeName, preventApiReferences, gates, hash };
   const lastGood = (source: SourceName) =>
-    config.stateFolder === undefined ? createNoLastGood() : createLastGood(join(config.stateFolder, source), log);
+    config.stateDirectory === undefined ? createNoLastGood() : createLastGood(join(config.stateDirectory, source), log);
   const parts: Part[] = [];
   if (config.staticPodPath !== '') {
     parts.push(

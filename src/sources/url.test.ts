@@ -27,7 +27,7 @@ const answerWith =
 async function setUp(
   t: TestContext,
   first: Answer,
-  more: { readonly stateFolder?: string; readonly path?: string } = {},
+  more: { readonly stateDirectory?: string; readonly path?: string } = {},
 ) {
   let answer = first;
   const requests: IncomingMessage[] = [];
@@ -227,15 +227,15 @@ test('URL source: redirects are followed, secrets only to the same server', asyn
 });
 
 test('URL source: with the server away at the start, the pods of the kubelet before go on', async (t) => {
-  const stateFolder = mkdtempSync(join(tmpdir(), 'kubelet-ts-last-good-'));
-  t.after(() => rmSync(stateFolder, { recursive: true, force: true }));
+  const stateDirectory = mkdtempSync(join(tmpdir(), 'kubelet-ts-last-good-'));
+  t.after(() => rmSync(stateDirectory, { recursive: true, force: true }));
   let down = false;
   const answer: Answer = (_, response) => (down ? response.writeHead(500).end() : response.end(manifest('web')));
-  const first = await setUp(t, answer, { stateFolder });
+  const first = await setUp(t, answer, { stateDirectory });
   await first.start();
   await first.sources.stop?.();
   down = true;
-  const again = createSourcesLike(first.port, stateFolder);
+  const again = createSourcesLike(first.port, stateDirectory);
   await again.sources.start(new AbortController().signal);
   t.after(() => again.sources.stop?.());
   await first.until('the pods of before', () => again.seen.length > 0);
@@ -245,7 +245,7 @@ test('URL source: with the server away at the start, the pods of the kubelet bef
   );
 });
 
-function createSourcesLike(port: number, stateFolder: string) {
+function createSourcesLike(port: number, stateDirectory: string) {
   const seen: { readonly pods: readonly Pod[]; readonly heard: boolean }[] = [];
   const sources = createSources(
     {
@@ -256,7 +256,7 @@ function createSourcesLike(port: number, stateFolder: string) {
       staticPodUrlHeader: {},
       httpCheckFrequencyMs: 20_000,
       preventApiReferences: true,
-      stateFolder,
+      stateDirectory,
     },
     {
       clock: createManualClock(),

@@ -1,32 +1,32 @@
-/** Where to look for changes of a path: its folder, and the folders of all links on the way to it. */
+/** Where to look for changes of a path: its directory, and the directories of all links on the way to it. */
 import { lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface WatchedPlace {
-  /** The names in the folder that matter. */
+  /** The names in the directory that matter. */
   readonly names: Set<string>;
   /** Everything in it that could be a manifest matters too. */
   readonly manifests: boolean;
 }
 
-/** By folder. */
+/** By directory. */
 export type WatchedPlaces = Map<string, WatchedPlace>;
 
 /** As many as the kernel follows. */
 const MOST_LINKS = 40;
 
-export function addName(places: WatchedPlaces, folder: string, name: string): void {
-  const place = places.get(folder);
-  if (place === undefined) places.set(folder, { names: new Set([name]), manifests: false });
+export function addName(places: WatchedPlaces, directory: string, name: string): void {
+  const place = places.get(directory);
+  if (place === undefined) places.set(directory, { names: new Set([name]), manifests: false });
   else place.names.add(name);
 }
 
-export function addManifests(places: WatchedPlaces, folder: string): void {
-  places.set(folder, { names: places.get(folder)?.names ?? new Set(), manifests: true });
+export function addManifests(places: WatchedPlaces, directory: string): void {
+  places.set(directory, { names: places.get(directory)?.names ?? new Set(), manifests: true });
 }
 
 /**
- * Follows all links of an absolute path to the file or folder at its end. Notes where that end, each link on the way and what is
+ * Follows all links of an absolute path to the file or directory at its end. Notes where that end, each link on the way and what is
  * missing can change. Undefined: there is nothing.
  */
 export async function followLinks(path: string, places: WatchedPlaces): Promise<string | undefined> {

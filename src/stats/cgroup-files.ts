@@ -61,7 +61,7 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
   const specOf = ({ kind }: Target, spec: CgroupSpec): CgroupSpec =>
     kind === 'node' ? { ...spec, memory: { limit: machine.memory, swapLimit: machine.swap, reservation: 0 } } : spec;
 
-  /** The kernel forgets when a cgroup was made while nobody looks: the earliest time that it told counts. */
+  /** The kernel forgets when a cgroup was made while no one looks: the earliest time that it told counts. */
   const births = new Map<string, number>();
   const createdAt = ({ path, startedAt }: Target): number => {
     if (startedAt !== undefined) return startedAt;

@@ -131,7 +131,7 @@ interface Summary {
 }
 
 describe('statistics', () => {
-  it('read nothing that nobody asks for, and stop some time after the last request', async () => {
+  it('read nothing that no one asks for, and stop some time after the last request', async () => {
     const world = setUp();
     const stop = new AbortController();
     world.stats.start(stop.signal);

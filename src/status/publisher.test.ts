@@ -83,7 +83,7 @@ function world(...pods: readonly Pod[]) {
     supervisor: createTestSupervisor(clock),
     log: createSilentLogger(),
     client: server.client,
-    chance: () => 0.5,
+    random: () => 0.5,
   });
   const living = new AbortController();
   void publisher.start(living.signal);

@@ -39,7 +39,7 @@ export interface PublisherDeps {
   readonly supervisor: Pick<Supervisor, 'guard'>;
   readonly client: KubeClient;
   /** 0 to below 1. */
-  readonly chance: () => number;
+  readonly random: () => number;
   /** Told how long it took from a new status until the API server had it: for metrics. */
   readonly onSynced?: ((ms: number) => void) | undefined;
 }
@@ -68,11 +68,11 @@ type Work =
   | { readonly kind: 'delete' };
 
 const WRITE_WITHIN_MS = 15_000;
-/** That a new pod waits is news to nobody, and to write it keeps the API server from what the pod waits for: its token, its objects. */
+/** That a new pod waits is news to no one, and to write it keeps the API server from what the pod waits for: its token, its objects. */
 const FIRST_WORD_MS = 30;
 
 export function createPublisher(deps: PublisherDeps): Publisher {
-  const { clock, log, client, chance, onSynced, supervisor } = deps;
+  const { clock, log, client, random, onSynced, supervisor } = deps;
   const entries = new Map<PodUid, Entry>();
   const objects = new Map<string, Target>();
   /** UID of a static pod to that of its mirror. */
@@ -126,16 +126,16 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       return;
     }
     const body = { metadata: { uid }, status: work.patch };
-    const wish = {
+    const asked = {
       method: 'PATCH',
       path: apiPathBelow(path, 'status'),
       patch: 'strategic',
       body,
       timeoutMs: WRITE_WITHIN_MS,
-      // That a pod waits is news to nobody; in a burst, those that run must not stand behind all that are yet to start.
+      // That a pod waits is news to no one; in a burst, those that run must not stand behind all that are yet to start.
       ...(work.wanted.phase === 'Pending' ? {} : { urgent: true }),
     } as const;
-    const answer = await client.request<Pod>(wish, stopping);
+    const answer = await client.request<Pod>(asked, stopping);
     if (work.again) noteOverruled(entry, target);
     entry.accepted = { wanted: work.wanted, answer: answer.status ?? {} };
     if (entry.newSince !== undefined) onSynced?.(clock.mono() - entry.newSince);
@@ -217,7 +217,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const entry = entries.get(uid as PodUid);
     if (entry !== undefined) pump(entry);
   };
-  const retries = createRetries({ clock, chance, retry: pumpUid });
+  const retries = createRetries({ clock, random, retry: pumpUid });
 
   /** The pod here that this object stands for. */
   const ownerOf = (object: Target): string => object.metadata.annotations?.[CONFIG_MIRROR] ?? object.metadata.uid;
@@ -248,7 +248,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       mirrors.clear();
       for (const object of list) keep(object);
       for (const object of before) if (!objects.has(object.metadata.uid)) pumpUid(ownerOf(object));
-      // The API server answers again: nobody has to wait for it any longer.
+      // The API server answers again: no one has to wait for it any longer.
       retries.release();
       for (const object of list) pumpUid(ownerOf(object));
     },

@@ -24,24 +24,24 @@ export interface Retries {
 
 export interface RetriesDeps {
   readonly clock: Clock;
-  readonly chance: () => number;
+  readonly random: () => number;
   readonly retry: (uid: PodUid) => void;
 }
 
 const FIRST_MS = 100;
-/** Statuses are to be right soon after the API server is back, and one try a second costs nobody anything. */
+/** Statuses are to be right soon after the API server is back, and one try a second costs no one anything. */
 const LONGEST_AWAY_MS = 1000;
 const LONGEST_BUSY_MS = 4000;
 const LONGEST_REFUSED_MS = 30_000;
 
-export function createRetries({ clock, chance, retry }: RetriesDeps): Retries {
+export function createRetries({ clock, random, retry }: RetriesDeps): Retries {
   const own = new Map<PodUid, { readonly until: number; readonly times: number; readonly refused: boolean }>();
   const waiting = new Set<PodUid>();
   let away: { readonly until: number; readonly times: number } | undefined;
   let trying: { readonly uid: PodUid; begun: boolean } | undefined;
 
   const delay = (times: number, longest: number): number =>
-    Math.min(FIRST_MS * 2 ** times, longest) * (0.75 + chance() / 4);
+    Math.min(FIRST_MS * 2 ** times, longest) * (0.75 + random() / 4);
 
   /** The first of those that wait and still have something to say; without any there is nothing to find out. */
   const tryOne = (): void => {

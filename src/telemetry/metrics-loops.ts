@@ -15,7 +15,7 @@ export function createLoopMetrics(metrics: Metrics): LoopMetrics {
   });
   const failures = metrics.counter({
     name: 'kubelet_ts_listener_failures_total',
-    help: 'Exceptions of listeners that were caught, so that they reached nobody else.',
+    help: 'Exceptions of listeners that were caught, so that they reached no one else.',
     labels: ['listener'],
     stability: 'none',
   });

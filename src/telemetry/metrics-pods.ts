@@ -22,7 +22,7 @@ export interface CountedPod {
   readonly wantedContainers: number;
   /** When this kubelet first had it, wall clock, ms. */
   readonly seenAt: number;
-  /** When the API server or the file made it, wall clock, ms; undefined where nobody says. */
+  /** When the API server or the file made it, wall clock, ms; undefined where no one says. */
   readonly createdAt: number | undefined;
   /** Set when it was not let in. */
   readonly rejection: string | undefined;

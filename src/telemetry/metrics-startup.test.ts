@@ -33,7 +33,7 @@ test('the start of a new node in parts, each told once', () => {
     ['registered', 11_400],
   ] as const;
   assert.deepEqual(shown(early), [10.4, 10, 0.1, 0.3, 0], 'seen as ready before it was known to be there');
-  assert.deepEqual(shown(start, 0), [0, 0, 0.1, 0.3, 0.6], 'nobody says when the machine started');
+  assert.deepEqual(shown(start, 0), [0, 0, 0.1, 0.3, 0.6], 'no one says when the machine started');
 });
 
 test('a node that was there before has had its start', () => {

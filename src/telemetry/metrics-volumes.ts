@@ -29,7 +29,7 @@ export function createVolumeMetrics(
   });
   const overall = metrics.histogram({
     name: 'volume_operation_total_seconds',
-    help: 'Seconds from the wish for a volume to its being there, by plugin.',
+    help: 'Seconds from the request for a volume to its being there, by plugin.',
     labels: ['operation_name', 'plugin_name'],
     buckets: STORAGE_BUCKETS,
   });
@@ -55,7 +55,7 @@ export function createVolumeMetrics(
   });
   const unknown = metrics.counter({
     name: 'reconstruct_volume_operations_errors_total',
-    help: 'Volumes on disk that nobody here knows what to do with.',
+    help: 'Volumes on disk that no one here knows what to do with.',
     labels: [],
   });
   return ({ plugin, operation, seconds, failed }) => {

@@ -12,7 +12,7 @@ export interface WantedImage {
   /** Undefined where it ended before that was known. */
   readonly present: boolean | undefined;
   readonly pullRequired: boolean | undefined;
-  /** What let a pod use an image that was there, or that nothing did; undefined where nobody asked. */
+  /** What let a pod use an image that was there, or that nothing did; undefined where no one asked. */
   readonly check: string | undefined;
 }
 

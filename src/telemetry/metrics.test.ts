@@ -293,7 +293,7 @@ describe('pods', () => {
     );
   });
 
-  it('tell how long their start took without pulls and init containers, where nobody else was waited for', () => {
+  it('tell how long their start took without pulls and init containers, where no one else was waited for', () => {
     const { follow, value } = world();
     const first = container({ id: 'i', type: 'init_container', state: 'exited', ranForMs: 500 });
     const made = { createdAt: START + 1000 };

@@ -10,17 +10,17 @@ import { Worker } from 'node:worker_threads';
 import { createSystemClock } from '../base/clock.ts';
 import { readAtomicState, readDataLink } from './atomic-state.ts';
 import { applySteps } from './atomic-steps.ts';
-import { payloadOf, testFolder, treeOf, visibleFiles } from './atomic-testing.ts';
+import { payloadOf, testDirectory, treeOf, visibleFiles } from './atomic-testing.ts';
 import { createAtomicWriter } from './atomic-writer.ts';
 import { planAtomicWrite } from './rules/atomic-plan.ts';
 
 const signal = new AbortController().signal;
 const fsGroup = undefined;
 const medium = 'disk';
-let chance = 0;
+let randomly = 0;
 const system = createSystemClock();
 const atOnce = { ...system, sleep: () => Promise.resolve() };
-const newWriter = (clock = system) => createAtomicWriter({ clock, chance: () => ++chance });
+const newWriter = (clock = system) => createAtomicWriter({ clock, random: () => ++randomly });
 
 type Files = Readonly<Record<string, string>>;
 const CHANGES: readonly (readonly [string, Files | undefined, Files])[] = [
@@ -38,16 +38,16 @@ async function shownSet(directory: string): Promise<Files | undefined> {
 describe('killed after any step', () => {
   for (const [name, before, after] of CHANGES) {
     test(name, async () => {
-      await using folder = await testFolder();
+      await using dir = await testDirectory();
       const prepare = async (label: string) => {
-        const directory = join(folder.path, label);
+        const directory = join(dir.path, label);
         await mkdir(directory);
         if (before !== undefined) {
           await newWriter(atOnce).write({ directory, payload: payloadOf(before), fsGroup, medium }, signal);
         }
         const payload = payloadOf(after);
         const state = await readAtomicState(directory, { payload, fsGroup, medium });
-        const plan = planAtomicWrite(state, { payload, fsGroup, folder: '..2026_01_01_00_00_00.5' });
+        const plan = planAtomicWrite(state, { payload, fsGroup, directory: '..2026_01_01_00_00_00.5' });
         return { directory, steps: [...plan.publish.flat(), ...plan.tidy] };
       };
       const { steps } = await prepare('count');
@@ -77,13 +77,13 @@ const version = (number: number): Files =>
   Object.fromEntries(NAMES.map((name) => [name, `${number};`.padEnd(12_000, '.')]));
 
 test('kill -9 in the middle, again and again', async () => {
-  await using folder = await testFolder();
-  const directory = folder.path;
+  await using dir = await testDirectory();
+  const directory = dir.path;
   const code = `
     import { createAtomicWriter } from ${JSON.stringify(join(import.meta.dirname, 'atomic-writer.ts'))};
     import { payloadOf } from ${JSON.stringify(join(import.meta.dirname, 'atomic-testing.ts'))};
     const clock = { now: () => Date.now(), mono: () => performance.now(), sleep: () => Promise.resolve() };
-    const writer = createAtomicWriter({ clock, chance: () => Math.floor(Math.random() * 2 ** 32) });
+    const writer = createAtomicWriter({ clock, random: () => Math.floor(Math.random() * 2 ** 32) });
     const signal = new AbortController().signal;
     for (let i = 1; ; i += 1) {
       const medium = i % 2 === 0 ? 'disk' : 'memory';
@@ -113,7 +113,7 @@ test('kill -9 in the middle, again and again', async () => {
   ]);
 });
 
-/** Reads all the time, by the visible paths and by the folder of the set, and tells of everything that is not whole. */
+/** Reads all the time, by the visible paths and by the directory of the set, and tells of everything that is not whole. */
 const READER = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { readFileSync, realpathSync } = require('node:fs');
@@ -148,8 +148,8 @@ const READER = `
 
 for (const medium of ['disk', 'memory'] as const)
   test(`a reader never sees half of a change, on ${medium}`, async () => {
-    await using folder = await testFolder();
-    const directory = folder.path;
+    await using dir = await testDirectory();
+    const directory = dir.path;
     const writer = newWriter();
     await writer.write({ directory, payload: payloadOf(version(0)), fsGroup, medium }, signal);
     const reader = new Worker(READER, { eval: true, workerData: { directory, names: NAMES } });
@@ -165,8 +165,8 @@ for (const medium of ['disk', 'memory'] as const)
   });
 
 test('whoever has just read where the files are still finds them there', async () => {
-  await using folder = await testFolder();
-  const directory = folder.path;
+  await using dir = await testDirectory();
+  const directory = dir.path;
   const resting = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const sleep = () => {
@@ -196,7 +196,7 @@ test('a full disk leaves the old files, and room again lets the new ones in', ()
     const directory = '/mnt';
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory]);
     const clock = { now: () => Date.now(), mono: () => performance.now(), sleep: () => Promise.resolve() };
-    const writer = createAtomicWriter({ clock, chance: () => Math.floor(Math.random() * 2 ** 32) });
+    const writer = createAtomicWriter({ clock, random: () => Math.floor(Math.random() * 2 ** 32) });
     const write = (files, medium) =>
       writer.write({ directory, payload: payloadOf(files), fsGroup: undefined, medium }, new AbortController().signal);
     await write({ a: 'old' }, 'disk');

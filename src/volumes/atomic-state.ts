@@ -1,4 +1,4 @@
-/** What is in the folder of a volume, and whether its files are the wanted ones. */
+/** What is in the directory of a volume, and whether its files are the wanted ones. */
 import { constants, type Dirent, readdirSync } from 'node:fs';
 import { open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,14 +16,14 @@ export interface WantedFiles {
 const NOTHING: AtomicState = { current: undefined, upToDate: false, entries: [] };
 
 export async function readAtomicState(directory: string, wanted: WantedFiles): Promise<AtomicState> {
-  // In memory a look costs less than a trip to another thread, and most folders are new.
+  // In memory a look costs less than a trip to another thread, and most directories are new.
   if (wanted.medium === 'memory' && readdirSync(directory).length === 0) return NOTHING;
   const [current, found] = await Promise.all([readDataLink(directory), readdir(directory, { withFileTypes: true })]);
   const upToDate = current !== undefined && (await holds(join(directory, current), wanted));
   return { current, upToDate, entries: found.map(entryOf) };
 }
 
-/** The name of the folder that is shown now; undefined where there is none. */
+/** The name of the directory that is shown now; undefined where there is none. */
 export async function readDataLink(directory: string): Promise<string | undefined> {
   try {
     return await readlink(join(directory, DATA_LINK));
@@ -35,28 +35,28 @@ export async function readDataLink(directory: string): Promise<string | undefine
 
 function entryOf(entry: Dirent): FoundEntry {
   if (entry.isSymbolicLink()) return { name: entry.name, kind: 'link' };
-  return { name: entry.name, kind: entry.isDirectory() ? 'folder' : 'other' };
+  return { name: entry.name, kind: entry.isDirectory() ? 'directory' : 'other' };
 }
 
-async function holds(folder: string, { payload, fsGroup }: WantedFiles): Promise<boolean> {
-  const names = await listFiles(folder);
+async function holds(dir: string, { payload, fsGroup }: WantedFiles): Promise<boolean> {
+  const names = await listFiles(dir);
   if (names === undefined || names.length !== payload.size || !names.every((name) => payload.has(name))) return false;
   const different: string[] = [];
   await inBatches([...payload], async ([path, file]) => {
     if (different.length > 0) return;
     const wanted = { ...file, mode: fileMode(file.mode, fsGroup) };
-    if (!(await isSame(join(folder, path), wanted))) different.push(path);
+    if (!(await isSame(join(dir, path), wanted))) different.push(path);
   });
   return different.length === 0;
 }
 
-/** Undefined where the folder is missing or has what nobody of ours makes. Node's own recursive list would follow links. */
-async function listFiles(folder: string, inside = ''): Promise<readonly string[] | undefined> {
+/** Undefined where the directory is missing or has what no one of ours makes. Node's own recursive list would follow links. */
+async function listFiles(dir: string, inside = ''): Promise<readonly string[] | undefined> {
   const files: string[] = [];
   try {
-    for (const entry of await readdir(join(folder, inside), { withFileTypes: true })) {
+    for (const entry of await readdir(join(dir, inside), { withFileTypes: true })) {
       const path = join(inside, entry.name);
-      const found = entry.isDirectory() ? await listFiles(folder, path) : entry.isFile() ? [path] : undefined;
+      const found = entry.isDirectory() ? await listFiles(dir, path) : entry.isFile() ? [path] : undefined;
       if (found === undefined) return undefined;
       files.push(...found);
     }

@@ -82,7 +82,7 @@ export async function inBatches<T>(items: readonly T[], work: (item: T) => Promi
 
 async function applyStep(directory: string, step: AtomicStep, files: FileWrites): Promise<void> {
   switch (step.step) {
-    case 'folder': {
+    case 'directory': {
       const path = join(directory, step.path);
       await files.mkdir(path);
       // Again, because the mode given at creation is cut by the umask.
@@ -118,5 +118,5 @@ async function applyStep(directory: string, step: AtomicStep, files: FileWrites)
   }
 }
 
-/** The group stays: a file has it from its folder. */
+/** The group stays: a file has it from its directory. */
 const KEEP = -1;

@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createSystemClock } from '../base/clock.ts';
 import { codeOf, describeError } from '../base/errors.ts';
-import { payloadOf, testFolder, treeOf, visibleFiles } from './atomic-testing.ts';
+import { payloadOf, testDirectory, treeOf, visibleFiles } from './atomic-testing.ts';
 import { type AtomicWriter, createAtomicWriter } from './atomic-writer.ts';
 import type { Payload } from './rules/payload.ts';
 
 const signal = new AbortController().signal;
-let chance = 0;
+let random = 0;
 /** Time stands still but for waits, which take none. */
 const clock = { ...createSystemClock(), sleep: () => Promise.resolve() };
-const newWriter = (): AtomicWriter => createAtomicWriter({ clock, chance: () => ++chance });
+const newWriter = (): AtomicWriter => createAtomicWriter({ clock, random: () => ++random });
 
 /** What must not change when nothing is written. */
 async function identity(directory: string): Promise<readonly unknown[]> {
-  const [folder, link] = await Promise.all([lstat(directory), lstat(join(directory, '..data'))]);
-  return [folder.ctimeMs, link.ino, await readlink(join(directory, '..data'))];
+  const [dir, link] = await Promise.all([lstat(directory), lstat(join(directory, '..data'))]);
+  return [dir.ctimeMs, link.ino, await readlink(join(directory, '..data'))];
 }
 
 for (const medium of ['disk', 'memory'] as const) {
@@ -26,10 +26,10 @@ for (const medium of ['disk', 'memory'] as const) {
 
   describe(`files that change all at once, on ${medium}`, () => {
     test('the first files', async () => {
-      await using folder = await testFolder();
+      await using dir = await testDirectory();
       const writer = newWriter();
-      await write(writer, folder.path, payloadOf({ color: 'blue', 'etc/app.conf': 'a=1', 'etc/deep/x': '' }, 0o640));
-      assert.deepEqual(await treeOf(folder.path), [
+      await write(writer, dir.path, payloadOf({ color: 'blue', 'etc/app.conf': 'a=1', 'etc/deep/x': '' }, 0o640));
+      assert.deepEqual(await treeOf(dir.path), [
         '..STAMP d 755 0:0',
         '..STAMP/color f 640 0:0',
         '..STAMP/etc d 755 0:0',
@@ -40,53 +40,53 @@ for (const medium of ['disk', 'memory'] as const) {
         'color l 777 0:0 ..data/color',
         'etc l 777 0:0 ..data/etc',
       ]);
-      assert.deepEqual(await visibleFiles(folder.path), { color: 'blue', 'etc/app.conf': 'a=1', 'etc/deep/x': '' });
+      assert.deepEqual(await visibleFiles(dir.path), { color: 'blue', 'etc/app.conf': 'a=1', 'etc/deep/x': '' });
     });
 
     test('no files at all are a set too', async () => {
-      await using folder = await testFolder();
+      await using dir = await testDirectory();
       const writer = newWriter();
-      await write(writer, folder.path, payloadOf({}));
-      assert.deepEqual(await treeOf(folder.path), ['..STAMP d 755 0:0', '..data l 777 0:0 ..STAMP']);
-      await write(writer, folder.path, payloadOf({ a: '1' }));
-      await write(writer, folder.path, payloadOf({}));
-      assert.deepEqual(await treeOf(folder.path), ['..STAMP d 755 0:0', '..data l 777 0:0 ..STAMP']);
+      await write(writer, dir.path, payloadOf({}));
+      assert.deepEqual(await treeOf(dir.path), ['..STAMP d 755 0:0', '..data l 777 0:0 ..STAMP']);
+      await write(writer, dir.path, payloadOf({ a: '1' }));
+      await write(writer, dir.path, payloadOf({}));
+      assert.deepEqual(await treeOf(dir.path), ['..STAMP d 755 0:0', '..data l 777 0:0 ..STAMP']);
     });
 
     test('names come, change and go', async () => {
-      await using folder = await testFolder();
+      await using dir = await testDirectory();
       const writer = newWriter();
-      await write(writer, folder.path, payloadOf({ stays: '1', goes: '1', 'sub/goes': '1' }));
-      await write(writer, folder.path, payloadOf({ stays: '2', comes: '2', 'other/comes': '2' }));
-      assert.deepEqual(await visibleFiles(folder.path), { comes: '2', 'other/comes': '2', stays: '2' });
-      assert.equal((await treeOf(folder.path)).filter((line) => line.startsWith('..STAMP d')).length, 1);
+      await write(writer, dir.path, payloadOf({ stays: '1', goes: '1', 'sub/goes': '1' }));
+      await write(writer, dir.path, payloadOf({ stays: '2', comes: '2', 'other/comes': '2' }));
+      assert.deepEqual(await visibleFiles(dir.path), { comes: '2', 'other/comes': '2', stays: '2' });
+      assert.equal((await treeOf(dir.path)).filter((line) => line.startsWith('..STAMP d')).length, 1);
     });
 
-    test('a file becomes a folder and a file again', async () => {
-      await using folder = await testFolder();
+    test('a file becomes a directory and a file again', async () => {
+      await using dir = await testDirectory();
       const writer = newWriter();
       for (const files of [{ a: '1' }, { 'a/b': '2' }, { a: '3' }] as readonly Record<string, string>[]) {
-        await write(writer, folder.path, payloadOf(files));
-        assert.deepEqual(await visibleFiles(folder.path), files);
+        await write(writer, dir.path, payloadOf(files));
+        assert.deepEqual(await visibleFiles(dir.path), files);
       }
     });
 
     test('the same again writes nothing, also after a restart', async () => {
-      await using folder = await testFolder();
+      await using dir = await testDirectory();
       const writer = newWriter();
-      await write(writer, folder.path, payloadOf({ a: '1', 'b/c': '2' }));
-      const before = await identity(folder.path);
-      await write(writer, folder.path, payloadOf({ a: '1', 'b/c': '2' }));
-      await write(newWriter(), folder.path, payloadOf({ 'b/c': '2', a: '1' }));
-      assert.deepEqual(await identity(folder.path), before);
-      await write(writer, folder.path, payloadOf({ a: '1', 'b/c': '3' }));
-      assert.notDeepEqual(await identity(folder.path), before);
+      await write(writer, dir.path, payloadOf({ a: '1', 'b/c': '2' }));
+      const before = await identity(dir.path);
+      await write(writer, dir.path, payloadOf({ a: '1', 'b/c': '2' }));
+      await write(newWriter(), dir.path, payloadOf({ 'b/c': '2', a: '1' }));
+      assert.deepEqual(await identity(dir.path), before);
+      await write(writer, dir.path, payloadOf({ a: '1', 'b/c': '3' }));
+      assert.notDeepEqual(await identity(dir.path), before);
     });
 
-    test('a folder that was taken away behind its back is filled again', async () => {
-      await using folder = await testFolder();
+    test('a directory that was taken away behind its back is filled again', async () => {
+      await using dir = await testDirectory();
       const writer = newWriter();
-      const directory = join(folder.path, 'v');
+      const directory = join(dir.path, 'v');
       for (let round = 0; round < 2; round += 1) {
         await mkdir(directory);
         await write(writer, directory, payloadOf({ a: '1' }));
@@ -96,41 +96,41 @@ for (const medium of ['disk', 'memory'] as const) {
     });
 
     test('places where something else is mounted are left alone', async () => {
-      await using folder = await testFolder();
+      await using dir = await testDirectory();
       const writer = newWriter();
-      await mkdir(join(folder.path, 'nested'));
-      await writeFile(join(folder.path, 'nested', 'theirs'), 'x');
-      await write(writer, folder.path, payloadOf({ a: '1', nested: 'ours' }));
-      await write(writer, folder.path, payloadOf({ b: '1' }));
-      assert.deepEqual(await visibleFiles(folder.path), { b: '1', 'nested/theirs': 'x' });
+      await mkdir(join(dir.path, 'nested'));
+      await writeFile(join(dir.path, 'nested', 'theirs'), 'x');
+      await write(writer, dir.path, payloadOf({ a: '1', nested: 'ours' }));
+      await write(writer, dir.path, payloadOf({ b: '1' }));
+      assert.deepEqual(await visibleFiles(dir.path), { b: '1', 'nested/theirs': 'x' });
     });
 
     test('bad paths are refused before anything is written', async () => {
-      await using folder = await testFolder();
+      await using dir = await testDirectory();
       for (const path of ['../x', '/x', '..data', 'a/../../b', '']) {
         await assert.rejects(
-          write(newWriter(), folder.path, payloadOf({ [path]: 'x' })),
+          write(newWriter(), dir.path, payloadOf({ [path]: 'x' })),
           (error) => codeOf(error) === 'invalid',
         );
       }
-      assert.deepEqual(await treeOf(folder.path), []);
+      assert.deepEqual(await treeOf(dir.path), []);
     });
 
     test('a write that fails half-way leaves the old files and no rubbish', async () => {
-      await using folder = await testFolder();
+      await using dir = await testDirectory();
       const writer = newWriter();
-      await write(writer, folder.path, payloadOf({ a: '1' }));
-      const before = await treeOf(folder.path);
+      await write(writer, dir.path, payloadOf({ a: '1' }));
+      const before = await treeOf(dir.path);
       const impossible = new Map([...payloadOf({ x: '1' }), ...payloadOf({ 'a/b': '1' }), ...payloadOf({ a: '1' })]);
-      await assert.rejects(write(writer, folder.path, impossible), (error) =>
+      await assert.rejects(write(writer, dir.path, impossible), (error) =>
         /^files of the volume can't be written: E(NOTDIR|EXIST|ISDIR)/.test(describeError(error)),
       );
-      assert.deepEqual(await treeOf(folder.path), before);
-      await write(writer, folder.path, payloadOf({ a: '2' }));
-      assert.deepEqual(await visibleFiles(folder.path), { a: '2' });
+      assert.deepEqual(await treeOf(dir.path), before);
+      await write(writer, dir.path, payloadOf({ a: '2' }));
+      assert.deepEqual(await visibleFiles(dir.path), { a: '2' });
     });
 
-    test('a missing folder is told by its code', async () => {
+    test('a missing directory is told by its code', async () => {
       await assert.rejects(
         write(newWriter(), '/nonexistent/volume', payloadOf({ a: '1' })),
         (error) => codeOf(error) === 'notFound',
@@ -138,11 +138,11 @@ for (const medium of ['disk', 'memory'] as const) {
     });
 
     test('an abort is no failure of files', async () => {
-      await using folder = await testFolder();
+      await using dir = await testDirectory();
       const reason = new Error('stopping');
       const aborted = AbortSignal.abort(reason);
-      const wish = { directory: folder.path, payload: payloadOf({ a: '1' }), fsGroup: undefined, medium };
-      await assert.rejects(newWriter().write(wish, aborted), reason);
+      const request = { directory: dir.path, payload: payloadOf({ a: '1' }), fsGroup: undefined, medium };
+      await assert.rejects(newWriter().write(request, aborted), reason);
     });
   });
 
@@ -153,13 +153,13 @@ for (const medium of ['disk', 'memory'] as const) {
       ['other mode', (path) => chmod(join(path, 'a'), 0o666)],
       ['a file more', (path) => writeFile(join(path, '..data', 'more'), 'x')],
       ['a file less', (path) => unlink(join(path, '..data', 'a'))],
-      ['no folder', async (path) => rm(join(path, await readlink(join(path, '..data'))), { recursive: true })],
+      ['no directory', async (path) => rm(join(path, await readlink(join(path, '..data'))), { recursive: true })],
       ['no link to a name', (path) => unlink(join(path, 'a'))],
-      ['no link to the folder', (path) => unlink(join(path, '..data'))],
+      ['no link to the directory', (path) => unlink(join(path, '..data'))],
       ['a link to a name that is gone', (path) => symlink('..data/old', join(path, 'old'))],
-      ['a link to the next folder', (path) => symlink('..x', join(path, '..data_tmp'))],
+      ['a link to the next directory', (path) => symlink('..x', join(path, '..data_tmp'))],
       [
-        'a folder of a write that was cut',
+        'a directory of a write that was cut',
         (path) => mkdir(join(path, '..2020_01_01_00_00_00.1/sub'), { recursive: true }),
       ],
       [
@@ -172,21 +172,21 @@ for (const medium of ['disk', 'memory'] as const) {
     ];
     for (const [name, damage] of damages) {
       test(`${name} is put right`, async () => {
-        await using folder = await testFolder();
+        await using dir = await testDirectory();
         const payload = payloadOf({ a: '1', 'b/c': '2' });
-        await write(newWriter(), folder.path, payload);
-        const whole = await treeOf(folder.path);
-        await damage(folder.path);
-        await write(newWriter(), folder.path, payload);
-        assert.deepEqual(await treeOf(folder.path), whole);
-        assert.deepEqual(await visibleFiles(folder.path), { a: '1', 'b/c': '2' });
+        await write(newWriter(), dir.path, payload);
+        const whole = await treeOf(dir.path);
+        await damage(dir.path);
+        await write(newWriter(), dir.path, payload);
+        assert.deepEqual(await treeOf(dir.path), whole);
+        assert.deepEqual(await visibleFiles(dir.path), { a: '1', 'b/c': '2' });
       });
     }
   });
 
   test(`owner and group of files, on ${medium}`, async () => {
-    await using folder = await testFolder();
-    const { path } = folder;
+    await using dir = await testDirectory();
+    const { path } = dir;
     await chown(path, 0, 3000);
     await chmod(path, 0o3777);
     const payload = new Map([

@@ -8,7 +8,7 @@ import { CodedError, type ErrorCode } from '../base/errors.ts';
 import { createTurns } from '../base/turns.ts';
 import { readAtomicState, readDataLink } from './atomic-state.ts';
 import { applySteps, type FileWrites, IN_PLACE, isSmall, ON_THREADS } from './atomic-steps.ts';
-import { type AtomicPlan, folderName, planAtomicWrite } from './rules/atomic-plan.ts';
+import { type AtomicPlan, directoryName, planAtomicWrite } from './rules/atomic-plan.ts';
 import type { Payload } from './rules/payload.ts';
 import { cleanPayload } from './rules/payload-paths.ts';
 
@@ -23,7 +23,7 @@ export interface AtomicWrite {
 
 export interface AtomicWriter {
   /** The directory then shows exactly these files. Calls for one directory must not overlap. */
-  write(wish: AtomicWrite, signal: AbortSignal): Promise<void>;
+  write(request: AtomicWrite, signal: AbortSignal): Promise<void>;
   /** The directory is gone. */
   forget(directory: string): void;
 }
@@ -31,58 +31,58 @@ export interface AtomicWriter {
 export interface AtomicWriterDeps {
   readonly clock: Clock;
   /** An integer that is not negative, another one each time. */
-  readonly chance: () => number;
+  readonly random: () => number;
 }
 
 /** A hundred pods that share a config map change at the same moment: the file threads are not theirs alone. */
 const VOLUMES_AT_ONCE = 4;
-/** Who has just read where `..data` leads must still find that folder, even on a busy machine. */
+/** Who has just read where `..data` leads must still find that directory, even on a busy machine. */
 const READERS_MS = 100;
 
-export function createAtomicWriter({ clock, chance }: AtomicWriterDeps): AtomicWriter {
-  const written = new Map<string, { readonly folder: string; readonly digest: string }>();
+export function createAtomicWriter({ clock, random }: AtomicWriterDeps): AtomicWriter {
+  const written = new Map<string, { readonly directory: string; readonly digest: string }>();
   const digest = createDigests();
   const turns = createTurns(VOLUMES_AT_ONCE);
 
-  const publish = async (wish: AtomicWrite, payload: Payload, files: FileWrites): Promise<AtomicPlan> => {
-    const { directory, fsGroup, medium } = wish;
-    const folder = folderName(clock.now(), chance());
+  const publish = async (request: AtomicWrite, payload: Payload, files: FileWrites): Promise<AtomicPlan> => {
+    const { directory, fsGroup, medium } = request;
+    const dir = directoryName(clock.now(), random());
     const state = await readAtomicState(directory, { payload, fsGroup, medium });
-    const plan = planAtomicWrite(state, { payload, fsGroup, folder });
+    const plan = planAtomicWrite(state, { payload, fsGroup, directory: dir });
     try {
       for (const stage of plan.publish) await applySteps(directory, stage, files);
     } catch (error) {
-      await removeUnpublished(directory, folder);
+      await removeUnpublished(directory, dir);
       throw error;
     }
     written.set(directory, {
-      folder: (state.upToDate ? state.current : folder) ?? folder,
+      directory: (state.upToDate ? state.current : dir) ?? dir,
       digest: digest(payload, fsGroup),
     });
     return plan;
   };
 
-  const publishInTurn = async (wish: AtomicWrite, payload: Payload, signal: AbortSignal): Promise<AtomicPlan> => {
+  const publishInTurn = async (request: AtomicWrite, payload: Payload, signal: AbortSignal): Promise<AtomicPlan> => {
     // What needs no file thread does not wait behind those who do.
-    if (wish.medium === 'memory' && isSmall(payload)) return await publish(wish, payload, IN_PLACE);
+    if (request.medium === 'memory' && isSmall(payload)) return await publish(request, payload, IN_PLACE);
     using _turn = await turns.take([], signal);
-    return await publish(wish, payload, ON_THREADS);
+    return await publish(request, payload, ON_THREADS);
   };
 
   return {
-    write: async (wish, signal) => {
+    write: async (request, signal) => {
       signal.throwIfAborted();
-      const { directory, fsGroup } = wish;
-      const clean = cleanPayload(wish.payload);
+      const { directory, fsGroup } = request;
+      const clean = cleanPayload(request.payload);
       if (!clean.ok) throw new CodedError('invalid', clean.problem);
       const before = written.get(directory);
       try {
         const known = before?.digest === digest(clean.value, fsGroup);
-        if (known && (await readDataLink(directory)) === before?.folder) return;
+        if (known && (await readDataLink(directory)) === before?.directory) return;
         written.delete(directory);
-        const plan = await publishInTurn(wish, clean.value, signal);
+        const plan = await publishInTurn(request, clean.value, signal);
         if (plan.tidy.length === 0) return;
-        await clock.sleep(READERS_MS, signal).catch(() => undefined); // nobody reads who must be waited for while stopping
+        await clock.sleep(READERS_MS, signal).catch(() => undefined); // no one reads who must be waited for while stopping
         await applySteps(directory, plan.tidy);
       } catch (error) {
         if (signal.aborted) throw error;
@@ -95,11 +95,11 @@ export function createAtomicWriter({ clock, chance }: AtomicWriterDeps): AtomicW
   };
 }
 
-/** What is shown stays; the half-made folder goes, if it can: the next write takes away what is left of it. */
-async function removeUnpublished(directory: string, folder: string): Promise<void> {
-  const current = await readDataLink(directory).catch(() => folder);
-  if (current === folder) return;
-  await applySteps(directory, [{ step: 'removeTree', path: folder }]).catch(() => undefined);
+/** What is shown stays; the half-made directory goes, if it can: the next write takes away what is left of it. */
+async function removeUnpublished(directory: string, dir: string): Promise<void> {
+  const current = await readDataLink(directory).catch(() => dir);
+  if (current === dir) return;
+  await applySteps(directory, [{ step: 'removeTree', path: dir }]).catch(() => undefined);
 }
 
 /** Contents and payloads that several volumes share are read once. */

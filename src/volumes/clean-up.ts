@@ -74,7 +74,7 @@ async function removeUnknown(
     .map(({ point }) => point)
     .filter((point) => point === path || point.startsWith(`${path}/`));
   if (mounted.length > 0) {
-    const why = `nobody here knows volumes of ${plugin}, and it is mounted at ${mounted.join(', ')}`;
+    const why = `no one here knows volumes of ${plugin}, and it is mounted at ${mounted.join(', ')}`;
     throw new CodedError('conflict', `volume ${name} can't be removed: ${why}`);
   }
   await jobs.run({ kind: 'remove', path }, { foreign: false, signal });

@@ -4,7 +4,7 @@ import { CodedError, codeOf, describeError } from '../base/errors.ts';
 import type { VolumeKind } from './kind.ts';
 import { attachmentStep } from './rules/attachment.ts';
 import type { VolumeStage } from './rules/messages.ts';
-import { notAttached, type PrepareWish } from './volume.ts';
+import { notAttached, type PrepareRequest } from './volume.ts';
 
 /** What the node's status says, as the API server has it. */
 export interface NodeAttachments {
@@ -15,8 +15,8 @@ export interface NodeAttachments {
 
 export interface Devices {
   /** Resolves when the volume's device is attached and staged. */
-  ensure(wish: PrepareWish, signal: AbortSignal): Promise<string | undefined>;
-  /** Nobody uses it any more. */
+  ensure(request: PrepareRequest, signal: AbortSignal): Promise<string | undefined>;
+  /** No one uses it any more. */
   release(kind: VolumeKind, uniqueName: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface DevicesConfig {
 export function createDevices(node: NodeAttachments | undefined, { byController }: DevicesConfig): Devices {
   const attachedHere = new Map<string, string>();
 
-  const attach = async (name: string, wish: PrepareWish, signal: AbortSignal): Promise<string> => {
+  const attach = async (name: string, request: PrepareRequest, signal: AbortSignal): Promise<string> => {
     const step = attachmentStep(name, {
       byController,
       reportedInUse: node?.reportedInUse().has(name) ?? false,
@@ -38,20 +38,20 @@ export function createDevices(node: NodeAttachments | undefined, { byController 
     if (step.kind === 'attached') return step.devicePath;
     const devicePath =
       attachedHere.get(name) ??
-      (await during('attach', wish.kind.attachment?.attach(name, wish, signal), signal)) ??
+      (await during('attach', request.kind.attachment?.attach(name, request, signal), signal)) ??
       '';
     attachedHere.set(name, devicePath);
     return devicePath;
   };
 
   return {
-    ensure: async (wish, signal) => {
-      const { attachment, staging } = wish.kind;
+    ensure: async (request, signal) => {
+      const { attachment, staging } = request.kind;
       if (attachment === undefined) return undefined;
-      const name = await attachment.uniqueName(wish, signal);
-      wish.named(name);
-      const devicePath = await attach(name, wish, signal);
-      await during('stage', staging?.stage(name, devicePath, wish, signal), signal);
+      const name = await attachment.uniqueName(request, signal);
+      request.named(name);
+      const devicePath = await attach(name, request, signal);
+      await during('stage', staging?.stage(name, devicePath, request, signal), signal);
       return name;
     },
     release: async (kind, name, signal) => {

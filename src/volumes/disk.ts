@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
 import { errnoName } from '../host/file-calls.ts';
 import type { VolumeLeft } from './kind.ts';
-import { pluginOfFolder } from './rules/places.ts';
+import { pluginOfDirectory } from './rules/places.ts';
 
 export interface FoundVolume extends VolumeLeft {
   readonly plugin: string;
@@ -13,17 +13,17 @@ export interface FoundVolume extends VolumeLeft {
 export async function findVolumes(uid: PodUid, podDirectory: string): Promise<readonly FoundVolume[]> {
   const volumes = join(podDirectory, 'volumes');
   const found: FoundVolume[] = [];
-  for (const folder of await list(volumes)) {
-    for (const name of await list(join(volumes, folder))) {
-      found.push({ uid, name, directory: join(volumes, folder, name), plugin: pluginOfFolder(folder) });
+  for (const dir of await list(volumes)) {
+    for (const name of await list(join(volumes, dir))) {
+      found.push({ uid, name, directory: join(volumes, dir, name), plugin: pluginOfDirectory(dir) });
     }
   }
   return found;
 }
 
-async function list(folder: string): Promise<readonly string[]> {
+async function list(dir: string): Promise<readonly string[]> {
   try {
-    return await readdir(folder);
+    return await readdir(dir);
   } catch (error) {
     if (errnoName(error) === 'ENOENT' || errnoName(error) === 'ENOTDIR') return [];
     throw error;

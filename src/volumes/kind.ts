@@ -1,12 +1,12 @@
 /**
- * What the manager of volumes knows of a kind of volume. A kind makes one volume true in the folder that it is given and takes it
+ * What the manager of volumes knows of a kind of volume. A kind makes one volume true in the directory that it is given and takes it
  * away again; when that happens, how often it is tried and what is told of it is the manager's. Calls for one volume never overlap.
  */
 import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Volume } from '../api/volume.ts';
 
-export interface VolumeWish {
+export interface VolumeRequest {
   readonly pod: Pod;
   readonly volume: Volume;
   /** `pods/UID/volumes/PLUGIN/NAME`; its parent is there, it itself may not be. */
@@ -45,13 +45,13 @@ export interface ObjectReference {
 }
 
 export interface VolumeKind {
-  /** `kubernetes.io/secret`: its folder is `pods/UID/volumes/kubernetes.io~secret/NAME`. */
+  /** `kubernetes.io/secret`: its directory is `pods/UID/volumes/kubernetes.io~secret/NAME`. */
   readonly plugin: string;
   handles(volume: Volume): boolean;
-  /** Begins to fetch from elsewhere what `setUp` is soon to need, before there is a folder. That this fails is for `setUp` to find out. */
+  /** Begins to fetch from elsewhere what `setUp` is soon to need, before there is a directory. That this fails is for `setUp` to find out. */
   foresee?(pod: Pod, volume: Volume, signal: AbortSignal): void;
   /** Idempotent: asked again after restarts, on changes of what it depends on and at `refreshAt`. */
-  setUp(wish: VolumeWish, signal: AbortSignal): Promise<VolumeReady>;
+  setUp(request: VolumeRequest, signal: AbortSignal): Promise<VolumeReady>;
   /** Takes away what `setUp` made, also where only half of it is there. */
   tearDown(left: VolumeLeft, signal: AbortSignal): Promise<void>;
   /** `setUp` is asked again for running pods when one of these changes. */
@@ -68,23 +68,23 @@ export interface VolumeKind {
 
 export interface VolumeAttachment {
   /** As in `status.volumesInUse` and `status.volumesAttached`. */
-  uniqueName(wish: Omit<VolumeWish, 'directory' | 'fsGroup'>, signal: AbortSignal): Promise<string>;
+  uniqueName(request: Omit<VolumeRequest, 'directory' | 'fsGroup'>, signal: AbortSignal): Promise<string>;
   /** Only where the kubelet attaches by itself. Resolves with the path of the device. */
-  attach(uniqueName: string, wish: VolumeWish, signal: AbortSignal): Promise<string>;
+  attach(uniqueName: string, request: VolumeRequest, signal: AbortSignal): Promise<string>;
   detach(uniqueName: string, signal: AbortSignal): Promise<void>;
 }
 
 export interface VolumeStaging {
-  stage(uniqueName: string, devicePath: string, wish: VolumeWish, signal: AbortSignal): Promise<void>;
+  stage(uniqueName: string, devicePath: string, request: VolumeRequest, signal: AbortSignal): Promise<void>;
   /** Asked when the last pod of the node has let go of it. */
   unstage(uniqueName: string, signal: AbortSignal): Promise<void>;
 }
 
-/** The folders that kinds write into: on the kubelet's disk, or in memory (a tmpfs, without swap where the kernel can). */
-export interface VolumeFolders {
-  /** Makes the folder with mode 0777, mounts the tmpfs where it is missing; changes nothing where all is there. */
+/** The directories that kinds write into: on the kubelet's disk, or in memory (a tmpfs, without swap where the kernel can). */
+export interface VolumeDirectories {
+  /** Makes the directory with mode 0777, mounts the tmpfs where it is missing; changes nothing where all is there. */
   ensure(
-    folder: { readonly directory: string; readonly medium: 'disk' | 'memory'; readonly sizeBytes?: number },
+    dir: { readonly directory: string; readonly medium: 'disk' | 'memory'; readonly sizeBytes?: number },
     signal: AbortSignal,
   ): Promise<void>;
   /** Unmounts and removes it, never across a mount point below it. */

@@ -79,10 +79,10 @@ test('volume ownership progress is told also after its loop has failed', async (
   await done;
 });
 
-test('many files are changed in a process of their own, and nobody waits for the event loop', {
+test('many files are changed in a process of their own, and no one waits for the event loop', {
   timeout: 60_000,
 }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'ownership-'));
+  const dir = mkdtempSync(join(tmpdir(), 'ownership-'));
   const main = resolve(import.meta.dirname, '../main.ts');
   const clock = createSystemClock();
   const jobs = createFileJobs({
@@ -92,13 +92,13 @@ test('many files are changed in a process of their own, and nobody waits for the
   });
   t.after(() => {
     jobs.close();
-    rmSync(folder, { recursive: true });
+    rmSync(dir, { recursive: true });
   });
   for (let group = 0; group < 10; group += 1) {
-    mkdirSync(join(folder, `g${group}`));
-    for (let index = 0; index < 500; index += 1) symlinkSync('x', join(folder, `g${group}/f${index}`));
+    mkdirSync(join(dir, `g${group}`));
+    for (let index = 0; index < 500; index += 1) symlinkSync('x', join(dir, `g${group}/f${index}`));
   }
-  writeFileSync(join(folder, 'g9/real'), '', { mode: 0o600 });
+  writeFileSync(join(dir, 'g9/real'), '', { mode: 0o600 });
   let longest = 0;
   let last = performance.now();
   const beat = setInterval(() => {
@@ -114,10 +114,10 @@ test('many files are changed in a process of their own, and nobody waits for the
     record: () => undefined,
   });
   const cpu = process.cpuUsage();
-  await give({ pod: POD, directory: folder, fsGroup: 3000, readOnly: false, foreign: false }, never);
+  await give({ pod: POD, directory: dir, fsGroup: 3000, readOnly: false, foreign: false }, never);
   const own = process.cpuUsage(cpu);
-  const found = statSync(join(folder, 'g9/real'));
+  const found = statSync(join(dir, 'g9/real'));
   assert.deepEqual([found.gid, found.mode & 0o7777], [3000, 0o660]);
-  assert.equal(statSync(folder).mode & 0o7777, 0o2770);
+  assert.equal(statSync(dir).mode & 0o7777, 0o2770);
   t.diagnostic(`own CPU ${(own.user + own.system) / 1000} ms, longest pause ${longest.toFixed(1)} ms`);
 });

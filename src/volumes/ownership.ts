@@ -13,7 +13,7 @@ import type { RecordPodEvent } from '../model/event.ts';
 import { groupChangeIsSlow, groupChangeProgress } from './rules/messages.ts';
 import { placeFromUid } from './rules/places.ts';
 
-export interface OwnershipWish {
+export interface OwnershipRequest {
   readonly pod: Pod;
   readonly directory: string;
   readonly fsGroup: number | undefined;
@@ -35,34 +35,34 @@ const NEXT_WORD_MS = 60_000;
 /** As long as the files are counted on, so long a file system may take. */
 const LONGEST_MS = 24 * 3600 * 1000;
 
-export type GiveToGroup = (wish: OwnershipWish, signal: AbortSignal) => Promise<void>;
+export type GiveToGroup = (request: OwnershipRequest, signal: AbortSignal) => Promise<void>;
 
 export function createOwnership({ clock, log, supervisor, jobs, record }: OwnershipDeps): GiveToGroup {
   /** Until the signal aborts. */
-  const tellProgress = (wish: OwnershipWish, files: () => number, signal: AbortSignal): Promise<void> => {
-    const place = placeFromUid(wish.directory, wish.pod.metadata.uid);
+  const tellProgress = (request: OwnershipRequest, files: () => number, signal: AbortSignal): Promise<void> => {
+    const place = placeFromUid(request.directory, request.pod.metadata.uid);
     const tell = (message: string) =>
-      record({ pod: wish.pod.metadata, type: 'Warning', reason: 'VolumePermissionChangeInProgress', message });
+      record({ pod: request.pod.metadata, type: 'Warning', reason: 'VolumePermissionChangeInProgress', message });
     let told = 0;
     const pass = (): void => {
       tell(told === 0 ? groupChangeIsSlow(place) : groupChangeProgress(place, files()));
       told += 1;
     };
     const rest = () => clock.sleep(told === 0 ? FIRST_WORD_MS : NEXT_WORD_MS, signal);
-    const about = { podUID: wish.pod.metadata.uid };
+    const about = { podUID: request.pod.metadata.uid };
     return supervisor.run(
       { name: 'volume ownership progress', about, oneOfMany: true, restFirst: true, pass, rest },
       signal,
     );
   };
 
-  return async (wish, signal) => {
-    const { pod, directory, fsGroup, readOnly, foreign } = wish;
+  return async (request, signal) => {
+    const { pod, directory, fsGroup, readOnly, foreign } = request;
     if (fsGroup === undefined) return;
     const policy = pod.spec.securityContext?.fsGroupChangePolicy;
     let files = 0;
     using words = linkSignal(signal);
-    void tellProgress(wish, () => files, words.signal);
+    void tellProgress(request, () => files, words.signal);
     const job = { kind: 'change-group', path: directory, gid: fsGroup, readOnly, policy } as const;
     try {
       const done = await jobs.run(job, {

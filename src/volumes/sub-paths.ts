@@ -1,4 +1,4 @@
-/** Parts of volumes for containers that want only those: mounted at places of their own below the pod's folder. */
+/** Parts of volumes for containers that want only those: mounted at places of their own below the pod's directory. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
@@ -10,7 +10,7 @@ import type { FileJobs } from '../host/file-jobs.ts';
 import { isForeign, type MountTable, mountsBelow } from '../host/mount-table.ts';
 import { subPathPlace } from './rules/places.ts';
 
-export interface SubPathsWish {
+export interface SubPathsRequest {
   readonly uid: PodUid;
   readonly container: string;
   /** By index in `volumeMounts`. */
@@ -24,7 +24,7 @@ export interface SubPathsWish {
 
 export interface SubPaths {
   /** Where each was mounted, by index; a problem is one of the pod. */
-  prepare(wish: SubPathsWish, signal: AbortSignal): Promise<Parsed<ReadonlyMap<number, string>>>;
+  prepare(request: SubPathsRequest, signal: AbortSignal): Promise<Parsed<ReadonlyMap<number, string>>>;
   /** Takes all of the pod's away. */
   clean(uid: PodUid, signal: AbortSignal): Promise<void>;
 }
@@ -42,14 +42,14 @@ export function createSubPaths(deps: SubPathsDeps): SubPaths {
   const { jobs, podDirectory } = deps;
 
   const clean: SubPaths['clean'] = async (uid, signal) => {
-    const folder = join(podDirectory(uid), 'volume-subpaths');
+    const directory = join(podDirectory(uid), 'volume-subpaths');
     // Few pods have any: the others need no look at the mounts of the whole node.
-    if (!(await isThere(folder))) return;
+    if (!(await isThere(directory))) return;
     // The last one first: of several at one place, that is the one which is seen.
-    for (const entry of mountsBelow(deps.mountTable(folder), folder).toReversed()) {
+    for (const entry of mountsBelow(deps.mountTable(directory), directory).toReversed()) {
       await jobs.run({ kind: 'unmount', path: entry.point }, { foreign: isForeign(entry), signal });
     }
-    await jobs.run({ kind: 'remove', path: folder }, { foreign: false, signal });
+    await jobs.run({ kind: 'remove', path: directory }, { foreign: false, signal });
   };
 
   return {

@@ -44,7 +44,7 @@ export interface UsageDeps {
   readonly onOperation: (operation: VolumeOperation) => void;
 }
 
-/** Paths of the node and images are nobody's here to measure. */
+/** Paths of the node and images are no one's here to measure. */
 const UNMEASURED = new Set(['kubernetes.io/host-path', 'kubernetes.io/image', 'kubernetes.io/unknown']);
 const MEASURE_WITHIN_MS = 60_000;
 const SAME_LOOK_MS = 500;
@@ -117,7 +117,7 @@ export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usage
       tried.set(task, clock.now());
       const foreign = mayHang(task, path);
       const done = measure({ uid, task, path, foreign }, signal);
-      // Nobody waits for one that may hang.
+      // No one waits for one that may hang.
       if (!foreign) await done;
       if (signal.aborted) break;
     }

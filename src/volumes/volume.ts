@@ -36,7 +36,7 @@ export interface VolumeTaskDeps {
   /** Calls something, and reports what it throws. */
   readonly guard: (call: () => void) => void;
   /** Makes what comes before `setUp`: attaches and stages the device. Answers its unique name. */
-  readonly prepare: (task: PrepareWish, signal: AbortSignal) => Promise<string | undefined>;
+  readonly prepare: (task: PrepareRequest, signal: AbortSignal) => Promise<string | undefined>;
   readonly onSettled: () => void;
   readonly onFailed: (pod: Pod, volume: Volume, error: unknown) => void;
   readonly onOperation: (operation: VolumeOperation) => void;
@@ -44,7 +44,7 @@ export interface VolumeTaskDeps {
   readonly resyncMs: () => number;
 }
 
-export interface PrepareWish {
+export interface PrepareRequest {
   readonly pod: Pod;
   readonly volume: Volume;
   readonly kind: VolumeKind;
@@ -100,12 +100,12 @@ export function createVolumeTask(deps: VolumeTaskDeps, start: VolumeTaskStart): 
 
   const setUp = async (): Promise<VolumeReady> => {
     const fsGroup = pod.spec.securityContext?.fsGroup;
-    const wish = { pod, volume, directory, fsGroup };
+    const request = { pod, volume, directory, fsGroup };
     const named = (name: string) => {
       uniqueName = name;
     };
-    await deps.prepare({ ...wish, kind, named }, stopping.signal);
-    return await kind.setUp(wish, stopping.signal);
+    await deps.prepare({ ...request, kind, named }, stopping.signal);
+    return await kind.setUp(request, stopping.signal);
   };
 
   const operate = async (): Promise<void> => {

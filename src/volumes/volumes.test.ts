@@ -73,7 +73,7 @@ function scene(
       leadsToForeign: () => false,
       podDirectory: (uid) => join(root, uid),
       record: ({ reason, message }) => events.push(`${reason}: ${message}`),
-      chance: () => 0,
+      random: () => 0,
       ...(more.attachments === undefined ? {} : { attachments: more.attachments }),
     },
     { attachedByController: more.byController ?? true, syncMs: 60_000, usagePeriodMs: 0 },
@@ -230,32 +230,32 @@ test('a time to refresh is kept; pods that run are looked after without being as
 test('clean-up takes away what is on disk, whoever made it, and can be tried again', async (t) => {
   const { root, volumes, asked } = scene(t);
   const uid: PodUid = podUid('left');
-  const folder = join(root, uid, 'volumes');
-  for (const name of ['test~fake/a', 'test~fake/b', 'other~kind/c']) mkdirSync(join(folder, name), { recursive: true });
-  writeFileSync(join(folder, 'other~kind/c/f'), '');
+  const dir = join(root, uid, 'volumes');
+  for (const name of ['test~fake/a', 'test~fake/b', 'other~kind/c']) mkdirSync(join(dir, name), { recursive: true });
+  writeFileSync(join(dir, 'other~kind/c/f'), '');
   await volumes.cleanUp(uid, never);
   assert.deepEqual(asked.toSorted(), ['down a', 'down b']);
-  assert.ok(!existsSync(join(folder, 'other~kind/c')));
+  assert.ok(!existsSync(join(dir, 'other~kind/c')));
   await volumes.cleanUp(uid, never);
   await volumes.cleanUp(podUid('never-seen'), never);
 });
 
-test('a mounted volume of a kind that nobody knows is left as it is, with all that lies beside its mount', async (t) => {
+test('a mounted volume of a kind that no one knows is left as it is, with all that lies beside its mount', async (t) => {
   const { root, volumes } = scene(t);
   const calls = createFileCalls();
-  const folder = join(root, 'p/volumes/kubernetes.io~csi/pv');
-  mkdirSync(join(folder, 'mount'), { recursive: true });
+  const dir = join(root, 'p/volumes/kubernetes.io~csi/pv');
+  mkdirSync(join(dir, 'mount'), { recursive: true });
   mkdirSync(join(root, 'device'));
-  for (const path of [join(folder, 'vol_data.json'), join(root, 'device/data')]) writeFileSync(path, '{}');
-  calls.bind(join(root, 'device'), join(folder, 'mount'));
+  for (const path of [join(dir, 'vol_data.json'), join(root, 'device/data')]) writeFileSync(path, '{}');
+  calls.bind(join(root, 'device'), join(dir, 'mount'));
   t.after(() => {
-    if (readMountTable(folder).length > 0) calls.unmount(join(folder, 'mount'), true);
+    if (readMountTable(dir).length > 0) calls.unmount(join(dir, 'mount'), true);
   });
-  await assert.rejects(volumes.cleanUp(podUid('p'), never), /nobody here knows volumes of kubernetes.io\/csi/);
-  assert.ok(existsSync(join(folder, 'vol_data.json')) && existsSync(join(root, 'device/data')));
-  calls.unmount(join(folder, 'mount'), false);
+  await assert.rejects(volumes.cleanUp(podUid('p'), never), /no one here knows volumes of kubernetes.io\/csi/);
+  assert.ok(existsSync(join(dir, 'vol_data.json')) && existsSync(join(root, 'device/data')));
+  calls.unmount(join(dir, 'mount'), false);
   await volumes.cleanUp(podUid('p'), never);
-  assert.ok(!existsSync(folder) && existsSync(join(root, 'device/data')));
+  assert.ok(!existsSync(dir) && existsSync(join(root, 'device/data')));
 });
 
 test('a volume in the way is named, the others are taken away all the same', async (t) => {
@@ -379,7 +379,7 @@ test('a volume that may hang is looked at again before each start, and only then
   await assert.rejects(outcome, /the pod must end/);
 });
 
-test('a volume of a kind that nobody knows is told of by its name', async (t) => {
+test('a volume of a kind that no one knows is told of by its name', async (t) => {
   const { volumes, events, clock } = scene(t);
   const pod = {
     ...makePod('p', []),

@@ -33,7 +33,7 @@ export interface Volumes extends Part {
   foresee(pod: Pod, signal: AbortSignal): void;
   /** Makes what is missing and waits for it; asking again for what is there changes nothing. */
   ensure(pod: Pod, signal: AbortSignal): Promise<VolumesOutcome>;
-  /** Lets go of everything that must not be left in the pod's folder. Fails where something can't be taken away: ask again then. */
+  /** Lets go of everything that must not be left in the pod's directory. Fails where something can't be taken away: ask again then. */
   cleanUp(uid: PodUid, signal: AbortSignal): Promise<void>;
   /** Hears of pods: those that run already are kept up to date, those that are gone are forgotten. */
   follow(news: PodNewsOf<'uid' | 'pod' | 'step' | 'observation'>): void;
@@ -72,7 +72,7 @@ export interface VolumesDeps {
   /** For metrics. */
   readonly onOperation?: (operation: VolumeOperation) => void;
   /** From 0 to 1. */
-  readonly chance: () => number;
+  readonly random: () => number;
 }
 
 /** What of a node's status is about volumes: the API server's object of this node fits. */
@@ -136,7 +136,7 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
       deps.record({ pod, type: 'Warning', ...volumeFailed(stageOf(error), name, describeError(error)) });
     },
     onOperation,
-    resyncMs: () => config.syncMs * (1 + RESYNC_SPREAD * deps.chance()),
+    resyncMs: () => config.syncMs * (1 + RESYNC_SPREAD * deps.random()),
   });
 
   const adopt = (pod: Pod): PodVolumes => {
@@ -192,7 +192,7 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
         pods.get(uid)?.update(pod);
         return;
       }
-      // It runs and nobody here has made its volumes: an earlier kubelet did.
+      // It runs and no one here has made its volumes: an earlier kubelet did.
       const isFound = !pods.has(uid);
       for (const task of adopt(pod).tasks) {
         if (isFound) onOperation({ plugin: task.kind.plugin, operation: 'reconstruct', seconds: 0, failed: false });
@@ -217,7 +217,7 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
   };
 }
 
-/** Stands for every kind that nobody here knows: its pod waits and says why. */
+/** Stands for every kind that no one here knows: its pod waits and says why. */
 const UNKNOWN: VolumeKind = {
   plugin: 'kubernetes.io/unknown',
   handles: () => true,

@@ -141,7 +141,7 @@ async function exchange(connection: Connection, wanted: Exchange): Promise<void>
       await runStream(await connection.link(wanted.signal), wanted);
       return;
     }
-    // Not one byte came in all that time: is the peer only slow with this call, or is nobody there any more?
+    // Not one byte came in all that time: is the peer only slow with this call, or is no one there any more?
     if (wanted.signal.aborted && codeOf(error) === 'deadline' && link.received() === received) connection.suspect(link);
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Servers and clients for the tests of this folder, each gone at the end of its test. */
+/** Servers and clients for the tests of this directory, each gone at the end of its test. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import {
@@ -19,9 +19,9 @@ import { createGrpcServer, type GrpcServer, type Handler, type ServerCall } from
 export const never = new AbortController().signal;
 
 export async function socketPath(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'grpc-'));
-  t.after(() => rm(folder, { recursive: true }));
-  return join(folder, 's.sock');
+  const directory = await mkdtemp(join(tmpdir(), 'grpc-'));
+  t.after(() => rm(directory, { recursive: true }));
+  return join(directory, 's.sock');
 }
 
 export async function serve(t: TestContext, path: string, ...handlers: readonly Handler[]): Promise<GrpcServer> {

@@ -9,7 +9,7 @@ import type { Pod } from '../../src/api/pod.ts';
 import type { ContainerStatus } from '../../src/api/pod-status.ts';
 import { type PodNode, podNode, runs, stays, until } from '../node/pod-support.ts';
 import { kubeletClient } from '../node/streams-support.ts';
-import { finished, podFolder } from '../node/volumes-support.ts';
+import { finished, podDirectory } from '../node/volumes-support.ts';
 
 const MESSAGE = '/dev/termination-log';
 const volumes = [{ name: 'v', emptyDir: {} }];
@@ -85,7 +85,7 @@ async function replacesLogs(place: PodNode): Promise<void> {
   }
   await isUnharmed(place, 'after-logs');
   await finished(place, 'logs', manifest);
-  const left = () => readdir(place.node.podLogsFolder);
+  const left = () => readdir(place.node.podLogsDirectory);
   await until('nothing is left of the logs', async () => ((await left()).length === 0 ? true : undefined));
 }
 
@@ -104,7 +104,7 @@ touch /v/seen; dd if=/dev/zero of=/etc/hosts bs=1 count=1 seek=1900000000; sync;
   const manifest = await place.write('hosts', spec);
   const { mounts } = await place.running('hosts', 'c', 1);
   const hosts = mounts.find(({ containerPath }) => containerPath === '/etc/hosts')?.hostPath ?? '';
-  const text = readFileSync(join(place.node.kubeletFolder, hosts.slice('/var/lib/kubelet/'.length)), 'utf8');
+  const text = readFileSync(join(place.node.kubeletDirectory, hosts.slice('/var/lib/kubelet/'.length)), 'utf8');
   assert.match(text, /localhost/);
   const grown = mostMemory(place.node.kubelet.pid) - before;
   assert.ok(grown < 300, `${grown} MiB more than before`);
@@ -135,13 +135,13 @@ async function makesAVolumeThatStays(place: PodNode): Promise<void> {
     120_000,
   );
   assert.equal(await logOf(place, 'tree'), 'made\n');
-  const folder = await podFolder(place, 'tree');
+  const directory = await podDirectory(place, 'tree');
   // As a container with CAP_LINUX_IMMUTABLE would.
-  const volume = join(folder, 'volumes/kubernetes.io~empty-dir/v');
+  const volume = join(directory, 'volumes/kubernetes.io~empty-dir/v');
   const fixed = ['fixed', 'closed/x', 'closed'].map((name) => join(volume, name));
   for (const path of fixed) execFileSync('chattr', ['+i', path]);
   try {
-    const removed = finished(place, 'tree', manifest, folder);
+    const removed = finished(place, 'tree', manifest, directory);
     await isUnharmed(place, 'beside');
     await removed;
   } finally {

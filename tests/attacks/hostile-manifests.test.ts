@@ -59,7 +59,7 @@ test('hostile manifests, one after the other: good pods stay and start, and the 
   const before = await running('good', 'c');
   const all = [...Object.entries(REFUSED), ...Object.entries(TAKEN)];
   for (const [at, [what, text]] of all.entries()) {
-    const path = join(node.manifestsFolder, `hostile-${at}.yaml`);
+    const path = join(node.manifestsDirectory, `hostile-${at}.yaml`);
     await writeFile(path, text(`hostile-${at}`));
     // A pod that was written after it and runs shows that the hostile one was read, and stopped nothing.
     await write(`next-${at}`, SPEC);
@@ -67,7 +67,7 @@ test('hostile manifests, one after the other: good pods stay and start, and the 
     if (Object.hasOwn(TAKEN, what))
       await running(`hostile-${at}`, what.startsWith('a container') ? 'constructor' : 'c');
     await check(what);
-    await Promise.all([path, join(node.manifestsFolder, `next-${at}.yaml`)].map((file) => rm(file)));
+    await Promise.all([path, join(node.manifestsDirectory, `next-${at}.yaml`)].map((file) => rm(file)));
   }
   assert.equal((await running('good', 'c')).id, before.id, 'the good pod was never touched');
   assert.equal((await containers('good')).length, 1);

@@ -40,7 +40,7 @@ test('hostile texts: the kubelet answers all the time, and other pods run', asyn
   await place.node.start({ name: 'endless-server', argv: [process.execPath, '-e', ENDLESS] });
   const watching = new AbortController();
   const watched = watchHealth(place, watching.signal);
-  const file = (name: string, text: string) => writeFile(join(place.node.manifestsFolder, name), text);
+  const file = (name: string, text: string) => writeFile(join(place.node.manifestsDirectory, name), text);
 
   await t.test('variables that double each other wait with CreateContainerConfigError', async () => {
     const value = (n: number) => (n === 0 ? 'ab' : `$(V${n - 1})$(V${n - 1})`);

@@ -37,7 +37,7 @@ async function tokensStayHere({ place, kubelet, token }: Place): Promise<void> {
   const request = { containerId: id, cmd: ['true'], stdin: false, stdout: true, stderr: false, tty: false };
   const address = new URL(await place.cri.streams.exec(request, never));
   assert.equal(address.port.length, 5, address.href);
-  const record = join(place.node.world.folder, 'recorded');
+  const record = join(place.node.world.directory, 'recorded');
   const argv = [process.execPath, '-e', RECORDER, String(RECORDER_PORT), address.port, record];
   const recorder = await place.node.world.start({ name: 'recorder', argv });
   await recorder.waitForLog(/recorder is ready/, 30_000);
@@ -169,7 +169,7 @@ test('strangers and readers get no secrets, no room and no lines of the log that
   const place = await proxiedNode(t, { config: { authentication: { webhook: { enabled: false } } } });
   await place.write('web', { containers: [runs('c', 'sleep 100000')] }, { namespace: 'default' });
   await place.running('web', 'c');
-  const token = readFileSync(join(place.node.kubeletFolder, 'server-token'), 'utf8').trim();
+  const token = readFileSync(join(place.node.kubeletDirectory, 'server-token'), 'utf8').trim();
   const world = { place, kubelet: kubeletClient(place.node), token };
   await t.test('the runtime sees no token', () => tokensStayHere(world));
   await t.test('floods of connections leave room for others', () => floodsLeaveRoom(world));

@@ -26,19 +26,19 @@ interface ShortRun {
 }
 
 async function runShort(t: TestContext, names: readonly string[]): Promise<ShortRun> {
-  const folder = await mkdtemp(join(tmpdir(), 'kubelet-ts-bench-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const directory = await mkdtemp(join(tmpdir(), 'kubelet-ts-bench-'));
+  t.after(() => rm(directory, { recursive: true }));
   const { code, stdout, stderr } = await capture(
-    [process.execPath, PROGRAM, '--short', `--only=${names.join(',')}`, `--results=${folder}`],
+    [process.execPath, PROGRAM, '--short', `--only=${names.join(',')}`, `--results=${directory}`],
     { signal: t.signal },
   );
   assert.equal(code, 0, `${stdout}\n${stderr}`);
-  const files = (await readdir(folder)).sort();
+  const files = (await readdir(directory)).sort();
   assert.deepEqual(
     files.map((name) => name.slice(name.lastIndexOf('.'))),
     ['.json', '.svg'],
   );
-  const [json = '', svg = ''] = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+  const [json = '', svg = ''] = await Promise.all(files.map((name) => readFile(join(directory, name), 'utf8')));
   return { table: stdout, results: JSON.parse(json) as Results, chart: svg };
 }
 

@@ -24,7 +24,7 @@ test('the API server', { skip: whyClusterIsSkipped(process.env) }, async (t) => 
   await t.test('refuses in words that the program understands', () => refusals(cluster));
   await t.test('is watched on as many connections as it wants', () => manyWatches(cluster));
   await t.test('shows a new certificate', () => newCertificate(cluster));
-  await t.test('hangs, and nobody waits for ever', () => frozen(cluster));
+  await t.test('hangs, and no one waits for ever', () => frozen(cluster));
   await t.test('is killed and started again, and nothing is lost', () => restarted(cluster));
   await t.test('has forgotten where a watch was, and the list is right after', () => compacted(cluster));
 });
@@ -205,12 +205,12 @@ async function until(isSo: () => boolean, what: () => string, timeoutMs = 30_000
 
 async function mirrorOf(access: Access, fieldSelector?: FieldSelector): Promise<Mirror & AsyncDisposable> {
   const mirror = new Mirror();
-  const wish = {
+  const asked = {
     path: CONFIG_MAPS,
     listener: mirror.listener,
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };
-  const watch = access.kube.watch(wish);
+  const watch = access.kube.watch(asked);
   await watch.start(signal);
   return Object.assign(mirror, { [Symbol.asyncDispose]: async () => await watch.stop?.() });
 }
@@ -320,7 +320,7 @@ async function restarted(cluster: Cluster): Promise<void> {
   );
   assert.ok(performance.now() - up < 10_000, `only ${performance.now() - up} ms after the server was up`);
   assert.deepEqual(mirror.changes.slice(-3), ['-thawed', '+a', '+b']);
-  assert.ok(backs.length >= 1, 'nobody was told that it is back');
+  assert.ok(backs.length >= 1, 'no one was told that it is back');
 }
 
 /** The server keeps recent changes in memory, so it must be a new one, and etcd must have forgotten the old ones. */

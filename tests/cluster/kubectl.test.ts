@@ -83,8 +83,8 @@ async function kubectlPath(cluster: Cluster, { program }: Way): Promise<readonly
   return [found[program], `--kubeconfig=${cluster.adminKubeconfig}`];
 }
 
-async function copies(kubectl: Run, folder: string, { name, megabytes, copy }: Way): Promise<void> {
-  const [there, back] = [join(folder, `large-${megabytes}`), join(folder, `${name}-back`)];
+async function copies(kubectl: Run, directory: string, { name, megabytes, copy }: Way): Promise<void> {
+  const [there, back] = [join(directory, `large-${megabytes}`), join(directory, `${name}-back`)];
   const sum = await sumOf(there);
   const up = await kubectl(['cp', ...copy, there, `tools:/tmp/${name}`, '-c', 'main']);
   assert.equal(up.code, 0, up.stderr);
@@ -206,10 +206,10 @@ async function world(t: TestContext) {
 
 test('kubectl logs, exec, cp, attach, port-forward and debug', async (t) => {
   const cluster = await world(t);
-  const folder = await mkdtemp(join(tmpdir(), 'kubectl-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const directory = await mkdtemp(join(tmpdir(), 'kubectl-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
   for (const megabytes of new Set(WAYS.map((way) => way.megabytes)))
-    await cluster.node.exec(['sh', '-c', `head -c ${megabytes}M /dev/urandom > ${folder}/large-${megabytes}`]);
+    await cluster.node.exec(['sh', '-c', `head -c ${megabytes}M /dev/urandom > ${directory}/large-${megabytes}`]);
   const kubectl = kubectlOf(cluster, NEW);
   const followers = WAYS.filter(({ env }) => env !== WITHOUT_WEBSOCKETS).map((way) => {
     const rotation = followsRotation(kubectlOf(cluster, way), cluster);
@@ -225,13 +225,13 @@ test('kubectl logs, exec, cp, attach, port-forward and debug', async (t) => {
     await t.test(`${name}: terminal`, () => terminal(cluster, way));
     await t.test(`${name}: attach`, () => attaches(cluster, way));
     await t.test(`${name}: port-forward`, () => forwards(cluster, way, port));
-    await t.test(`${name}: cp of ${megabytes} MB both ways`, () => copies(run, folder, way));
+    await t.test(`${name}: cp of ${megabytes} MB both ways`, () => copies(run, directory, way));
   }
   for (const { way, rotation } of followers) await t.test(`${way.name}: logs -f across rotations`, () => rotation);
   await t.test('logs', () => asksForLogs(kubectl));
   await t.test('debug', () => debugs(cluster));
   await t.test('logs of the node', () => nodeLogs(kubectl, cluster.node.nodeName));
-  await until('nobody is left', async () => (await openStreams(cluster)) === 0 || undefined);
+  await until('no one is left', async () => (await openStreams(cluster)) === 0 || undefined);
 });
 
 /** Connections to the kubelet's port that are still there. */

@@ -44,7 +44,7 @@ async function endQuarrel({ admin }: Cluster, { pod, manifest }: Quarrel): Promi
 
 async function untilSaid(read: () => Promise<string>, wanted: RegExp): Promise<void> {
   for (let look = 0; !wanted.test(await read()); look += 1) {
-    assert.ok(look < 300, `nobody said ${wanted}`);
+    assert.ok(look < 300, `no one said ${wanted}`);
     await delay(100);
   }
 }

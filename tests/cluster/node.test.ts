@@ -204,7 +204,7 @@ async function comesBack(cluster: Cluster): Promise<void> {
 }
 
 async function networkNotReady(cluster: Cluster): Promise<void> {
-  const file = join(cluster.node.world.folder, 'containerd', 'cni', '10-pods.conflist');
+  const file = join(cluster.node.world.directory, 'containerd', 'cni', '10-pods.conflist');
   await rename(file, `${file}.away`);
   const down = await untilNode(cluster, 'not Ready', (node) => ready(node)?.status === 'False');
   assert.equal(ready(down)?.reason, 'KubeletNotReady');
@@ -271,7 +271,7 @@ async function registeredByOthers(cluster: Cluster): Promise<void> {
   const { config } = kubeletSettings;
   await kubelet.stop();
   await admin.request(`${NODES}/${NAME}`, { method: 'DELETE' });
-  const said = 'Nobody has registered this node yet';
+  const said = 'No one has registered this node yet';
   const timesSaid = async () => (await readFile(kubelet.logFile, 'utf8')).split(said).length - 1;
   await kubelet.start({ config: { ...config, registerNode: false, nodeStatusUpdateFrequency: '1s' } });
   while ((await timesSaid()) < 3) await delay(100);
@@ -300,7 +300,7 @@ async function registeredByOthers(cluster: Cluster): Promise<void> {
 async function wrongClock(cluster: Cluster): Promise<void> {
   const { kubelet, world } = cluster.node;
   assert.ok(!(await nodeEvents(cluster)).some(({ reason }) => reason === 'ClockSkew'));
-  const file = join(world.folder, 'clock.cjs');
+  const file = join(world.directory, 'clock.cjs');
   await writeFile(file, 'const now = Date.now; Date.now = () => now() + 90_000;\n');
   await kubelet.stop();
   await kubelet.start({ env: { NODE_OPTIONS: `--require=${file}` } });

@@ -15,23 +15,23 @@ export interface Authority {
   issue(request: Buffer, name: string): Promise<X509Certificate>;
 }
 
-const openssl = (folder: string, ...args: readonly string[]) =>
-  execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+const openssl = (directory: string, ...args: readonly string[]) =>
+  execFileSync('openssl', args, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] });
 
 export async function createAuthority(t: TestContext, name: string): Promise<Authority> {
-  const folder = await mkdtemp(join(tmpdir(), 'signer-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const directory = await mkdtemp(join(tmpdir(), 'signer-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', 'ca.key'];
-  openssl(folder, 'req', '-x509', ...key, '-out', 'ca.crt', '-subj', `/CN=${name}`, '-days', '2');
+  openssl(directory, 'req', '-x509', ...key, '-out', 'ca.crt', '-subj', `/CN=${name}`, '-days', '2');
   return {
-    certificate: await readFile(join(folder, 'ca.crt'), 'utf8'),
+    certificate: await readFile(join(directory, 'ca.crt'), 'utf8'),
     issue: async (request, subject) => {
-      await writeFile(join(folder, 'leaf.der'), request);
-      // The request itself has no name and no wishes: the signer decides.
-      openssl(folder, 'req', '-inform', 'DER', '-in', 'leaf.der', '-out', 'leaf.csr');
+      await writeFile(join(directory, 'leaf.der'), request);
+      // The request itself has no name and no requests: the signer decides.
+      openssl(directory, 'req', '-inform', 'DER', '-in', 'leaf.der', '-out', 'leaf.csr');
       const sign = ['-req', '-in', 'leaf.csr', '-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial'];
       openssl(
-        folder,
+        directory,
         'x509',
         ...sign,
         '-set_serial',
@@ -43,7 +43,7 @@ export async function createAuthority(t: TestContext, name: string): Promise<Aut
         '-subj',
         `/CN=${subject}`,
       );
-      return new X509Certificate(await readFile(join(folder, 'leaf.crt')));
+      return new X509Certificate(await readFile(join(directory, 'leaf.crt')));
     },
   };
 }

@@ -80,9 +80,9 @@ export async function tokens(world: ObjectWorld, t: TestContext): Promise<void> 
   const clock = shiftedClock();
   const objects = await objectsAsNode(t, world.cluster, { clock });
   objects.setPods([pod]);
-  const wish = { pod: pod.metadata, serviceAccountName: 'default', audiences: [], expirationSeconds: 600 };
-  const first = await objects.token(wish, never);
-  assert.equal((await objects.token(wish, never)).token, first.token);
+  const asked = { pod: pod.metadata, serviceAccountName: 'default', audiences: [], expirationSeconds: 600 };
+  const first = await objects.token(asked, never);
+  assert.equal((await objects.token(asked, never)).token, first.token);
   assert.ok(Math.abs(first.expiresAt - clock.now() - 600_000) < 10_000);
   const claims = JSON.parse(Buffer.from(first.token.split('.')[1] ?? '', 'base64url').toString()) as {
     readonly 'kubernetes.io'?: { readonly pod?: unknown; readonly node?: { readonly name?: string } };
@@ -94,11 +94,11 @@ export async function tokens(world: ObjectWorld, t: TestContext): Promise<void> 
   // The time of issue has whole seconds: a new one within the same second would look the same.
   await delay(1100);
   clock.forward(first.refreshAt - clock.now());
-  const second = await objects.token(wish, never);
+  const second = await objects.token(asked, never);
   assert.notEqual(second.token, first.token);
 
   await assert.rejects(
-    objects.token({ ...wish, pod: { ...wish.pod, uid: 'another' } }, never),
+    objects.token({ ...asked, pod: { ...asked.pod, uid: 'another' } }, never),
     (error) => ['denied', 'conflict', 'notFound', 'invalid'].includes(codeOf(error)),
     'a token for a pod that is not here',
   );

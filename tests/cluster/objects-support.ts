@@ -35,9 +35,9 @@ export interface ObjectWorld extends PodCluster {
 }
 
 export async function objectWorld(t: TestContext, options: ClusterOptions = {}): Promise<ObjectWorld> {
-  const folder = await mkdtemp(join(tmpdir(), 'audit-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  const [policy, log] = [join(folder, 'policy.yaml'), join(folder, 'audit.log')];
+  const directory = await mkdtemp(join(tmpdir(), 'audit-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const [policy, log] = [join(directory, 'policy.yaml'), join(directory, 'audit.log')];
   const rules = [
     { level: 'Metadata', users: [`system:node:${NODE}`], omitStages: ['RequestReceived'] },
     { level: 'None' },
@@ -139,8 +139,8 @@ export async function objectsAsNode(
       kube,
       record: () => undefined,
       nodeTtlSeconds: () => undefined,
-      nodeUid: () => Promise.reject(new Error('nobody asks here')),
-      chance: () => 0,
+      nodeUid: () => Promise.reject(new Error('no one asks here')),
+      random: () => 0,
       salt: '',
     },
     { nodeName: NODE, strategy: 'Watch', syncMs: 60_000, trustBundles: false, podCertificates: false, ...config },

@@ -23,7 +23,7 @@ import {
 
 test('pods of a cluster in trouble', { skip: whyClusterIsSkipped(process.env) }, async (t) => {
   const world = await podCluster(t);
-  await t.test('nobody notices that the kubelet was killed', () => killed(world));
+  await t.test('no one notices that the kubelet was killed', () => killed(world));
   await t.test('what happened while the kubelet was away is made good', () => away(world));
   await t.test('that a pod is Ready reaches the API server at once', (one) => readyAtOnce(world, one));
   await t.test('a control plane that was away for a minute gets every status, in order', (one) =>

@@ -116,12 +116,12 @@ async function takenBack(world: PodCluster): Promise<void> {
 async function reference(world: PodCluster): Promise<void> {
   const { metadata } = await resize(world, sized('200m', '32Mi'));
   await world.become('sized', 'refused', (one) => conditionOf(one, 'PodResizePending') !== undefined);
-  const { kubelet, kubeletFolder } = world.cluster.node;
+  const { kubelet, kubeletDirectory } = world.cluster.node;
   await kubelet.stop();
   await kubelet.start({ binary: await createSupplies(process.env).referenceKubelet() });
   const proof = await world.create('proof');
   await world.ready('proof');
-  const record = decodeAllocations(await readFile(join(kubeletFolder, 'allocated_pods_state'), 'utf8'));
+  const record = decodeAllocations(await readFile(join(kubeletDirectory, 'allocated_pods_state'), 'utf8'));
   assert.ok(record.ok);
   assert.ok(record.value.has(proof.metadata.uid), 'the reference has written the file');
   const isResizing = (await eventsOf(world, 'sized', 'ResizeStarted')).length > 0;

@@ -102,10 +102,10 @@ export async function podCluster(t: TestContext, options: ClusterOptions = {}): 
 
 /** The API server writes down who asked for what. */
 async function createAudit(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'audit-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  const policy = join(folder, 'policy.yaml');
-  const log = join(folder, 'audit.log');
+  const directory = await mkdtemp(join(tmpdir(), 'audit-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const policy = join(directory, 'policy.yaml');
+  const log = join(directory, 'audit.log');
   const rules = [
     { level: 'Metadata', users: [`system:node:${NODE}`], omitStages: ['RequestReceived'] },
     { level: 'None' },

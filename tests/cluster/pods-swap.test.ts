@@ -1,4 +1,4 @@
-/** The reference kubelet gives its node to ours and takes it back: nobody inside the containers notices. */
+/** The reference kubelet gives its node to ours and takes it back: no one inside the containers notices. */
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';

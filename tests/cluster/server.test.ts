@@ -228,14 +228,14 @@ async function apiServerAway(cluster: Cluster): Promise<void> {
 
 async function prometheus(cluster: Cluster): Promise<void> {
   const { node } = cluster;
-  const folder = node.world.folder;
+  const directory = node.world.directory;
   const token = await account(cluster, 'prometheus', [may('nodes/metrics', 'get')]);
-  await writeFile(join(folder, 'prometheus.token'), token);
+  await writeFile(join(directory, 'prometheus.token'), token);
   const job = (name: string, path: string) => ({
     job_name: name,
     scheme: 'https',
     metrics_path: path,
-    authorization: { credentials_file: join(folder, 'prometheus.token') },
+    authorization: { credentials_file: join(directory, 'prometheus.token') },
     tls_config: { insecure_skip_verify: true },
     static_configs: [{ targets: [`${node.address}:10250`] }],
   });
@@ -243,11 +243,11 @@ async function prometheus(cluster: Cluster): Promise<void> {
     global: { scrape_interval: '1s', scrape_timeout: '1s' },
     scrape_configs: [job('kubelet', '/metrics'), job('probes', '/metrics/probes'), job('slis', '/metrics/slis')],
   };
-  await writeFile(join(folder, 'prometheus.yml'), JSON.stringify(config));
-  const flags = ['--web.listen-address=127.0.0.1:9090', `--storage.tsdb.path=${join(folder, 'prometheus')}`];
+  await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config));
+  const flags = ['--web.listen-address=127.0.0.1:9090', `--storage.tsdb.path=${join(directory, 'prometheus')}`];
   await node.start({
     name: 'prometheus',
-    argv: ['prometheus', `--config.file=${join(folder, 'prometheus.yml')}`, ...flags],
+    argv: ['prometheus', `--config.file=${join(directory, 'prometheus.yml')}`, ...flags],
   });
   const query = async (text: string) => {
     const url = `http://127.0.0.1:9090/api/v1/query?query=${encodeURIComponent(text)}`;
@@ -295,5 +295,5 @@ test('the server of a node in a cluster', { skip: whyClusterIsSkipped(process.en
   await t.test('counts', () => counted(cluster));
   await t.test('refuses a token that was revoked, within its time', () => revoked(cluster));
   await t.test('is scraped by a Prometheus with the token of a service account', () => prometheus(cluster));
-  await t.test('lets nobody in whom the API server can no longer vouch for', () => apiServerAway(cluster));
+  await t.test('lets no one in whom the API server can no longer vouch for', () => apiServerAway(cluster));
 });

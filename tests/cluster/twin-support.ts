@@ -23,12 +23,12 @@ export async function startTwin(cluster: Cluster, name: string, binary = cluster
   // The same network would give out the same addresses.
   const containerd = await createContainerd({ world, binaries, podSubnet: '10.99.0.0/16' });
   await containerd.start();
-  const archive = join(world.folder, 'images.tar');
+  const archive = join(world.directory, 'images.tar');
   await writeFile(archive, writeArchive(await supplies.images()));
   const { code, stderr } = await containerd.ctr('images', 'import', archive);
   if (code !== 0) throw new Error(`images of ${name}: ${stderr}`);
   const machineId = `machine-of-${name}`;
-  const identity = join(world.folder, 'machine-id');
+  const identity = join(world.directory, 'machine-id');
   await writeFile(identity, `${machineId}\n`);
   const kubelet = await createKubelet(
     {
@@ -36,7 +36,7 @@ export async function startTwin(cluster: Cluster, name: string, binary = cluster
       gate: node.gate,
       runtimeEndpoint: containerd.endpoint,
       nodeName: node.nodeName,
-      manifestsFolder: join(world.folder, 'manifests'),
+      manifestsDirectory: join(world.directory, 'manifests'),
     },
     { binary },
   );
@@ -49,11 +49,11 @@ export async function startTwin(cluster: Cluster, name: string, binary = cluster
       healthzPort: 20_248,
       cgroupsPerQOS: false,
       enforceNodeAllocatable: [],
-      podLogsDir: join(world.folder, 'pod-logs'),
+      podLogsDir: join(world.directory, 'pod-logs'),
     },
-    flags: [...flags, `--root-dir=${join(world.folder, 'kubelet')}`, `--machine-id-file=${identity}`],
+    flags: [...flags, `--root-dir=${join(world.directory, 'kubelet')}`, `--machine-id-file=${identity}`],
   });
-  const log = () => readFile(join(node.world.logsFolder, `${name}-kubelet.log`), 'utf8');
+  const log = () => readFile(join(node.world.logsDirectory, `${name}-kubelet.log`), 'utf8');
   while (!(await log()).includes('Node was previously registered')) {
     if (!kubelet.isRunning()) throw new Error(`${name} has ended:\n${kubelet.logTail()}`);
     await delay(100);
@@ -71,9 +71,9 @@ export async function startTwin(cluster: Cluster, name: string, binary = cluster
 function worldOfTwin(world: World, name: string): World {
   return {
     ...world,
-    folder: join(world.folder, name),
+    directory: join(world.directory, name),
     start: async (options) => {
-      await mkdir(join(world.folder, name), { recursive: true });
+      await mkdir(join(world.directory, name), { recursive: true });
       return await world.start({ ...options, name: `${name}-${options.name}` });
     },
   };

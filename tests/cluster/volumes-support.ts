@@ -7,7 +7,7 @@ import { waitForObject } from '../lab/cluster/wait.ts';
 export const IMAGE = 'lab.local/busybox:1';
 const SLEEP = ['sh', '-c', 'trap "exit 0" TERM; while :; do sleep 1000 & wait $!; done'];
 
-export interface PodWish {
+export interface PodRequest {
   readonly name: string;
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface PodWish {
 export const pods = (namespace = 'default'): string => `/api/v1/namespaces/${namespace}/pods`;
 
 /** Bound to the node as it is made: what the scheduler does is not measured here. */
-export function podObject(cluster: Cluster, { name, labels, volumes = [], container, spec }: PodWish): ApiObject {
+export function podObject(cluster: Cluster, { name, labels, volumes = [], container, spec }: PodRequest): ApiObject {
   const volumeMounts = volumes.map((volume) => ({ name: volume.name, mountPath: `/volumes/${volume.name}` }));
   return {
     metadata: { name, ...(labels !== undefined && { labels }) },
@@ -35,15 +35,15 @@ export function podObject(cluster: Cluster, { name, labels, volumes = [], contai
   };
 }
 
-export async function createPod(cluster: Cluster, wish: PodWish): Promise<string> {
-  const made = await cluster.admin.create(pods(wish.namespace), podObject(cluster, wish));
+export async function createPod(cluster: Cluster, asked: PodRequest): Promise<string> {
+  const made = await cluster.admin.create(pods(asked.namespace), podObject(cluster, asked));
   return String(made.metadata?.['uid']);
 }
 
 /** Resolves with the UID when it runs. */
-export async function runPod(cluster: Cluster, wish: PodWish): Promise<string> {
-  const uid = await createPod(cluster, wish);
-  await waitUntilRunning(cluster, wish.name, wish.namespace);
+export async function runPod(cluster: Cluster, asked: PodRequest): Promise<string> {
+  const uid = await createPod(cluster, asked);
+  await waitUntilRunning(cluster, asked.name, asked.namespace);
   return uid;
 }
 
@@ -61,15 +61,15 @@ export async function inside(cluster: Cluster, script: string): Promise<string> 
   return stdout;
 }
 
-export const podFolder = (uid: string): string => `/var/lib/kubelet/pods/${uid}`;
-export const volumeFolder = (uid: string, plugin: string, name: string): string =>
-  `${podFolder(uid)}/volumes/kubernetes.io~${plugin}/${name}`;
+export const podDirectory = (uid: string): string => `/var/lib/kubelet/pods/${uid}`;
+export const volumeDirectory = (uid: string, plugin: string, name: string): string =>
+  `${podDirectory(uid)}/volumes/kubernetes.io~${plugin}/${name}`;
 
 const STAMP = /\.\.\d{4}(_\d\d){5}\.\d+/g;
 
-/** `path kind mode uid:gid target` of everything below the pod's folder, as the recordings have it. */
+/** `path kind mode uid:gid target` of everything below the pod's directory, as the recordings have it. */
 export async function podTree(cluster: Cluster, uid: string): Promise<readonly string[]> {
-  const found = await inside(cluster, `find ${podFolder(uid)} -printf '%P %y %m %U:%G %l\\n'`);
+  const found = await inside(cluster, `find ${podDirectory(uid)} -printf '%P %y %m %U:%G %l\\n'`);
   return found
     .split('\n')
     .map((line) => line.replaceAll(STAMP, '..STAMP').trim())
@@ -107,9 +107,9 @@ export async function replaceData(
 
 const LEFT_WITHIN_MS = 60_000;
 
-/** Waits until the pod has left: no folder, no mount. */
+/** Waits until the pod has left: no directory, no mount. */
 export async function waitUntilLeft(cluster: Cluster, uid: string): Promise<void> {
-  const script = `ls -d ${podFolder(uid)} 2>/dev/null; grep ${uid} /proc/self/mountinfo; true`;
+  const script = `ls -d ${podDirectory(uid)} 2>/dev/null; grep ${uid} /proc/self/mountinfo; true`;
   const deadline = performance.now() + LEFT_WITHIN_MS;
   for (let left = await inside(cluster, script); left !== ''; left = await inside(cluster, script)) {
     assert.ok(performance.now() < deadline, `still there after ${LEFT_WITHIN_MS} ms: ${left}`);

@@ -6,11 +6,11 @@ import type { Cluster } from '../lab/cluster/cluster.ts';
 import { createSupplies } from '../lab/supplies.ts';
 import {
   inside,
-  type PodWish,
-  podFolder,
+  type PodRequest,
+  podDirectory,
   replaceData,
   runPod,
-  volumeFolder,
+  volumeDirectory,
   waitForContent,
   waitUntilLeft,
 } from './volumes-support.ts';
@@ -18,7 +18,7 @@ import {
 const OURS = resolve(import.meta.dirname, '../../dist/kubelet');
 const SWAPPED = 'swapped';
 
-const volumes: NonNullable<PodWish['volumes']> = [
+const volumes: NonNullable<PodRequest['volumes']> = [
   { name: 'e', emptyDir: {} },
   { name: 'm', emptyDir: { medium: 'Memory', sizeLimit: '4Mi' } },
   { name: 'cm', configMap: { name: SWAPPED } },
@@ -40,8 +40,8 @@ const spec = { automountServiceAccountToken: false };
 const look = (cluster: Cluster, uid: string): Promise<string> =>
   inside(
     cluster,
-    `cd ${podFolder(uid)} && find volumes plugins volume-subpaths -printf '%p %i %m %U:%G %l\\n' | sort
-     grep ' ${podFolder(uid)}/' /proc/self/mountinfo | cut -d' ' -f4- | sort`,
+    `cd ${podDirectory(uid)} && find volumes plugins volume-subpaths -printf '%p %i %m %U:%G %l\\n' | sort
+     grep ' ${podDirectory(uid)}/' /proc/self/mountinfo | cut -d' ' -f4- | sort`,
   );
 
 /** Each of the two makes a pod that the other one keeps, updates and takes away. */
@@ -74,7 +74,7 @@ export async function swapKubelets(
   await use(OURS);
   assert.equal(await look(cluster, theirs), made, 'ours finds what the reference has made');
   await replaceData(cluster, 'configmaps', SWAPPED, { color: 'red' });
-  await waitForContent(cluster, `${volumeFolder(theirs, 'configmap', 'cm')}/color`, 'red');
+  await waitForContent(cluster, `${volumeDirectory(theirs, 'configmap', 'cm')}/color`, 'red');
   await cluster.kubectl('delete', 'pod', 'made-by-reference', '--wait=true', '--timeout=60s');
   await waitUntilLeft(cluster, theirs);
 }

@@ -14,15 +14,15 @@ import {
   IMAGE,
   inside,
   isRunning,
-  type PodWish,
-  podFolder,
+  type PodRequest,
+  podDirectory,
   pods,
   podTree,
   quantile,
   readInside,
   replaceData,
   runPod,
-  volumeFolder,
+  volumeDirectory,
   waitForContent,
   waitUntilLeft,
   waitUntilRunning,
@@ -71,7 +71,7 @@ test('volumes of objects', { skip: whyClusterIsSkipped(process.env) }, async (t)
   await t.test('a hundred pods share a config map', (tt) => hundredPods(cluster, tt));
 });
 
-/** The claims in a token; nobody checks its signature here. */
+/** The claims in a token; no one checks its signature here. */
 function claims(token: string): Readonly<Record<string, unknown>> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
 }
@@ -80,11 +80,11 @@ async function defaultToken(cluster: Cluster): Promise<void> {
   const uid = await runPod(cluster, { name: 'plain' });
   const { spec } = await cluster.admin.get(`${pods()}/plain`);
   const [volume] = (spec?.['volumes'] ?? []) as readonly { readonly name: string }[];
-  const folder = volumeFolder(uid, 'projected', volume?.name ?? '');
-  assert.equal(await readInside(cluster, `${folder}/namespace`), 'default');
+  const directory = volumeDirectory(uid, 'projected', volume?.name ?? '');
+  assert.equal(await readInside(cluster, `${directory}/namespace`), 'default');
   const root = await cluster.admin.get(`${CONFIG_MAPS}/kube-root-ca.crt`);
-  assert.equal(await readInside(cluster, `${folder}/ca.crt`), (root['data'] as { 'ca.crt': string })['ca.crt']);
-  const token = await readInside(cluster, `${folder}/token`);
+  assert.equal(await readInside(cluster, `${directory}/ca.crt`), (root['data'] as { 'ca.crt': string })['ca.crt']);
+  const token = await readInside(cluster, `${directory}/token`);
   const review = await cluster.admin.create('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token } });
   const { authenticated, user } = review.status as {
     authenticated: boolean;
@@ -93,7 +93,7 @@ async function defaultToken(cluster: Cluster): Promise<void> {
   assert.equal(authenticated, true);
   assert.equal(user.username, 'system:serviceaccount:default:default');
   assert.deepEqual(user.extra['authentication.kubernetes.io/pod-uid'], [uid]);
-  const mounted = await inside(cluster, `grep ' ${folder} ' /proc/self/mountinfo`);
+  const mounted = await inside(cluster, `grep ' ${directory} ' /proc/self/mountinfo`);
   assert.match(mounted, / - tmpfs tmpfs rw,.*size=\d+k.*noswap/);
 }
 
@@ -147,11 +147,11 @@ async function recordedTrees(cluster: Cluster, t: TestContext): Promise<void> {
 }
 
 async function checkContents(cluster: Cluster, uid: string): Promise<void> {
-  assert.equal(await readInside(cluster, `${volumeFolder(uid, 'downward-api', 'd')}/labels`), 'a="b"\ntier="x"');
-  assert.equal(await readInside(cluster, `${volumeFolder(uid, 'downward-api', 'd')}/mem`), '32');
-  assert.equal(await readInside(cluster, `${volumeFolder(uid, 'configmap', 'cm')}/etc/app.conf`), 'a=1\nb=2\n');
-  assert.equal(await readInside(cluster, `${volumeFolder(uid, 'secret', 's')}/word`), 's3cret');
-  const projected = volumeFolder(uid, 'projected', 'p');
+  assert.equal(await readInside(cluster, `${volumeDirectory(uid, 'downward-api', 'd')}/labels`), 'a="b"\ntier="x"');
+  assert.equal(await readInside(cluster, `${volumeDirectory(uid, 'downward-api', 'd')}/mem`), '32');
+  assert.equal(await readInside(cluster, `${volumeDirectory(uid, 'configmap', 'cm')}/etc/app.conf`), 'a=1\nb=2\n');
+  assert.equal(await readInside(cluster, `${volumeDirectory(uid, 'secret', 's')}/word`), 's3cret');
+  const projected = volumeDirectory(uid, 'projected', 'p');
   assert.equal(await readInside(cluster, `${projected}/uid`), uid);
   assert.equal(await readInside(cluster, `${projected}/who`), 'ada');
   const { aud, exp, iat } = claims(await readInside(cluster, `${projected}/tok`));
@@ -220,7 +220,7 @@ async function followsChanges(cluster: Cluster): Promise<void> {
       ],
     },
   });
-  const at = (plugin: string, path: string) => `${podFolder(uid)}/volumes/kubernetes.io~${plugin}/${path}`;
+  const at = (plugin: string, path: string) => `${podDirectory(uid)}/volumes/kubernetes.io~${plugin}/${path}`;
   await replaceData(cluster, 'configmaps', 'updated', { color: 'red', extra: 'new' });
   await waitForContent(cluster, at('configmap', 'cm/color'), 'red', 5);
   await waitForContent(cluster, at('configmap', 'cm/extra'), 'new', 5);
@@ -243,7 +243,7 @@ async function followsChanges(cluster: Cluster): Promise<void> {
 
 async function missingThenCreated(cluster: Cluster): Promise<void> {
   const keyed = { name: 'settings', items: [{ key: 'absent', path: 'x' }] };
-  const cases: readonly (readonly [string, PodWish['volumes'], string])[] = [
+  const cases: readonly (readonly [string, PodRequest['volumes'], string])[] = [
     ['no-map', [{ name: 'v', configMap: { name: 'later' } }], 'configmap "later" not found'],
     ['no-secret', [{ name: 'v', secret: { secretName: 'later' } }], 'secret "later" not found'],
     ['no-key', [{ name: 'v', configMap: keyed }], 'configmap references non-existent config key: absent'],
@@ -282,14 +282,14 @@ async function optionalComesLater(cluster: Cluster): Promise<void> {
       { name: 's', secret: { secretName: 'perhaps', optional: true, items } },
     ],
   });
-  const folder = `${podFolder(uid)}/volumes`;
-  const names = `find ${folder}/kubernetes.io~configmap ${folder}/kubernetes.io~secret -type l -printf '%f\\n' | sort`;
+  const directory = `${podDirectory(uid)}/volumes`;
+  const names = `find ${directory}/kubernetes.io~configmap ${directory}/kubernetes.io~secret -type l -printf '%f\\n' | sort`;
   assert.equal(await inside(cluster, names), '..data\n..data\n');
   await cluster.admin.create(CONFIG_MAPS, { metadata: { name: 'perhaps' }, data: { a: '1' } });
   await cluster.admin.create(SECRETS, { metadata: { name: 'perhaps' }, stringData: { perhaps: '2', other: '3' } });
-  await waitForContent(cluster, `${folder}/kubernetes.io~configmap/cm/a`, '1', 5);
-  await waitForContent(cluster, `${folder}/kubernetes.io~secret/s/p`, '2', 5);
-  assert.equal(await inside(cluster, `ls ${folder}/kubernetes.io~secret/s`), 'p\n');
+  await waitForContent(cluster, `${directory}/kubernetes.io~configmap/cm/a`, '1', 5);
+  await waitForContent(cluster, `${directory}/kubernetes.io~secret/s/p`, '2', 5);
+  assert.equal(await inside(cluster, `ls ${directory}/kubernetes.io~secret/s`), 'p\n');
 }
 
 async function bigConfigMaps(cluster: Cluster): Promise<void> {
@@ -298,9 +298,12 @@ async function bigConfigMaps(cluster: Cluster): Promise<void> {
   await cluster.admin.create(CONFIG_MAPS, { metadata: { name: 'large' }, data: { v: 'v'.repeat(900 * 1024) } });
   const names = ['many', 'large'];
   const uid = await runPod(cluster, { name: 'big', volumes: names.map((name) => ({ name, configMap: { name } })) });
-  const folder = `${podFolder(uid)}/volumes/kubernetes.io~configmap`;
+  const directory = `${podDirectory(uid)}/volumes/kubernetes.io~configmap`;
   assert.equal(
-    await inside(cluster, `ls ${folder}/many | wc -l; cat ${folder}/many/key.999.conf; wc -c < ${folder}/large/v`),
+    await inside(
+      cluster,
+      `ls ${directory}/many | wc -l; cat ${directory}/many/key.999.conf; wc -c < ${directory}/large/v`,
+    ),
     '1000\nvalue 999921600\n',
   );
 }
@@ -324,14 +327,14 @@ async function trustBundles(cluster: Cluster): Promise<void> {
       },
     ],
   });
-  const folder = volumeFolder(uid, 'projected', 'v');
-  assert.equal((await readInside(cluster, `${folder}/named.pem`)).trim(), ca['ca.crt'].trim());
-  assert.equal(await readInside(cluster, `${folder}/signed.pem`), '');
+  const directory = volumeDirectory(uid, 'projected', 'v');
+  assert.equal((await readInside(cluster, `${directory}/named.pem`)).trim(), ca['ca.crt'].trim());
+  assert.equal(await readInside(cluster, `${directory}/signed.pem`), '');
   await cluster.admin.create(BUNDLES, {
     metadata: { name: 'example.com:signer:one' },
     spec: { signerName, ...bundle },
   });
-  await waitForContent(cluster, `${folder}/signed.pem`, ca['ca.crt'].trim(), 5);
+  await waitForContent(cluster, `${directory}/signed.pem`, ca['ca.crt'].trim(), 5);
 }
 
 /** The files of all kinds belong to root on the node, and to root inside, who is somebody else there. */
@@ -370,7 +373,7 @@ async function restart(cluster: Cluster): Promise<void> {
   const look = () =>
     inside(
       cluster,
-      `find ${podFolder(uid)}/volumes -printf '%P %i %m %Ts\\n' | sort; grep -c ${uid} /proc/self/mountinfo`,
+      `find ${podDirectory(uid)}/volumes -printf '%P %i %m %Ts\\n' | sort; grep -c ${uid} /proc/self/mountinfo`,
     );
   const before = await look();
   await cluster.node.kubelet.restart();
@@ -378,10 +381,10 @@ async function restart(cluster: Cluster): Promise<void> {
   // What changes after the restart shows that the volume is looked after again.
   await replaceData(cluster, 'configmaps', 'updated', { color: 'green' });
   const { metadata } = await cluster.admin.get(`${pods()}/follows`);
-  await waitForContent(cluster, `${volumeFolder(String(metadata?.['uid']), 'configmap', 'cm')}/color`, 'green');
+  await waitForContent(cluster, `${volumeDirectory(String(metadata?.['uid']), 'configmap', 'cm')}/color`, 'green');
   assert.equal(await look(), before);
   await replaceData(cluster, 'configmaps', 'mixed', { color: 'green' });
-  await waitForContent(cluster, `${volumeFolder(uid, 'configmap', 'cm')}/color`, 'green', 5);
+  await waitForContent(cluster, `${volumeDirectory(uid, 'configmap', 'cm')}/color`, 'green', 5);
   await cluster.kubectl('delete', 'pod', 'survivor', '--wait=true', '--timeout=30s');
   await waitUntilLeft(cluster, uid);
 }
@@ -389,7 +392,7 @@ async function restart(cluster: Cluster): Promise<void> {
 /** Some clusters don't let kubelets watch: then each look at the volume asks the API server. */
 async function withoutWatches(cluster: Cluster, settings: Pick<KubeletSettings, 'flags' | 'config'>): Promise<void> {
   const { metadata } = await cluster.admin.get(`${pods()}/follows`);
-  const file = `${volumeFolder(String(metadata?.['uid']), 'configmap', 'cm')}/color`;
+  const file = `${volumeDirectory(String(metadata?.['uid']), 'configmap', 'cm')}/color`;
   const asking = { configMapAndSecretChangeDetectionStrategy: 'Get', syncFrequency: '2s' };
   await cluster.node.kubelet.stop();
   await cluster.node.kubelet.start({ ...settings, config: { ...settings.config, ...asking } });
@@ -403,14 +406,14 @@ async function withoutWatches(cluster: Cluster, settings: Pick<KubeletSettings, 
 }
 
 /** From the request that makes the pod to the call that makes its sandbox, in ms. */
-async function sandboxDelay(cluster: Cluster, proxy: CriProxy, wish: PodWish): Promise<number> {
+async function sandboxDelay(cluster: Cluster, proxy: CriProxy, asked: PodRequest): Promise<number> {
   const start = performance.now();
-  await runPod(cluster, wish);
+  await runPod(cluster, asked);
   const call = proxy
     .calls()
-    .find(({ path, request }) => path.endsWith('/RunPodSandbox') && request.includes(wish.name));
-  assert.ok(call, `no sandbox was made for ${wish.name}`);
-  await cluster.admin.request(`${pods()}/${wish.name}`, { method: 'DELETE' });
+    .find(({ path, request }) => path.endsWith('/RunPodSandbox') && request.includes(asked.name));
+  assert.ok(call, `no sandbox was made for ${asked.name}`);
+  await cluster.admin.request(`${pods()}/${asked.name}`, { method: 'DELETE' });
   return call.at - start;
 }
 
@@ -454,9 +457,9 @@ async function hundredPods(cluster: Cluster, t: TestContext): Promise<void> {
   assert.ok(reads > 0, 'reads are counted');
   const start = Date.now();
   await replaceData(cluster, 'configmaps', 'shared', { color: 'red' });
-  const folders = uids.map((uid) => volumeFolder(uid, 'configmap', 'v'));
-  for (const folder of folders) await waitForContent(cluster, `${folder}/color`, 'red', 10);
-  const dated = await inside(cluster, `stat -c %.Z ${folders.map((folder) => `${folder}/..data`).join(' ')}`);
+  const directories = uids.map((uid) => volumeDirectory(uid, 'configmap', 'v'));
+  for (const directory of directories) await waitForContent(cluster, `${directory}/color`, 'red', 10);
+  const dated = await inside(cluster, `stat -c %.Z ${directories.map((directory) => `${directory}/..data`).join(' ')}`);
   const delays = dated
     .trim()
     .split('\n')

@@ -22,10 +22,10 @@ test('two specs of the upstream suite pass with the reference', {
 }, async (t) => {
   const settings = readSettings({ KUBELET: 'reference', FOCUS, PROCS: '2' });
   const progress = createProgress(process.stderr, createSystemClock());
-  const { results, folder } = await runConformance({ lab, env: process.env, settings, progress, test: t });
+  const { results, directory } = await runConformance({ lab, env: process.env, settings, progress, test: t });
   const names = readNames(await readFile(join(import.meta.dirname, 'reference-passes.txt'), 'utf8'));
   const verdict = judge(results, names);
-  assert.deepEqual(verdict.ourFault, [], `${renderVerdict(verdict, 'reference')}\n${folder}`);
+  assert.deepEqual(verdict.ourFault, [], `${renderVerdict(verdict, 'reference')}\n${directory}`);
   assert.equal(verdict.passed.length, 2);
   assert.deepEqual(verdict.unlisted, []);
 });

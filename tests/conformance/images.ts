@@ -59,12 +59,12 @@ async function shellLayer(): Promise<readonly TarEntry[]> {
 async function agnhostImage(agnhost: Buffer, base: ImageSpec['layers']): Promise<ImageSpec> {
   const tools: readonly TarEntry[] = [
     ...(await programFiles(['/usr/bin/curl'])),
-    { kind: 'folder', path: 'uploads' },
+    { kind: 'directory', path: 'uploads' },
     // A user with a group that only the image knows: specs about supplemental groups look for it.
     textFile('etc/passwd', [
       'root:x:0:0:root:/root:/bin/sh',
       'user-defined-in-image:x:1000:1000::/home:/bin/sh',
-      'nobody:x:65534:65534:nobody:/home:/bin/false',
+      'no one:x:65534:65534:no one:/home:/bin/false',
     ]),
     textFile('etc/group', [
       'root:x:0:',
@@ -95,7 +95,7 @@ function nonewprivsImage(agnhost: Buffer): ImageSpec {
 }
 
 const NGINX_CONFIG = `
-user nobody nogroup;
+user no one nogroup;
 error_log /dev/stderr;
 pid /run/nginx.pid;
 events {}
@@ -110,7 +110,7 @@ http {
 async function nginxImage(nginx: string, base: ImageSpec['layers']): Promise<ImageSpec> {
   const files: readonly TarEntry[] = [
     ...(await programFiles([nginx])),
-    ...['var/lib/nginx', 'var/log/nginx'].map((path): TarEntry => ({ kind: 'folder', path })),
+    ...['var/lib/nginx', 'var/log/nginx'].map((path): TarEntry => ({ kind: 'directory', path })),
     textFile('etc/nginx/nginx.conf', [NGINX_CONFIG]),
     textFile('usr/share/nginx/html/index.html', ['<title>Welcome to nginx!</title>']),
   ];

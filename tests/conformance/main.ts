@@ -15,13 +15,13 @@ const LIST = join(import.meta.dirname, 'reference-passes.txt');
 async function main(): Promise<number> {
   const settings = readSettings(process.env);
   const progress = createProgress(process.stderr, createSystemClock());
-  const { results, folder } = await runConformance({ lab, env: process.env, settings, progress });
+  const { results, directory } = await runConformance({ lab, env: process.env, settings, progress });
   if (results.length === 0)
     throw new Error(`no spec was run: FOCUS=${settings.focus} SKIP=${settings.skip} choose none`);
   const passed = results.filter((result) => result.passed).map(({ name }) => name);
   if (settings.update) await writeFile(LIST, writeNames(passed));
   const verdict = judge(results, readNames(await readFile(LIST, 'utf8')));
-  process.stdout.write(`${renderVerdict(verdict, settings.kubelet)}\nLog and results: ${folder}\n`);
+  process.stdout.write(`${renderVerdict(verdict, settings.kubelet)}\nLog and results: ${directory}\n`);
   return verdict.ourFault.length === 0 ? 0 : 1;
 }
 

@@ -27,7 +27,7 @@ export interface RunOptions {
 export interface Run {
   readonly results: readonly SpecResult[];
   /** Ginkgo's own words, and the results; kept. */
-  readonly folder: string;
+  readonly directory: string;
 }
 
 const REPORT = 'report.json';
@@ -51,39 +51,39 @@ export async function runConformance(options: RunOptions): Promise<Run> {
     ...(options.test === undefined ? {} : { test: options.test }),
   });
   await serveImages(options.lab, cluster, images);
-  const folder = await makeFolder(env);
+  const directory = await makeDirectory(env);
   const part = await cluster.node.start({
     name: 'e2e',
-    argv: ginkgoCommand({ settings, folder, programs: paths, kubeconfig: cluster.adminKubeconfig }),
-    env: { HOME: folder },
-    cwd: folder,
+    argv: ginkgoCommand({ settings, directory, programs: paths, kubeconfig: cluster.adminKubeconfig }),
+    env: { HOME: directory },
+    cwd: directory,
   });
   await watchSpecs({ logFile: part.logFile, ended: part.exited, progress });
   const log = await readFile(part.logFile, 'utf8');
-  await writeFile(join(folder, LOG), log);
-  const report = await readFile(join(folder, REPORT), 'utf8').catch((cause: unknown) => {
-    throw new Error(`the suite left no report; the end of ${join(folder, LOG)}:\n${part.logTail(30)}`, { cause });
+  await writeFile(join(directory, LOG), log);
+  const report = await readFile(join(directory, REPORT), 'utf8').catch((cause: unknown) => {
+    throw new Error(`the suite left no report; the end of ${join(directory, LOG)}:\n${part.logTail(30)}`, { cause });
   });
   const results = readReport(report);
-  await writeFile(join(folder, RESULTS), JSON.stringify(results, undefined, 2));
-  await rm(join(folder, REPORT)); // 9 MB, most of it about specs that were not chosen
-  return { results, folder };
+  await writeFile(join(directory, RESULTS), JSON.stringify(results, undefined, 2));
+  await rm(join(directory, REPORT)); // 9 MB, most of it about specs that were not chosen
+  return { results, directory };
 }
 
 /** A new directory for what a run leaves; the oldest of its kind go. */
-export async function makeFolder(env: NodeJS.ProcessEnv, kind = 'conformance'): Promise<string> {
+export async function makeDirectory(env: NodeJS.ProcessEnv, kind = 'conformance'): Promise<string> {
   const name = new Date().toISOString().replaceAll(/[:.]/g, '-');
-  const folder = join(cacheRoot(env), kind, name);
-  await mkdir(folder, { recursive: true });
-  await prune(dirname(folder));
-  return folder;
+  const directory = join(cacheRoot(env), kind, name);
+  await mkdir(directory, { recursive: true });
+  await prune(dirname(directory));
+  return directory;
 }
 
 /** A registry under the suite's name for it, since a spec may insist on pulling what the node has already. */
 async function serveImages(lab: Lab, cluster: Cluster, images: readonly Image[]): Promise<void> {
   const registry = await lab.registry(cluster.node);
   const host = 'registry.k8s.io';
-  const mirror = join(cluster.node.containerd.registriesFolder, host);
+  const mirror = join(cluster.node.containerd.registriesDirectory, host);
   await mkdir(mirror, { recursive: true });
   await writeFile(join(mirror, 'hosts.toml'), `server = "http://${registry.host}"\n`);
   for (const image of images) {
@@ -93,11 +93,11 @@ async function serveImages(lab: Lab, cluster: Cluster, images: readonly Image[])
 
 function ginkgoCommand(given: {
   settings: Settings;
-  folder: string;
+  directory: string;
   programs: Readonly<Record<'ginkgo' | 'e2e.test' | 'kubectl', string>>;
   kubeconfig: string;
 }): readonly string[] {
-  const { settings, folder, programs } = given;
+  const { settings, directory, programs } = given;
   return [
     programs.ginkgo,
     'run',
@@ -108,7 +108,7 @@ function ginkgoCommand(given: {
     '--no-color',
     '--force-newlines', // a line for each finished spec, also where it passed
     '--silence-skips',
-    `--output-dir=${folder}`,
+    `--output-dir=${directory}`,
     `--json-report=${REPORT}`,
     programs['e2e.test'],
     '--',

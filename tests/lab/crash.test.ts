@@ -87,9 +87,9 @@ test('a failed or hung test leaves its logs, whose place is printed, and no worl
 
     const failed = await run('fail');
     assert.equal(failed.code, 1);
-    const folder = /the logs of "uses a world" are in (\S+)/.exec(failed.stdout + failed.stderr)?.[1];
-    assert.ok(folder !== undefined, failed.stdout);
-    const kept = await readdir(folder);
+    const directory = /the logs of "uses a world" are in (\S+)/.exec(failed.stdout + failed.stderr)?.[1];
+    assert.ok(directory !== undefined, failed.stdout);
+    const kept = await readdir(directory);
     assert.deepEqual(await findLeftovers(labPlace(ownEnv('logs'))), []);
 
     const hung = await run('hang', '--test-timeout=3000');

@@ -61,8 +61,8 @@ const MAKING: readonly string[] = [
 const LARGEST_MESSAGE = 64 * 1024 * 1024;
 
 export async function startCriProxy(runtimeSocket: string): Promise<CriProxy> {
-  const folder = await mkdtemp(join(tmpdir(), 'cri-proxy-'));
-  const socket = join(folder, 'cri.sock');
+  const directory = await mkdtemp(join(tmpdir(), 'cri-proxy-'));
+  const socket = join(directory, 'cri.sock');
   const seen: SeenCall[] = [];
   const held = new Set<() => void>();
   let isHeld: (call: CriCall) => boolean = () => false;
@@ -135,7 +135,7 @@ export async function startCriProxy(runtimeSocket: string): Promise<CriProxy> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const session of sessions) session.destroy();
     await closed;
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   };
   return {
     endpoint: `unix://${socket}`,

@@ -12,30 +12,30 @@ const KEPT = 40;
 export type LoggedWorld = Pick<NodeWorld, 'id' | 'world' | 'destroy'> &
   Partial<Pick<NodeWorld, 'kubelet' | 'containerd'>>;
 
-/** Copies everything that tells what happened out of a world that is about to go. Answers the copy's folder. */
+/** Copies everything that tells what happened out of a world that is about to go. Answers the copy's directory. */
 export async function setLogsAside(node: LoggedWorld, env: NodeJS.ProcessEnv): Promise<string> {
   const root = join(cacheRoot(env), 'lab-logs');
-  const folder = join(root, `${new Date().toISOString().replace(/[:.]/g, '-')}-${node.id}`);
+  const directory = join(root, `${new Date().toISOString().replace(/[:.]/g, '-')}-${node.id}`);
   await mkdir(root, { recursive: true });
-  await cp(node.world.logsFolder, folder, { recursive: true });
-  await cp(join(node.world.folder, 'log'), join(folder, 'var-log'), { recursive: true, verbatimSymlinks: true });
+  await cp(node.world.logsDirectory, directory, { recursive: true });
+  await cp(join(node.world.directory, 'log'), join(directory, 'var-log'), { recursive: true, verbatimSymlinks: true });
   for (const [from, to] of [
     [node.kubelet?.configFile, 'kubelet.yaml'],
     [node.containerd?.configFile, 'containerd.toml'],
   ] as const) {
-    if (from !== undefined && existsSync(from)) await cp(from, join(folder, to));
+    if (from !== undefined && existsSync(from)) await cp(from, join(directory, to));
   }
   await prune(root);
-  return folder;
+  return directory;
 }
 
 /** When a world goes its test is usually still running: only after it is known whether anybody needs the logs. */
-export async function judgeLogs(test: TestContext, folder: string): Promise<void> {
-  if (test.passed) await rm(folder, { recursive: true, force: true });
-  else console.error(`the logs of "${test.fullName}" are in ${folder}`);
+export async function judgeLogs(test: TestContext, directory: string): Promise<void> {
+  if (test.passed) await rm(directory, { recursive: true, force: true });
+  else console.error(`the logs of "${test.fullName}" are in ${directory}`);
 }
 
-/** Leaves the youngest of folders whose names begin with their time. */
+/** Leaves the youngest of directories whose names begin with their time. */
 export async function prune(root: string): Promise<void> {
   const names = (await readdir(root)).sort();
   for (const name of names.slice(0, Math.max(0, names.length - KEPT))) {

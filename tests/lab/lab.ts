@@ -3,7 +3,7 @@
  *
  *   test('a pod runs', async (t) => {
  *     await using node = await lab.node({ test: t });
- *     await writeFile(join(node.manifestsFolder, 'web.yaml'), manifest);
+ *     await writeFile(join(node.manifestsDirectory, 'web.yaml'), manifest);
  *   });
  */
 import { resolve } from 'node:path';
@@ -54,7 +54,7 @@ export interface Lab {
   registry(node: LabNode, options?: RegistryOptions): Promise<Registry>;
   /** A machine of its own under qemu, with systemd and cgroup v2; up in about 20 s. */
   guest(options?: GuestOptions): Promise<Guest>;
-  /** What worlds left behind that nobody owns any more. */
+  /** What worlds left behind that no one owns any more. */
   leftovers(): Promise<readonly Leftover[]>;
 }
 
@@ -97,7 +97,7 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
         id,
         runtime: { ...runtime, runc },
         images: [...images, ...(options.images ?? [])],
-        cacheFolder: cacheRoot(env),
+        cacheDirectory: cacheRoot(env),
         nodeName: options.nodeName ?? 'node',
         kubelet: {
           binary,

@@ -22,7 +22,7 @@ async function traces(node: LabNode): Promise<string[]> {
   const cgroup = node.world.cgroup.slice(1);
   const mounts = (await readFile('/proc/self/mounts', 'utf8')).split('\n').filter((line) => line.includes(node.id));
   return [
-    ...(existsSync(node.world.folder) ? [node.world.folder] : []),
+    ...(existsSync(node.world.directory) ? [node.world.directory] : []),
     ...(await listTrees(hierarchies, cgroup)),
     ...(await processesIn(hierarchies, cgroup)).map((pid) => `process ${pid}`),
     ...mounts,
@@ -72,7 +72,7 @@ test('a node is sealed: its own interfaces, no way out, its own /var/lib/kubelet
   assert.match(await inside('cat /proc/self/cgroup'), /^0::\/anchor$/m);
   assert.equal(await inside('ls -A /var/lib/kubelet /run/netns'), '/run/netns:\n\n/var/lib/kubelet:\n');
   await inside('touch /var/lib/kubelet/mark /var/lib/mark');
-  assert.ok(existsSync(`${node.kubeletFolder}/mark`));
+  assert.ok(existsSync(`${node.kubeletDirectory}/mark`));
   assert.ok(!existsSync('/var/lib/mark') && !existsSync('/var/lib/kubelet/mark'), 'nothing shows outside');
   // The gateway does not exist, so nothing answers for it: a connection finds no host, or times out.
   const out = await node.exec(['timeout', '2', 'bash', '-c', 'exec 3<>/dev/tcp/198.51.100.1/80']);

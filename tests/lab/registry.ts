@@ -48,11 +48,11 @@ export async function startRegistry(node: LabNode, binary: string, options: Regi
   const port = options.port ?? DEFAULT_PORT;
   const host = `localhost:${port}`;
   const origin = `http://127.0.0.1:${port + BEHIND}`;
-  const folder = join(node.world.folder, `registry-${port}`);
-  const control = join(folder, 'control.sock');
-  await mkdir(folder, { recursive: true });
-  await writeConfig(folder, port + BEHIND, options.auth ?? false);
-  const server = await node.start({ name: `registry-${port}`, argv: [binary, 'serve', join(folder, 'config.yml')] });
+  const directory = join(node.world.directory, `registry-${port}`);
+  const control = join(directory, 'control.sock');
+  await mkdir(directory, { recursive: true });
+  await writeConfig(directory, port + BEHIND, options.auth ?? false);
+  const server = await node.start({ name: `registry-${port}`, argv: [binary, 'serve', join(directory, 'config.yml')] });
   const proxy = await node.start({
     name: `registry-proxy-${port}`,
     argv: [process.execPath, join(import.meta.dirname, 'registry-proxy-main.ts'), String(port), origin, control],
@@ -73,7 +73,7 @@ export async function startRegistry(node: LabNode, binary: string, options: Regi
       return `${host}/${repositoryAndTag}`;
     },
     serveAs: async (name) => {
-      const table = join(node.containerd.registriesFolder, name);
+      const table = join(node.containerd.registriesDirectory, name);
       await mkdir(table, { recursive: true });
       const hosts = `server = "http://${host}"\n[host."http://${host}"]\ncapabilities = ["pull", "resolve"]\n`;
       await writeFile(join(table, 'hosts.toml'), hosts);
@@ -84,17 +84,17 @@ export async function startRegistry(node: LabNode, binary: string, options: Regi
   };
 }
 
-async function writeConfig(folder: string, port: number, auth: boolean): Promise<void> {
-  const passwords = join(folder, 'htpasswd');
+async function writeConfig(directory: string, port: number, auth: boolean): Promise<void> {
+  const passwords = join(directory, 'htpasswd');
   await writeFile(passwords, ACCOUNTS.map(({ user, hash }) => `${user}:${hash}\n`).join(''));
   const config = {
     version: 0.1,
     log: { level: 'warn' },
-    storage: { filesystem: { rootdirectory: join(folder, 'data') }, delete: { enabled: true } },
+    storage: { filesystem: { rootdirectory: join(directory, 'data') }, delete: { enabled: true } },
     http: { addr: `127.0.0.1:${port}`, secret: 'of no use to anybody' },
     ...(auth ? { auth: { htpasswd: { realm: 'lab', path: passwords } } } : {}),
   };
-  await writeFile(join(folder, 'config.yml'), stringify(config));
+  await writeFile(join(directory, 'config.yml'), stringify(config));
 }
 
 async function untilAnswering(node: LabNode, origin: string, log: () => string): Promise<void> {

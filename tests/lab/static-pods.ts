@@ -14,8 +14,8 @@ export interface StaticPod {
 /** Puts the manifest into its place whole. Answers the file's path: removing it ends the pod. */
 export async function writeStaticPod(node: LabNode, pod: StaticPod): Promise<string> {
   const manifest = { apiVersion: 'v1', kind: 'Pod', metadata: { name: pod.name }, spec: pod.spec };
-  const path = join(node.manifestsFolder, `${pod.name}.yaml`);
-  const half = join(node.world.folder, `${pod.name}.half`);
+  const path = join(node.manifestsDirectory, `${pod.name}.yaml`);
+  const half = join(node.world.directory, `${pod.name}.half`);
   await writeFile(half, stringify(manifest));
   await rename(half, path);
   return path;
@@ -23,7 +23,7 @@ export async function writeStaticPod(node: LabNode, pod: StaticPod): Promise<str
 
 /** Everything that a container of a static pod has written, over all its restarts. */
 export async function readPodLog(node: LabNode, pod: string, container: string): Promise<string> {
-  const pattern = join(node.podLogsFolder, `default_${pod}-${node.nodeName}_*`, container, '*.log');
+  const pattern = join(node.podLogsDirectory, `default_${pod}-${node.nodeName}_*`, container, '*.log');
   const files = (await Array.fromAsync(glob(pattern))).sort();
   return (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('');
 }

@@ -37,13 +37,13 @@ export function createSupplies(env: NodeJS.ProcessEnv): Supplies {
   const clock = createSystemClock();
   const progress = createProgress(process.stderr, clock);
   const binaries = createBinaries({ env, log: progress, clock });
-  const cacheFolder = cacheRoot(env);
+  const cacheDirectory = cacheRoot(env);
   const never = new AbortController().signal;
   const toolchain = () =>
     ensureGo(
       {
         env,
-        cacheDir: cacheFolder,
+        cacheDir: cacheDirectory,
         run: runCommand,
         progress,
         clock,
@@ -61,13 +61,13 @@ export function createSupplies(env: NodeJS.ProcessEnv): Supplies {
     }),
     images: once(async () => {
       await ensure('busybox', 'catatonit');
-      const testserver = testserverImage({ env, run: runCommand, cacheFolder, toolchain });
+      const testserver = testserverImage({ env, run: runCommand, cacheDirectory, toolchain });
       return (await Promise.all([pauseImage(), busyboxImage(), testserver])).map(makeImage);
     }),
     guestBase: once(async () => {
       const installPackages = (names: readonly string[]) => ensurePackages(names, progress.line);
       await installPackages(QEMU_PACKAGES);
-      return await ensureBaseImage({ env, cacheFolder, run: runCommand, installPackages, progress, clock }, never);
+      return await ensureBaseImage({ env, cacheDirectory, run: runCommand, installPackages, progress, clock }, never);
     }),
     referenceKubelet: once(async () => (await ensure('kubelet-reference'))['kubelet-reference']),
     ensure,
@@ -82,9 +82,9 @@ async function builtRuntime(ensure: Ensure): Promise<RuntimeBinaries> {
     name: 'containerd-2.4',
     containerd: paths.containerd,
     ctr: paths.ctr,
-    shimFolder: dirname(paths['containerd-shim-runc-v2']),
+    shimDirectory: dirname(paths['containerd-shim-runc-v2']),
     runc: paths.runc,
-    cniFolder: paths['cni-plugins'],
+    cniDirectory: paths['cni-plugins'],
   };
 }
 
@@ -97,9 +97,9 @@ async function debianRuntime(ensure: Ensure): Promise<RuntimeBinaries> {
     name: 'containerd-1.6',
     containerd: paths['debian-containerd'],
     ctr: paths['debian-ctr'],
-    shimFolder: dirname(paths['debian-containerd-shim-runc-v2']),
+    shimDirectory: dirname(paths['debian-containerd-shim-runc-v2']),
     runc: paths['debian-runc'],
-    cniFolder: paths['cni-plugins'],
+    cniDirectory: paths['cni-plugins'],
   };
 }
 

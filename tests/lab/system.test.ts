@@ -20,14 +20,14 @@ test('a world may have systemd as its process 1, and goes without a trace', asyn
   const hostName = (await captureOk(['hostname'])).stdout;
   const unit =
     '[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sh -c "echo $PATH > /var/lib/kubelet/path"\n';
-  let folder = '';
+  let directory = '';
   {
     await using system = await make({ 'systemd/system/example.service': unit }, [
       'dbus.service',
       'systemd-logind.service',
       'example.service',
     ]);
-    ({ folder } = system);
+    ({ directory } = system);
     const said = async (...argv: string[]) => (await system.exec(argv)).stdout.trim();
     assert.equal(await said('cat', '/proc/1/comm'), 'systemd');
     assert.equal(await said('hostname'), 'inside');
@@ -35,10 +35,10 @@ test('a world may have systemd as its process 1, and goes without a trace', asyn
     assert.match(await said('loginctl', 'list-seats', '--no-legend'), /seat0|^$/);
     // The root of the system can be read from here, and its units have the PATH that was asked for.
     assert.match(await readFile(`${system.root}/var/lib/kubelet/path`, 'utf8'), /^\/opt\/first:\/usr\/local\/sbin:/);
-    assert.ok((await captureOk(['losetup', '--all'])).stdout.includes(folder));
+    assert.ok((await captureOk(['losetup', '--all'])).stdout.includes(directory));
   }
   // The kernel gives the device back a moment after the last process of the world is gone.
-  for (let waited = 0; (await captureOk(['losetup', '--all'])).stdout.includes(folder); waited += LOOK_MS) {
+  for (let waited = 0; (await captureOk(['losetup', '--all'])).stdout.includes(directory); waited += LOOK_MS) {
     assert.ok(waited < 15_000, 'the loop device of the world is still there');
     await delay(LOOK_MS);
   }

@@ -18,7 +18,7 @@ interface Mortal {
 
 export interface Worlds {
   sweepOnce(): Promise<void>;
-  /** Makes a world and takes charge of its end. `beforeEnd` runs while its folder is still there. */
+  /** Makes a world and takes charge of its end. `beforeEnd` runs while its directory is still there. */
   make<W extends Mortal>(
     create: (id: string) => Promise<W>,
     beforeEnd: (made: W) => Promise<void>,

@@ -15,7 +15,7 @@ import { type PodNode, podNode, RUNTIMES, runs, stays, until } from './pod-suppo
 const GONE_WITHIN_MS = 10_000;
 const RUNNING = ContainerState.CONTAINER_RUNNING;
 
-/** Busybox with a layer that nobody has yet. */
+/** Busybox with a layer that no one has yet. */
 async function freshImage(): Promise<Image> {
   const { layers, config } = await busyboxImage();
   const own = [{ kind: 'file', path: 'own', content: randomBytes(300_000) } as const];
@@ -55,7 +55,9 @@ for (const runtime of RUNTIMES) {
     t.diagnostic(`gone after ${took.toFixed(0)} ms; the next one ran after ${next.toFixed(0)} ms`);
     assert.ok(took < GONE_WITHIN_MS, `gone after ${took} ms`);
     assert.ok(next < 30_000, `the next one ran after ${next} ms`);
-    await until('its folder is gone', () => (existsSync(join(node.kubeletFolder, 'pods', uid)) ? undefined : true));
+    await until('its directory is gone', () =>
+      existsSync(join(node.kubeletDirectory, 'pods', uid)) ? undefined : true,
+    );
 
     // Whatever was left to come of it had time while yet another pod came up with the registry well again.
     await registry.setFaults([]);

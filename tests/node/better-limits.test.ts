@@ -16,12 +16,12 @@ while touch "$1/ballast-$n" 2>/dev/null; do n=$((n + 1)); done
 `;
 
 /** Takes what is left of a small file system of the world: its space, and its files. Answers how to make room again. */
-async function fill({ node }: PodNode, folder: string): Promise<() => Promise<void>> {
-  await node.exec(['sh', '-c', FILL, 'sh', folder]);
-  const { stdout } = await node.exec(['df', '--output=avail,iavail', folder]);
+async function fill({ node }: PodNode, directory: string): Promise<() => Promise<void>> {
+  await node.exec(['sh', '-c', FILL, 'sh', directory]);
+  const { stdout } = await node.exec(['df', '--output=avail,iavail', directory]);
   assert.match(stdout, /\s0\s+0\s*$/, 'the file system is full');
   return async () => {
-    await node.exec(['sh', '-c', 'rm "$1"/ballast*', 'sh', folder]);
+    await node.exec(['sh', '-c', 'rm "$1"/ballast*', 'sh', directory]);
   };
 }
 
@@ -29,21 +29,21 @@ for (const what of ['kubelet', 'pod logs'] as const) {
   test(`a full disk (${what}): new pods wait and say why, old ones live on, and all is well when there is room`, async (t) => {
     const place = await podNode(t, { kubelet: 'none' });
     const { node } = place;
-    const folder = join(node.world.folder, 'small disk');
+    const directory = join(node.world.directory, 'small disk');
     const mounted = await node.exec([
       'sh',
       '-ec',
       'mkdir -p "$1" && mount -t tmpfs -o size=2m,nr_inodes=300 tmpfs "$1"',
       'sh',
-      folder,
+      directory,
     ]);
     assert.equal(mounted.code, 0, mounted.stderr);
     await node.kubelet.start(
-      what === 'kubelet' ? { flags: ['-v=2', `--root-dir=${folder}`] } : { config: { podLogsDir: folder } },
+      what === 'kubelet' ? { flags: ['-v=2', `--root-dir=${directory}`] } : { config: { podLogsDir: directory } },
     );
     await place.write('before', { containers: [idles('c')] });
     const { id } = await place.running('before', 'c');
-    const makeRoom = await fill(place, folder);
+    const makeRoom = await fill(place, directory);
     const probe = { exec: { command: ['true'] }, periodSeconds: 1 };
     await place.write('after', { containers: [idles('c', { readinessProbe: probe })] });
     await place.untilEvent('after', FULL);
@@ -56,7 +56,7 @@ for (const what of ['kubelet', 'pod logs'] as const) {
   });
 }
 
-test('a volume of a kind that nobody knows here: its pod waits and says why, the others run', async (t) => {
+test('a volume of a kind that no one knows here: its pod waits and says why, the others run', async (t) => {
   const place = await podNode(t);
   const volumeMounts = [{ name: 'v', mountPath: '/v' }];
   const kinds = [
@@ -97,7 +97,7 @@ test('a file with ten thousand pods: the kubelet answers all the time, and takes
   const began = performance.now();
   // YAML documents take longer to read than a List in JSON: the harder case.
   const text = items.map((item) => `---\n${JSON.stringify(item)}\n`).join('');
-  await writeFile(join(node.manifestsFolder, 'many.yaml'), text);
+  await writeFile(join(node.manifestsDirectory, 'many.yaml'), text);
 
   const slowest = { ms: 0 };
   const watching = new AbortController();

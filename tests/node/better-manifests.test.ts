@@ -30,7 +30,7 @@ const BROKEN: Readonly<Record<string, (good: string) => string>> = {
 
 test('a broken edit keeps the running pod and is told within two seconds', async (t) => {
   const place = await podNode(t);
-  const path = join(place.node.manifestsFolder, 'a.yaml');
+  const path = join(place.node.manifestsDirectory, 'a.yaml');
   const good = manifest('a', 'first');
   await writeFile(path, good);
   const before = await place.running('a', 'c');
@@ -71,7 +71,7 @@ test('copies, backups and half-written files of editors change nothing', async (
   const place = await podNode(t);
   const path = await place.write('a', { containers: [stays('c')] });
   const before = await place.running('a', 'c');
-  const beside = (name: string) => join(place.node.manifestsFolder, name);
+  const beside = (name: string) => join(place.node.manifestsDirectory, name);
   for (const name of ['a.yaml.bak', 'a.yaml~', 'a.yaml.orig', '.a.yaml.swp', 'a.yaml.tmp', '.hidden.yaml']) {
     await copyFile(path, beside(name));
     // As a leftover of an older text it would be another pod of the same name.
@@ -98,10 +98,10 @@ test('copies, backups and half-written files of editors change nothing', async (
 
 test('a hundred quick edits end in exactly the last one', async (t) => {
   const place = await podNode(t);
-  const path = join(place.node.manifestsFolder, 'a.yaml');
+  const path = join(place.node.manifestsDirectory, 'a.yaml');
   for (let round = 1; round <= 100; round += 1) {
     // Half of them in place, half of them moved in.
-    const target = round % 2 === 0 ? path : join(place.node.world.folder, 'next');
+    const target = round % 2 === 0 ? path : join(place.node.world.directory, 'next');
     await writeFile(target, manifest('a', `round-${round}`));
     if (target !== path) await rename(target, path);
   }

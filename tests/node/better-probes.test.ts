@@ -44,7 +44,7 @@ async function probedPods(place: PodNode, count: number): Promise<ReadonlyMap<st
   return new Map(await Promise.all(names.map(async (name) => [name, (await place.running(name, 'c')).id] as const)));
 }
 
-/** Stalls the kubelet again and again: nobody may get unready, nobody may be ended. */
+/** Stalls the kubelet again and again: no one may get unready, no one may be ended. */
 async function nobodySuffers(t: TestContext, place: PodNode, stall: (place: PodNode) => Promise<void>): Promise<void> {
   const pods = await probedPods(place, 6);
   const tail = createTail(place.node.kubelet.logFile);

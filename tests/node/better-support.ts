@@ -84,13 +84,13 @@ export interface HeldDeletes {
 }
 
 export async function holdDeletes(t: TestContext): Promise<HeldDeletes> {
-  const folder = await mkdtemp(join(tmpdir(), 'runc-'));
-  const flag = join(folder, 'held');
+  const directory = await mkdtemp(join(tmpdir(), 'runc-'));
+  const flag = join(directory, 'held');
   const release = () => rm(flag, { force: true });
-  t.after(() => rm(folder, { recursive: true }));
+  t.after(() => rm(directory, { recursive: true }));
   return {
     runc: async (path) => {
-      const program = join(folder, 'runc');
+      const program = join(directory, 'runc');
       const wait = `while [ -e ${flag} ]; do sleep 0.05; done`;
       await writeFile(program, `#!/bin/sh\ncase " $* " in *" delete "*) ${wait} ;; esac\nexec ${path} "$@"\n`);
       await chmod(program, 0o755);

@@ -38,7 +38,7 @@ export function sandboxConfig(node: LabNode): Init<PodSandboxConfig> {
   return {
     metadata: { name: 'pod', namespace: 'default', uid },
     hostname: 'pod',
-    logDirectory: join(node.podLogsFolder, `default_pod_${uid}`),
+    logDirectory: join(node.podLogsDirectory, `default_pod_${uid}`),
     labels: { 'io.kubernetes.pod.uid': uid },
     linux: {
       cgroupParent: `/kubepods/pod${uid}`,

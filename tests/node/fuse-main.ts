@@ -1,5 +1,5 @@
 /**
- * A file system of one folder with one file, served over /dev/fuse by this process: `fuse-main.ts FOLDER`. Stopped with SIGSTOP
+ * A file system of one directory with one file, served over /dev/fuse by this process: `fuse-main.ts FOLDER`. Stopped with SIGSTOP
  * it is a file system that hangs. The numbers are the kernel's (linux/fuse.h, protocol 7.31).
  */
 import { openSync, readSync, writeSync } from 'node:fs';

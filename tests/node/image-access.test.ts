@@ -9,7 +9,7 @@ import type { CriClient } from '../../src/runtime/cri/client.ts';
 import { lab } from '../lab/lab.ts';
 import { ACCOUNTS, type Registry } from '../lab/registry.ts';
 import { eventually, labNode, never } from './cri-support.ts';
-import { type ImagesBench, imageOf, openImages, RELAXED, wishFor } from './images-support.ts';
+import { type ImagesBench, imageOf, openImages, RELAXED, requestFor } from './images-support.ts';
 
 const [LAB, OTHER] = ACCOUNTS;
 
@@ -22,7 +22,7 @@ function secretOf(name: string, host: string, account: { user: string; password:
 }
 
 function objectsWith(secrets: readonly PullSecret[]): CredentialObjects {
-  const unwanted = () => Promise.reject(new Error('nobody asks for it here'));
+  const unwanted = () => Promise.reject(new Error('no one asks for it here'));
   return {
     secret: (namespace, name) =>
       Promise.resolve(secrets.find((secret) => secret.namespace === namespace && secret.name === name)),
@@ -44,8 +44,8 @@ const ensure = async (
   policy = 'IfNotPresent',
 ) => {
   const imagePullSecrets = secrets.map((name) => ({ name }));
-  const wish = wishFor(image, { imagePullPolicy: policy as 'IfNotPresent' | 'Never' }, { imagePullSecrets });
-  const answer = await images.ensure({ ...wish, signal: never });
+  const request = requestFor(image, { imagePullPolicy: policy as 'IfNotPresent' | 'Never' }, { imagePullSecrets });
+  const answer = await images.ensure({ ...request, signal: never });
   return answer.kind === 'ready' ? 'ready' : `${answer.reason}: ${answer.message}`;
 };
 
@@ -85,7 +85,7 @@ test('who pulled with a secret shows it again; others ask the registry', async (
   assert.match(
     await ensure(bench, name, [], 'Never'),
     /^ErrImageNeverPull: .*is not present/,
-    'nobody is told that it is there',
+    'no one is told that it is there',
   );
   assert.match(
     await ensure(bench, name, ['broken']),
@@ -100,9 +100,9 @@ test('who pulled with a secret shows it again; others ask the registry', async (
   assert.equal(await ensure(bench, name, ['wrong', 'other-login']), 'ready', 'each is tried');
   assert.deepEqual(told(), ['Normal Pulling', 'Normal Pulled']);
 
-  const folder = join(rootDirectory, 'image_manager', 'pulled');
-  const [file = ''] = await readdir(folder);
-  const record = JSON.parse(await readFile(join(folder, file), 'utf8'));
+  const directory = join(rootDirectory, 'image_manager', 'pulled');
+  const [file = ''] = await readdir(directory);
+  const record = JSON.parse(await readFile(join(directory, file), 'utf8'));
   const known = record.credentialMapping['localhost:5000/team/private'].kubernetesSecrets;
   assert.deepEqual(
     known.map((secret: { name: string }) => secret.name),
@@ -127,7 +127,7 @@ test('a pull that kill -9 cut off is not taken for an image that was there befor
   await registry.setFaults([{ match: 'blobs', does: { kind: 'delay', ms: 60_000 } }]);
   const controller = new AbortController();
   const cut = dying.images.ensure({
-    ...wishFor(name, {}, { imagePullSecrets: [{ name: 'mine' }] }),
+    ...requestFor(name, {}, { imagePullSecrets: [{ name: 'mine' }] }),
     signal: controller.signal,
   });
   cut.catch(() => undefined); // it is meant to be cut off
@@ -156,9 +156,9 @@ echo '{"kind":"CredentialProviderResponse","apiVersion":"credentialprovider.kube
 test('a credential provider plugin is asked once for a registry', async (t) => {
   const { cri, registry, name } = await privateRegistry(t);
   const second = await registry.push(imageOf('second'), 'team/second:1');
-  const folder = await mkdtemp(join(tmpdir(), 'plugins-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const bin = join(folder, 'bin');
+  const directory = await mkdtemp(join(tmpdir(), 'plugins-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const bin = join(directory, 'bin');
   await mkdir(bin);
   await writeFile(join(bin, 'lab-login'), PLUGIN);
   await chmod(join(bin, 'lab-login'), 0o755);
@@ -176,14 +176,14 @@ test('a credential provider plugin is asked once for a registry', async (t) => {
       },
     ],
   };
-  const configPath = join(folder, 'config.json');
+  const configPath = join(directory, 'config.json');
   await writeFile(configPath, JSON.stringify(config));
   const plugins = { configPath, binDirectory: bin, tokens: true };
-  const seen = join(folder, 'seen');
+  const seen = join(directory, 'seen');
   await mkdir(seen);
   const surroundings = {
     environment: { PATH: '/usr/bin:/bin', SEEN: seen },
-    workingDirectory: folder,
+    workingDirectory: directory,
     homeDirectory: undefined,
   };
   const bench = await openImages(t, cri, { ...RELAXED, plugins }, { surroundings });

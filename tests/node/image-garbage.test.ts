@@ -1,11 +1,11 @@
-/** Images that nobody needs are removed from a real containerd; those in use and pinned ones are not. */
+/** Images that no one needs are removed from a real containerd; those in use and pinned ones are not. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { lab } from '../lab/lab.ts';
 import { BUSYBOX, eventually, labNode, never, RUNTIMES, SLEEPER, startPod } from './cri-support.ts';
-import { imageOf, openImages, wishFor } from './images-support.ts';
+import { imageOf, openImages, requestFor } from './images-support.ts';
 
 const GIB = 1024 ** 3;
 const garbage = { highPercent: 85, lowPercent: 80, minimumAgeMs: 0, maximumAgeMs: 0 };
@@ -23,7 +23,7 @@ for (const runtime of RUNTIMES) {
       { diskOf: () => Promise.resolve({ capacityBytes: 100 * GIB, availableBytes }) },
     );
     const unused = await registry.push(imageOf('unused', 100_000), 'app/unused:1');
-    await images.ensure({ ...wishFor(unused), signal: never });
+    await images.ensure({ ...requestFor(unused), signal: never });
     const tags = async () => (await cri.images.list(never)).flatMap(({ repoTags }) => repoTags);
     const isThere = async (name: string) => (await tags()).some((tag) => tag.startsWith(name));
 
@@ -80,17 +80,17 @@ for (const runtime of RUNTIMES) {
     events.length = 0;
     const filler = await registry.push(imageOf('filler', 1_200_000), 'app/filler:1');
     const wanted = await registry.push(imageOf('wanted', 1_000_000), 'app/wanted:1');
-    assert.equal((await images.ensure({ ...wishFor(filler), signal: never })).kind, 'ready');
-    const failed = await images.ensure({ ...wishFor(wanted), signal: never });
+    assert.equal((await images.ensure({ ...requestFor(filler), signal: never })).kind, 'ready');
+    const failed = await images.ensure({ ...requestFor(wanted), signal: never });
     assert.ok(failed.kind === 'waiting');
     assert.equal(failed.reason, 'ErrImagePull');
     assert.match(failed.message, /no space left on device/);
-    await eventually('nobody uses the other image: it is removed without waiting for the next pass', async () => {
+    await eventually('no one uses the other image: it is removed without waiting for the next pass', async () => {
       const left = await cri.images.list(never);
       return left.some(({ repoTags }) => repoTags.includes(filler)) ? undefined : true;
     });
     await eventually('then there is space', async () => {
-      const answer = await images.ensure({ ...wishFor(wanted), signal: never });
+      const answer = await images.ensure({ ...requestFor(wanted), signal: never });
       return answer.kind === 'ready' ? true : undefined;
     });
   });

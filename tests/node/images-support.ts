@@ -61,7 +61,7 @@ export async function openImages(
   return { images, rootDirectory, events };
 }
 
-export function wishFor(image: string, more: Partial<Container> = {}, spec: Partial<PodSpec> = {}) {
+export function requestFor(image: string, more: Partial<Container> = {}, spec: Partial<PodSpec> = {}) {
   const container: Container = { name: 'c', image, imagePullPolicy: 'IfNotPresent', ...more };
   const pod: Pod = {
     metadata: { name: 'p', namespace: 'default', uid: randomUUID() },

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { parseDuration } from '../../src/api/duration.ts';
 import { lab } from '../lab/lab.ts';
 import { eventually, labNode, never, RUNTIMES } from './cri-support.ts';
-import { imageOf, openImages, RELAXED, wishFor } from './images-support.ts';
+import { imageOf, openImages, RELAXED, requestFor } from './images-support.ts';
 
 const LAYER_BYTES = 400_000;
 const LONG_LAYER_BYTES = 4_000_000;
@@ -19,7 +19,7 @@ for (const runtime of RUNTIMES) {
     const { images, events, rootDirectory } = await openImages(t, cri);
     const name = await registry.push(imageOf('first'), 'app/first:1');
     const ensure = (policy: 'Always' | 'IfNotPresent' | 'Never', image = name) =>
-      images.ensure({ ...wishFor(image, { imagePullPolicy: policy }), signal: never });
+      images.ensure({ ...requestFor(image, { imagePullPolicy: policy }), signal: never });
 
     const absent = await ensure('Never');
     assert.ok(absent.kind === 'waiting');
@@ -46,10 +46,10 @@ for (const runtime of RUNTIMES) {
     assert.deepEqual(await ensure('Always'), pulled);
     assert.equal(events.splice(0).length, 2);
 
-    const folder = join(rootDirectory, 'image_manager');
-    assert.deepEqual(await readdir(join(folder, 'pulling')), []);
-    const [file = ''] = await readdir(join(folder, 'pulled'));
-    const record = JSON.parse(await readFile(join(folder, 'pulled', file), 'utf8'));
+    const directory = join(rootDirectory, 'image_manager');
+    assert.deepEqual(await readdir(join(directory, 'pulling')), []);
+    const [file = ''] = await readdir(join(directory, 'pulled'));
+    const record = JSON.parse(await readFile(join(directory, 'pulled', file), 'utf8'));
     assert.equal(record.imageRef, pulled.imageRef);
     assert.deepEqual(record.credentialMapping, { 'localhost:5000/app/first': { nodePodsAccessible: true } });
   });
@@ -60,8 +60,8 @@ for (const runtime of RUNTIMES) {
     const { images, events } = await openImages(t, cri);
     const name = await registry.push(imageOf('flaky'), 'app/flaky:1');
     await registry.setFaults([{ match: 'manifests', does: { kind: 'status', status: 500 } }]);
-    const wish = wishFor(name);
-    const failed = await images.ensure({ ...wish, signal: never });
+    const request = requestFor(name);
+    const failed = await images.ensure({ ...request, signal: never });
     assert.ok(failed.kind === 'waiting');
     assert.equal(failed.reason, 'ErrImagePull');
     assert.match(
@@ -75,7 +75,7 @@ for (const runtime of RUNTIMES) {
     ]);
 
     await registry.setFaults([]);
-    const waiting = await images.ensure({ ...wish, signal: never });
+    const waiting = await images.ensure({ ...request, signal: never });
     assert.ok(waiting.kind === 'waiting');
     assert.equal(waiting.reason, 'ImagePullBackOff');
     assert.equal(waiting.message, `Back-off pulling image "${name}": ErrImagePull: ${failed.message}`);
@@ -83,9 +83,9 @@ for (const runtime of RUNTIMES) {
     assert.ok(wait > 8_000 && wait <= 10_000, String(wait));
     assert.deepEqual(events.splice(0), [`Normal BackOff Back-off pulling image "${name}"`]);
 
-    const other = await images.ensure({ ...wishFor(name), signal: never });
+    const other = await images.ensure({ ...requestFor(name), signal: never });
     assert.equal(other.kind, 'ready', 'the back-off of one pod is not that of another');
-    assert.equal((await images.ensure({ ...wish, signal: never })).kind, 'ready', 'it is there: no need to wait');
+    assert.equal((await images.ensure({ ...request, signal: never })).kind, 'ready', 'it is there: no need to wait');
   });
 
   test(`${runtime}: a pull that is not wanted any more ends at once and gives its turn to the next`, async (t) => {
@@ -97,10 +97,10 @@ for (const runtime of RUNTIMES) {
     await registry.setFaults([{ match: blobsOf('app/stalling'), does: { kind: 'stall', afterBytes: 1000 } }]);
 
     const controller = new AbortController();
-    const stalled = images.ensure({ ...wishFor(stalling), signal: controller.signal });
+    const stalled = images.ensure({ ...requestFor(stalling), signal: controller.signal });
     stalled.catch(() => undefined); // looked at below
     await eventually('the pull stalls', async () => (await registry.requests()).find((seen) => seen.fault === 'stall'));
-    const next = images.ensure({ ...wishFor(quick), signal: never });
+    const next = images.ensure({ ...requestFor(quick), signal: never });
     assert.equal(await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 300, 'waits'))]), 'waits');
     assert.equal(events.at(-1), `Normal Pulling Pulling image "${quick}"`, 'reported while it waits for its turn');
 
@@ -115,7 +115,7 @@ for (const runtime of RUNTIMES) {
     assert.ok((wait ?? 0) - (pull ?? 0) >= 290, `the wait for the turn counts: ${events.at(-1)}`);
     assert.equal((await cri.images.status({ image: stalling }, {}, never)).image, undefined);
     const intents = await readdir(join(rootDirectory, 'image_manager', 'pulling'));
-    assert.equal(intents.length, 1, 'nobody knows whether the runtime finished it');
+    assert.equal(intents.length, 1, 'no one knows whether the runtime finished it');
   });
 
   test(`${runtime}: pods that want the same image share one pull, and leave it one by one`, async (t) => {
@@ -127,9 +127,9 @@ for (const runtime of RUNTIMES) {
     const name = await registry.push(image, 'app/shared:1');
     await registry.setFaults([{ match: blobsOf('app/shared'), does: { kind: 'slow', bytesPerSecond: LAYER_BYTES } }]);
     const leaving = new AbortController();
-    const wishes = [never, leaving.signal, never].map((signal) => images.ensure({ ...wishFor(name), signal }));
+    const requests = [never, leaving.signal, never].map((signal) => images.ensure({ ...requestFor(name), signal }));
     leaving.abort(new Error('left'));
-    const [one, gone, two] = await Promise.allSettled(wishes);
+    const [one, gone, two] = await Promise.allSettled(requests);
     assert.equal(gone?.status, 'rejected');
     assert.ok(one?.status === 'fulfilled' && two?.status === 'fulfilled');
     assert.equal(one.value.kind, 'ready');
@@ -178,8 +178,8 @@ test('as many pulls side by side as are allowed, then in order of priority', asy
   const { images } = await openImages(t, cri, { pulls: { ...RELAXED.pulls, atOnce: 3 } });
   const begin = (letter: string, priority = 0) => {
     const controller = new AbortController();
-    const wish = wishFor(names.get(letter) ?? '', {}, { priority });
-    const done = images.ensure({ ...wish, signal: controller.signal }).catch(() => undefined);
+    const request = requestFor(names.get(letter) ?? '', {}, { priority });
+    const done = images.ensure({ ...request, signal: controller.signal }).catch(() => undefined);
     return { done, leave: () => controller.abort(new Error('left')) };
   };
   await registry.setFaults([{ match: 'GET .*/blobs/', does: { kind: 'stall', afterBytes: 1000 } }]);
@@ -204,7 +204,7 @@ test('registryPullQPS: pulls beyond the burst wait for their turn instead of fai
   const { images, events } = await openImages(t, cri, { pulls: { atOnce: undefined, qps: 2, burst: 1 } });
   const names = await Promise.all(['x', 'y', 'z'].map((letter) => registry.push(imageOf(letter), `app/${letter}:1`)));
   const begun = performance.now();
-  const answers = await Promise.all(names.map((name) => images.ensure({ ...wishFor(name), signal: never })));
+  const answers = await Promise.all(names.map((name) => images.ensure({ ...requestFor(name), signal: never })));
   assert.deepEqual(new Set(answers.map(({ kind }) => kind)), new Set(['ready']));
   assert.ok(performance.now() - begun >= 990, 'the third had to wait a second');
   assert.equal(events.filter((event) => event.startsWith('Warning')).length, 0);
@@ -216,18 +216,18 @@ test('while the runtime is away nothing is held against the pod', async (t) => {
   const { images, events } = await openImages(t, cri);
   const name = await registry.push(imageOf('away'), 'app/away:1');
   await registry.setFaults([{ match: blobsOf('app/away'), does: { kind: 'stall', afterBytes: 10 } }]);
-  const wish = wishFor(name);
-  const cutOff = images.ensure({ ...wish, signal: never });
+  const request = requestFor(name);
+  const cutOff = images.ensure({ ...request, signal: never });
   cutOff.catch(() => undefined); // looked at below
   await eventually('the pull stalls', async () => (await registry.requests()).find((seen) => seen.fault === 'stall'));
   node.containerd.kill('SIGKILL');
   await assert.rejects(cutOff, (error: Error & { code?: string }) => error.code === 'unavailable');
   await assert.rejects(
-    images.ensure({ ...wish, signal: never }),
+    images.ensure({ ...request, signal: never }),
     (error: Error & { code?: string }) => error.code === 'unavailable',
   );
   await node.containerd.restart();
   await registry.setFaults([]);
-  assert.equal((await images.ensure({ ...wish, signal: never })).kind, 'ready');
+  assert.equal((await images.ensure({ ...request, signal: never })).kind, 'ready');
   assert.equal(events.filter((event) => event.startsWith('Warning')).length, 0);
 });

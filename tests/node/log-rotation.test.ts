@@ -19,24 +19,24 @@ import { podNode, RUNTIMES, runs, until } from './pod-support.ts';
 const guarded = createGuardedFiles(createFileCalls());
 
 /** The names of a log's files, oldest first. */
-function filesOf(folder: string, log: string): readonly string[] {
+function filesOf(directory: string, log: string): readonly string[] {
   const age = (name: string) => (name === log ? '~' : name.replace(/\.gz$/, ''));
-  const names = readdirSync(folder).filter((name) => name.startsWith(log) && !name.endsWith('.tmp'));
+  const names = readdirSync(directory).filter((name) => name.startsWith(log) && !name.endsWith('.tmp'));
   return names.toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
 }
 
 /** The texts of a log's files; undefined where the files changed while they were read (rotated, compressed, taken away). */
-function textsOf(folder: string, log: string): readonly string[] | undefined {
-  const newest = () => statSync(join(folder, log), { throwIfNoEntry: false })?.ino;
-  const names = filesOf(folder, log);
+function textsOf(directory: string, log: string): readonly string[] | undefined {
+  const newest = () => statSync(join(directory, log), { throwIfNoEntry: false })?.ino;
+  const names = filesOf(directory, log);
   const inode = newest();
   const texts: string[] = [];
   for (const name of names) {
-    const content = readUnlessGone(join(folder, name));
+    const content = readUnlessGone(join(directory, name));
     if (content === undefined) return undefined;
     texts.push((name.endsWith('.gz') ? gunzipSync(content) : content).toString());
   }
-  return filesOf(folder, log).join() === names.join() && newest() === inode ? texts : undefined;
+  return filesOf(directory, log).join() === names.join() && newest() === inode ? texts : undefined;
 }
 
 function readUnlessGone(path: string): Buffer | undefined {
@@ -49,9 +49,9 @@ function readUnlessGone(path: string): Buffer | undefined {
 }
 
 /** All lines of a log, oldest first, from all its files as they were at one moment. */
-function linesOf(folder: string, log: string): readonly string[] {
-  let texts = textsOf(folder, log);
-  for (let tries = 0; texts === undefined && tries < 100; tries++) texts = textsOf(folder, log);
+function linesOf(directory: string, log: string): readonly string[] {
+  let texts = textsOf(directory, log);
+  for (let tries = 0; texts === undefined && tries < 100; tries++) texts = textsOf(directory, log);
   assert.ok(texts !== undefined, `the files of ${log} changed at each of 100 readings`);
   // A line that was cut in two, as by a change of files, has a P on its first part.
   const written = texts
@@ -78,7 +78,7 @@ for (const runtime of RUNTIMES) {
     const script =
       'i=0; while [ $i -lt 100 ]; do seq $((i*3000+1)) $((i*3000+3000)); sleep 0.03; i=$((i+1)); done; echo done; sleep 1000';
     const { container, config } = await startPod(cri, node, script);
-    const folder = config.logDirectory ?? '';
+    const directory = config.logDirectory ?? '';
     const stopping = new AbortController();
     const rotation = createLogRotation(
       {
@@ -87,9 +87,9 @@ for (const runtime of RUNTIMES) {
         log: createSilentLogger(),
         files: guarded,
         reopen: cri.containers.reopenLog,
-        containers: () => [{ id: containerId(container), state: 'running', logPath: join(folder, 'c.log') }],
+        containers: () => [{ id: containerId(container), state: 'running', logPath: join(directory, 'c.log') }],
       },
-      { podLogs: folder, maxSize: 200_000n, maxFiles: 1000, workers: 1, intervalMs: 20 },
+      { podLogs: directory, maxSize: 200_000n, maxFiles: 1000, workers: 1, intervalMs: 20 },
     );
     t.after(async () => {
       stopping.abort();
@@ -97,16 +97,16 @@ for (const runtime of RUNTIMES) {
     });
     await rotation.start(stopping.signal);
     await eventually('the last line is written', async () => {
-      const plain = readdirSync(folder).filter((name) => !/\.(gz|tmp)$/.test(name));
-      const done = await Promise.all(plain.map((name) => endsWithDone(join(folder, name))));
+      const plain = readdirSync(directory).filter((name) => !/\.(gz|tmp)$/.test(name));
+      const done = await Promise.all(plain.map((name) => endsWithDone(join(directory, name))));
       return done.includes(true) ? true : undefined;
     });
     stopping.abort();
     await rotation.stop?.();
-    const files = readdirSync(folder);
+    const files = readdirSync(directory);
     t.diagnostic(`${files.length - 1} rotations, ${files.filter((name) => name.endsWith('.gz')).length} compressed`);
     assert.ok(files.length > 10, `only ${files.length} files: nothing was tested`);
-    const lines = linesOf(folder, 'c.log');
+    const lines = linesOf(directory, 'c.log');
     assert.equal(lines.at(-1), 'done');
     assertWithoutGaps(lines.slice(0, -1), 1);
     assert.equal(lines.length, 300_001);
@@ -116,8 +116,8 @@ for (const runtime of RUNTIMES) {
 test('a runtime that does not answer keeps the log where it is', async (t) => {
   const { node, cri } = await labNode(t, 'containerd-2.4');
   const { container, config } = await startPod(cri, node, 'seq 1 2000; sleep 1000');
-  const folder = config.logDirectory ?? '';
-  await eventually('the lines are written', () => (linesOf(folder, 'c.log').length === 2000 ? true : undefined));
+  const directory = config.logDirectory ?? '';
+  await eventually('the lines are written', () => (linesOf(directory, 'c.log').length === 2000 ? true : undefined));
   const stopping = new AbortController();
   let asked = 0;
   const rotation = createLogRotation(
@@ -130,16 +130,16 @@ test('a runtime that does not answer keeps the log where it is', async (t) => {
         asked += 1;
         return Promise.reject(new Error('away'));
       },
-      containers: () => [{ id: containerId(container), state: 'running', logPath: join(folder, 'c.log') }],
+      containers: () => [{ id: containerId(container), state: 'running', logPath: join(directory, 'c.log') }],
     },
-    { podLogs: folder, maxSize: 1000n, maxFiles: 3, workers: 1, intervalMs: 10 },
+    { podLogs: directory, maxSize: 1000n, maxFiles: 3, workers: 1, intervalMs: 10 },
   );
   await rotation.start(stopping.signal);
   await eventually('it was tried a few times', () => (asked > 3 ? true : undefined));
   stopping.abort();
   await rotation.stop?.();
-  assert.deepEqual(readdirSync(folder), ['c.log']);
-  assertWithoutGaps(linesOf(folder, 'c.log'), 1);
+  assert.deepEqual(readdirSync(directory), ['c.log']);
+  assertWithoutGaps(linesOf(directory, 'c.log'), 1);
 });
 
 test('the kubelet rotates, compresses, keeps to the number of files, and takes the logs of removed containers away', async (t) => {
@@ -152,30 +152,34 @@ test('the kubelet rotates, compresses, keeps to the number of files, and takes t
   });
   await place.write('crasher', { containers: [runs('c', 'echo round; exit 1')] });
   const { id, labels } = await place.running('writer', 'w');
-  const folder = join(node.podLogsFolder, `default_writer-${node.nodeName}_${labels['io.kubernetes.pod.uid']}`, 'w');
+  const directory = join(
+    node.podLogsDirectory,
+    `default_writer-${node.nodeName}_${labels['io.kubernetes.pod.uid']}`,
+    'w',
+  );
   await until('it was rotated three times', () => {
-    const names = readdirSync(folder);
+    const names = readdirSync(directory);
     assert.ok(names.filter((name) => !name.endsWith('.tmp')).length <= 4, names.join(' '));
-    return Number(linesOf(folder, '0.log')[0]) > 1 && names.some((name) => name.endsWith('.gz')) ? true : undefined;
+    return Number(linesOf(directory, '0.log')[0]) > 1 && names.some((name) => name.endsWith('.gz')) ? true : undefined;
   });
-  const lines = linesOf(folder, '0.log');
+  const lines = linesOf(directory, '0.log');
   assertWithoutGaps(lines, Number(lines[0]));
-  const link = join(node.containerLogsFolder, `writer-${node.nodeName}_default_w-${id}.log`);
+  const link = join(node.containerLogsDirectory, `writer-${node.nodeName}_default_w-${id}.log`);
   assert.equal(await readlink(link).then((target) => target.endsWith('/w/0.log')), true);
-  const rotated = readdirSync(folder).filter((name) => name !== '0.log');
+  const rotated = readdirSync(directory).filter((name) => name !== '0.log');
   for (const name of rotated)
-    assert.equal(statSync(join(folder, name)).mode & 0o777, statSync(join(folder, '0.log')).mode & 0o777);
+    assert.equal(statSync(join(directory, name)).mode & 0o777, statSync(join(directory, '0.log')).mode & 0o777);
 
   await until('only the newest of the crasher has logs', async () => {
     const all = await place.containers('crasher');
-    const pod = readdirSync(node.podLogsFolder).find((name) => name.includes('_crasher-')) ?? '';
-    const logs = readdirSync(join(node.podLogsFolder, pod, 'c'));
+    const pod = readdirSync(node.podLogsDirectory).find((name) => name.includes('_crasher-')) ?? '';
+    const logs = readdirSync(join(node.podLogsDirectory, pod, 'c'));
     const attempts = all.map(({ metadata }) => `${metadata?.attempt}.log`);
     return attempts.length > 0 && !attempts.includes('0.log') && logs.join() === attempts.toSorted().join()
       ? true
       : undefined;
   });
-  const links = readdirSync(node.containerLogsFolder).filter((name) => name.startsWith('crasher'));
+  const links = readdirSync(node.containerLogsDirectory).filter((name) => name.startsWith('crasher'));
   assert.equal(links.length, (await place.containers('crasher')).length);
 });
 
@@ -186,13 +190,17 @@ test('a rotation that a dead kubelet left half-done is completed, with no line l
     containers: [runs('w', 'i=1; while true; do seq $i $((i+9)); i=$((i+10)); sleep 0.05; done')],
   });
   const { labels } = await place.running('writer', 'w');
-  const folder = join(node.podLogsFolder, `default_writer-${node.nodeName}_${labels['io.kubernetes.pod.uid']}`, 'w');
+  const directory = join(
+    node.podLogsDirectory,
+    `default_writer-${node.nodeName}_${labels['io.kubernetes.pod.uid']}`,
+    'w',
+  );
   await node.kubelet.kill();
-  await rename(join(folder, '0.log'), join(folder, '0.log.20260101-000000'));
+  await rename(join(directory, '0.log'), join(directory, '0.log.20260101-000000'));
   await node.kubelet.start();
-  await until('the runtime writes to a new file', () => (existsSync(join(folder, '0.log')) ? true : undefined));
-  await until('there are more lines', () => (statSync(join(folder, '0.log')).size > 2000 ? true : undefined));
-  assertWithoutGaps(linesOf(folder, '0.log'), 1);
+  await until('the runtime writes to a new file', () => (existsSync(join(directory, '0.log')) ? true : undefined));
+  await until('there are more lines', () => (statSync(join(directory, '0.log')).size > 2000 ? true : undefined));
+  assertWithoutGaps(linesOf(directory, '0.log'), 1);
 });
 
 test('logs and links of pods that went while no kubelet ran are taken away', async (t) => {
@@ -209,8 +217,8 @@ test('logs and links of pods that went while no kubelet ran are taken away', asy
     await place.cri.sandboxes.stop(id, AbortSignal.timeout(20_000));
     await place.cri.sandboxes.remove(id, AbortSignal.timeout(20_000));
   }
-  assert.equal(readdirSync(node.podLogsFolder).length, 1);
+  assert.equal(readdirSync(node.podLogsDirectory).length, 1);
   await node.kubelet.start();
-  await until('the folder is gone', () => (readdirSync(node.podLogsFolder).length === 0 ? true : undefined));
-  await until('the link is gone', () => (readdirSync(node.containerLogsFolder).length === 0 ? true : undefined));
+  await until('the directory is gone', () => (readdirSync(node.podLogsDirectory).length === 0 ? true : undefined));
+  await until('the link is gone', () => (readdirSync(node.containerLogsDirectory).length === 0 ? true : undefined));
 });

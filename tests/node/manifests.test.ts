@@ -101,7 +101,7 @@ test('pods from a URL: taken, kept while the server sends garbage or is away, ch
   const { node, running, gone, containers } = await podNode(t, {
     config: { staticPodURL: `http://127.0.0.1:${port}/pods`, httpCheckFrequency: '200ms' },
   });
-  const answer = join(node.world.folder, 'answer');
+  const answer = join(node.world.directory, 'answer');
   const manifest = (image: string, word: string) =>
     stringify({
       apiVersion: 'v1',

@@ -12,14 +12,14 @@ const hierarchies = parseCgroupMounts(await readFile('/proc/self/mountinfo', 'ut
 const MEBI = 2 ** 20;
 
 /** The world's cgroups as seen from outside it. */
-function folderOf({ node }: PodNode, controller: string, path: string): string {
+function directoryOf({ node }: PodNode, controller: string, path: string): string {
   const hierarchy = hierarchies.find(({ controllers }) => controllers.includes(controller)) ?? hierarchies.at(-1);
   return join(hierarchy?.mountPoint ?? '', node.world.cgroup, path);
 }
 
 const readValue = async (place: PodNode, path: string, file: string) => {
   const controller = file.slice(0, file.indexOf('.'));
-  return (await readFile(join(folderOf(place, controller, path), file), 'utf8')).trim();
+  return (await readFile(join(directoryOf(place, controller, path), file), 'utf8')).trim();
 };
 
 for (const runtime of RUNTIMES) {
@@ -36,7 +36,7 @@ for (const runtime of RUNTIMES) {
       const path = recorded[0].replace(pod.metadata.uid, uid);
       for (const [key, value] of Object.entries(recorded[1]))
         assert.equal(await readValue(place, path, key), value, key);
-      assert.ok(existsSync(folderOf(place, 'memory', `${path}/${first.id}`)), 'the container is not below its pod');
+      assert.ok(existsSync(directoryOf(place, 'memory', `${path}/${first.id}`)), 'the container is not below its pod');
       await rm(file);
       await place.gone(name);
       await until('its cgroups are gone', () =>
@@ -85,7 +85,7 @@ test('a fork bomb stays below the limit of its pod, and goes with it', async (t)
   );
   await rm(file);
   await place.gone('bomb');
-  await until('its cgroup is gone', () => (existsSync(folderOf(place, 'pids', path)) ? undefined : true));
+  await until('its cgroup is gone', () => (existsSync(directoryOf(place, 'pids', path)) ? undefined : true));
   assert.equal((await place.running('other', 'o')).id, other.id);
 });
 
@@ -97,8 +97,8 @@ test('the cgroup of a pod that went while no kubelet ran is taken away', async (
   const path = `/kubepods/besteffort/pod${labels['io.kubernetes.pod.uid']}`;
   await node.kubelet.kill();
   await rm(file);
-  await rm(join(node.kubeletFolder, 'pods'), { recursive: true });
+  await rm(join(node.kubeletDirectory, 'pods'), { recursive: true });
   await node.kubelet.start();
   await place.gone('one');
-  await until('its cgroup is gone', () => (existsSync(folderOf(place, 'memory', path)) ? undefined : true));
+  await until('its cgroup is gone', () => (existsSync(directoryOf(place, 'memory', path)) ? undefined : true));
 });

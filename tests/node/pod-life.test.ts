@@ -21,23 +21,25 @@ for (const runtime of RUNTIMES) {
     const status = await running('one', 'a');
     await untilLogged(node, 'one', 'a', 'a is up');
     const uid = status.labels['io.kubernetes.pod.uid'] ?? '';
-    const folder = join(node.kubeletFolder, 'pods', uid);
+    const directory = join(node.kubeletDirectory, 'pods', uid);
     assert.deepEqual(
       await Promise.all(
-        ['', 'containers', 'containers/a', 'volumes', 'plugins', 'etc-hosts'].map((name) => mode(join(folder, name))),
+        ['', 'containers', 'containers/a', 'volumes', 'plugins', 'etc-hosts'].map((name) =>
+          mode(join(directory, name)),
+        ),
       ),
       ['750', '750', '750', '750', '750', '644'],
     );
-    assert.equal(await mode(join(folder, 'volumes/kubernetes.io~empty-dir/e')), '777');
-    const hosts = await readFile(join(folder, 'etc-hosts'), 'utf8');
+    assert.equal(await mode(join(directory, 'volumes/kubernetes.io~empty-dir/e')), '777');
+    const hosts = await readFile(join(directory, 'etc-hosts'), 'utf8');
     assert.match(hosts, /^# Kubernetes-managed hosts file\.\n/);
     assert.match(hosts, /\tone-node\n/);
     assert.match(hosts, /192\.0\.2\.77\telsewhere/);
-    const [termination] = await readdir(join(folder, 'containers/a'));
-    assert.equal(await mode(join(folder, 'containers/a', termination ?? '')), '666');
+    const [termination] = await readdir(join(directory, 'containers/a'));
+    assert.equal(await mode(join(directory, 'containers/a', termination ?? '')), '666');
     const link = `one-node_default_a-${status.id}.log`;
     await until('the link is there', async () =>
-      (await readdir(node.containerLogsFolder)).includes(link) ? true : undefined,
+      (await readdir(node.containerLogsDirectory)).includes(link) ? true : undefined,
     );
     for (const event of [/^Created: "Container created"/, /^Started: "Container started"/])
       await untilEvent('one', event);
@@ -45,10 +47,12 @@ for (const runtime of RUNTIMES) {
     await rm(path);
     await gone('one');
     await untilEvent('one', /^Killing: "Stopping container a"/);
-    await until('the folders are gone', () => (existsSync(folder) ? undefined : true));
-    await until('the logs are gone', async () => ((await readdir(node.podLogsFolder)).length === 0 ? true : undefined));
+    await until('the directories are gone', () => (existsSync(directory) ? undefined : true));
+    await until('the logs are gone', async () =>
+      (await readdir(node.podLogsDirectory)).length === 0 ? true : undefined,
+    );
     await until('the link is gone', async () =>
-      (await readdir(node.containerLogsFolder)).length === 0 ? true : undefined,
+      (await readdir(node.containerLogsDirectory)).length === 0 ? true : undefined,
     );
   });
 
@@ -108,7 +112,7 @@ for (const runtime of RUNTIMES) {
       ],
       volumes: [
         { name: 'e', emptyDir: {} },
-        { name: 'h', hostPath: { path: join(node.world.folder, 'stamps'), type: 'DirectoryOrCreate' } },
+        { name: 'h', hostPath: { path: join(node.world.directory, 'stamps'), type: 'DirectoryOrCreate' } },
       ],
     });
     await running('order', 'main');
@@ -117,7 +121,7 @@ for (const runtime of RUNTIMES) {
     await rm(path);
     await gone('order');
     const stamp = async (name: string) =>
-      (await stat(join(node.world.folder, 'stamps', name), { bigint: true })).mtimeNs;
+      (await stat(join(node.world.directory, 'stamps', name), { bigint: true })).mtimeNs;
     assert.ok(
       (await stamp('main-end')) <= (await stamp('side-term')),
       'the sidecar was told to go when main had ended',
@@ -126,7 +130,7 @@ for (const runtime of RUNTIMES) {
 
   test(`${runtime}: what ignores SIGTERM is killed when its grace is over; preStop runs first`, async (t) => {
     const { node, write, running, gone } = await podNode(t, { runtime });
-    const stamps = join(node.world.folder, 'hook');
+    const stamps = join(node.world.directory, 'hook');
     const path = await write('deaf', {
       terminationGracePeriodSeconds: 3,
       containers: [

@@ -63,8 +63,8 @@ export async function podNode(t: TestContext, options: LabNodeOptions = {}): Pro
     cri,
     write: async (name, spec, metadata = {}) => {
       const manifest = { apiVersion: 'v1', kind: 'Pod', metadata: { name, ...metadata }, spec };
-      const half = join(node.world.folder, `${name}.half`);
-      const path = join(node.manifestsFolder, `${name}.yaml`);
+      const half = join(node.world.directory, `${name}.half`);
+      const path = join(node.manifestsDirectory, `${name}.yaml`);
       await writeFile(half, stringify(manifest));
       await rename(half, path);
       return path;

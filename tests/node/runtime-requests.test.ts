@@ -98,7 +98,7 @@ async function sandboxOf(pod: Pod, node: LabNode) {
     attempt: 0,
     hostname: hostname.value.kernelName,
     dns: dns.value.config,
-    podLogsDirectory: node.podLogsFolder,
+    podLogsDirectory: node.podLogsDirectory,
     cgroupParent: `/kubepods/burstable/pod${pod.metadata.uid}`,
     userNamespace: hostUserNamespace(),
     extraGroups: [],
@@ -133,8 +133,8 @@ function environmentOf(pod: Pod, podIps: readonly string[]): ContainerInput['env
 }
 
 /** What the kubelet writes before it creates the container. */
-async function preparePodFolder(pod: Pod, node: LabNode, podIps: readonly string[]) {
-  const podDirectory = join(node.kubeletFolder, 'pods', pod.metadata.uid);
+async function preparePodDirectory(pod: Pod, node: LabNode, podIps: readonly string[]) {
+  const podDirectory = join(node.kubeletDirectory, 'pods', pod.metadata.uid);
   const data = join(podDirectory, 'volumes', 'kubernetes.io~empty-dir', 'data');
   const terminationLog = join(podDirectory, 'containers', 'main', '0badcafe');
   await mkdir(data, { recursive: true });
@@ -156,7 +156,7 @@ for (const runtime of RUNTIMES) {
     const sandbox = await cri.sandboxes.run({ config }, never);
     const podIp = (await cri.sandboxes.status(sandbox, {}, never))?.status?.network?.ip ?? '';
     assert.notEqual(podIp, '');
-    const folder = await preparePodFolder(pod, node, [podIp]);
+    const directory = await preparePodDirectory(pod, node, [podIp]);
     const { image } = await cri.images.status({ image: BUSYBOX }, {}, never);
     assert.ok(image !== undefined);
     const made = makeContainerConfig({
@@ -167,13 +167,13 @@ for (const runtime of RUNTIMES) {
       imageUser: imageUserOf({ uid: image.uid?.value, username: image.username }),
       qosClass: 'Burstable',
       env: environmentOf(pod, [podIp]),
-      volumes: new Map([['data', { hostPath: folder.data }]]),
+      volumes: new Map([['data', { hostPath: directory.data }]]),
       imageVolumes: new Map(),
       subPaths: new Map(),
       blockDevices: new Map(),
-      podDirectory: folder.podDirectory,
+      podDirectory: directory.podDirectory,
       podIps: [podIp],
-      terminationLog: folder.terminationLog,
+      terminationLog: directory.terminationLog,
       userNamespace: hostUserNamespace(),
       targetId: undefined,
       extraGroups: [],
@@ -198,8 +198,8 @@ for (const runtime of RUNTIMES) {
     };
 
     assert.equal(await run('hostname'), 'box');
-    assert.equal(`${await run('cat /etc/hosts')}\n`, folder.hosts);
-    assert.match(folder.hosts, new RegExp(`^${podIp}\tbox\\.sub\\.shop\\.svc\\.cluster\\.local\tbox$`, 'm'));
+    assert.equal(`${await run('cat /etc/hosts')}\n`, directory.hosts);
+    assert.match(directory.hosts, new RegExp(`^${podIp}\tbox\\.sub\\.shop\\.svc\\.cluster\\.local\tbox$`, 'm'));
     assert.equal(await run('cat /etc/resolv.conf'), 'search a.example\nnameserver 192.0.2.53\noptions ndots:2');
     assert.equal(await run('echo $WHERE'), podIp);
     assert.equal(await run('printf %s "$RAW" | od -An -tx1'), ' c3 bc 41');
@@ -213,7 +213,7 @@ for (const runtime of RUNTIMES) {
     assert.equal(await run('touch /x 2>/dev/null || echo refused'), 'refused');
     assert.equal(await run('touch /data/x && ls /seen; touch /seen/y 2>/dev/null || echo refused'), 'x\nrefused');
     await run('echo bye > /dev/termination-log');
-    assert.equal(await readFile(folder.terminationLog, 'utf8'), 'bye\n');
+    assert.equal(await readFile(directory.terminationLog, 'utf8'), 'bye\n');
     const group = join(`/kubepods/burstable/pod${pod.metadata.uid}`, id);
     const value = async (path: string) => (await node.exec(['cat', join('/sys/fs/cgroup', path)])).stdout.trim();
     assert.equal(await value(`memory${group}/memory.limit_in_bytes`), String(64 * 1024 * 1024));

@@ -36,7 +36,7 @@ const text = async (kubelet: KubeletClient, path: string, headers = {}) => {
 };
 
 async function open(t: TestContext): Promise<Place> {
-  // Said by nobody, as on a node that was just installed: strangers stay out.
+  // Said by no one, as on a node that was just installed: strangers stay out.
   const place = await podNode(t, { config: { authentication: { webhook: { enabled: false } } } });
   const probe = { exec: { command: ['true'] }, periodSeconds: 1 };
   // The pod that was recorded, with a probe more: it has no place in the status.
@@ -208,17 +208,17 @@ async function profiles({ kubelet, place }: Place): Promise<void> {
   assert.equal((await level('2')).status, 200);
 }
 
-const tokenFile = (place: PodNode) => join(place.node.kubeletFolder, 'server-token');
+const tokenFile = (place: PodNode) => join(place.node.kubeletDirectory, 'server-token');
 const token = (place: PodNode) => ({ authorization: `Bearer ${readFileSync(tokenFile(place), 'utf8').trim()}` });
 
 async function locks({ place }: Place): Promise<void> {
-  const { gate, address, kubeletFolder } = place.node;
+  const { gate, address, kubeletDirectory } = place.node;
   const tls = { rejectUnauthorized: false };
   const ask = (headers = {}) => gate.request('https://127.0.0.1:10250/pods', { tls, headers });
   assert.deepEqual([(await ask()).status, (await ask()).text()], [401, 'Unauthorized']);
   assert.equal((await ask({ authorization: `Bearer ${'0'.repeat(64)}` })).status, 401);
   assert.equal(statSync(tokenFile(place)).mode & 0o777, 0o600);
-  assert.equal(statSync(join(kubeletFolder, 'pki/kubelet.key')).mode & 0o777, 0o600);
+  assert.equal(statSync(join(kubeletDirectory, 'pki/kubelet.key')).mode & 0o777, 0o600);
   await assert.rejects(gate.connect(address, 10250), { code: 'ECONNREFUSED' }, 'only loopback unless told otherwise');
   await assert.rejects(gate.connect(address, 10255), { code: 'ECONNREFUSED' });
   const readOnly = async (path: string) => (await gate.request(`http://127.0.0.1:10255${path}`)).status;

@@ -118,7 +118,7 @@ async function outlivesPods(node: StatsNode): Promise<void> {
   await textOf(node, '/metrics/cadvisor');
   const openFiles = () => readdirSync(`/proc/${pid}/fd`).length;
   const before = openFiles();
-  await rm(join(place.node.manifestsFolder, 'sure.yaml'));
+  await rm(join(place.node.manifestsDirectory, 'sure.yaml'));
   await until('the pod is gone', async () => {
     const texts = await Promise.all(
       ['/stats/summary', '/metrics/resource', '/metrics/cadvisor'].map((path) => textOf(node, path)),

@@ -56,7 +56,7 @@ async function startWriter(t: TestContext, runtime: (typeof RUNTIMES)[number], l
     (await kubelet.request(url)).status === 200 ? true : undefined,
   );
   // The runtime sees the same path below its own root.
-  const path = join(place.node.podLogsFolder, logPath.slice('/var/log/pods/'.length));
+  const path = join(place.node.podLogsDirectory, logPath.slice('/var/log/pods/'.length));
   const begin = async () => {
     const { exitCode } = await place.cri.streams.execSync(
       { containerId: id, command: ['touch', '/begin'], timeoutSeconds: 60 },
@@ -233,9 +233,9 @@ test('what is asked for of a log, and logs of containers that wait, ended and st
     assert.equal(before.status, 200);
   });
   await t.test('files of the node', async () => {
-    const folder = dirname(node.podLogsFolder);
-    writeFileSync(join(folder, 'service.log'), 'one\ntwo\n');
-    symlinkSync('/etc/shadow', join(folder, 'shadow'));
+    const directory = dirname(node.podLogsDirectory);
+    writeFileSync(join(directory, 'service.log'), 'one\ntwo\n');
+    symlinkSync('/etc/shadow', join(directory, 'shadow'));
     const get = async (path: string) => {
       const { status, text } = await kubelet.request(path);
       return [status, text()];

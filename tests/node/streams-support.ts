@@ -35,7 +35,7 @@ export interface Session {
 
 export function kubeletClient(node: LabNode): KubeletClient {
   const headers = () => {
-    const file = join(node.kubeletFolder, 'server-token');
+    const file = join(node.kubeletDirectory, 'server-token');
     return existsSync(file) ? { authorization: `Bearer ${readFileSync(file, 'utf8').trim()}` } : {};
   };
   const insecure = { rejectUnauthorized: false };

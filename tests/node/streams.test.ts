@@ -148,7 +148,7 @@ const descriptorsOf = ({ node }: PodNode): number => readdirSync(`/proc/${node.k
 
 /** What the kubelet holds on to, in MB after a garbage collection, and files and sockets. */
 async function holdings({ place, kubelet }: Place) {
-  // A snapshot of the heap begins with taking away what nobody uses.
+  // A snapshot of the heap begins with taking away what no one uses.
   assert.equal((await kubelet.request('/debug/pprof/heap')).status, 200);
   const metrics = (await kubelet.request('/metrics')).text();
   const heap = Number(/^kubelet_ts_heap_used_bytes (\S+)/m.exec(metrics)?.[1]) / 1e6;

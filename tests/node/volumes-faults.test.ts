@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
 import { idles, type ProxiedNode, proxiedNode, quantile } from './better-support.ts';
 import { type PodNode, runs, until } from './pod-support.ts';
-import { finished, isGone, mountsIn, podFolder, readLog } from './volumes-support.ts';
+import { finished, isGone, mountsIn, podDirectory, readLog } from './volumes-support.ts';
 
 const FUSE_SERVER = resolve(import.meta.dirname, 'fuse-main.ts');
 const quick = { terminationGracePeriodSeconds: 1 };
@@ -16,19 +16,19 @@ test('volumes and faults', { timeout: 290_000 }, async (t) => {
   const place = await proxiedNode(t);
   await t.test('what others have mounted into a volume is never deleted', (st) => dataLoss(st, place));
   await t.test('a volume that is in use is taken away when it is free', (st) => busy(st, place));
-  await t.test('an attacker who exchanges folders for links sees nothing of the node', (st) => attack(st, place));
-  await t.test('a file system that hangs holds up nobody else', (st) => hung(st, place));
+  await t.test('an attacker who exchanges directories for links sees nothing of the node', (st) => attack(st, place));
+  await t.test('a file system that hangs holds up no one else', (st) => hung(st, place));
   await t.test('200 volumes on a node', (st) => many(st, place));
   await t.test('killed in each phase, the kubelet finds its way', (st) => killed(st, place));
   await t.test('huge pages', (st) => hugePages(st, place));
   await t.test('a volume that fills the disk gives it back', (st) => full(st, place));
   assert.deepEqual(await mountsIn(place, '/volumes/'), []);
-  assert.deepEqual(await readdir(join(place.node.kubeletFolder, 'pods')), []);
+  assert.deepEqual(await readdir(join(place.node.kubeletDirectory, 'pods')), []);
 });
 
 async function dataLoss(_: TestContext, place: PodNode): Promise<void> {
   const { node } = place;
-  const precious = join(node.world.folder, 'precious');
+  const precious = join(node.world.directory, 'precious');
   await mkdir(join(precious, 'deep'), { recursive: true });
   await writeFile(join(precious, 'deep/data'), 'years of work');
   const volumeMounts = [
@@ -46,8 +46,8 @@ async function dataLoss(_: TestContext, place: PodNode): Promise<void> {
     ],
   });
   await readLog(place, 'loss', 'c', 'done');
-  const folder = await podFolder(place, 'loss');
-  const inside = folder.replace(node.kubeletFolder, '/var/lib/kubelet');
+  const directory = await podDirectory(place, 'loss');
+  const inside = directory.replace(node.kubeletDirectory, '/var/lib/kubelet');
   const e = `${inside}/volumes/kubernetes.io~empty-dir/e`;
   // One in plain sight, one below a mount that hides it, one on the tmpfs, one where the kubelet keeps its own notes.
   const script = `mount --bind "$1" "$2/a/b"; mount --bind "$1" "$2/c"; mount -t tmpfs hides "$2/c"; mount --bind "$1" "$3/volumes/kubernetes.io~empty-dir/m/a"; mkdir "$3/plugins/x"; mount --bind "$1" "$3/plugins/x"`;
@@ -58,11 +58,11 @@ async function dataLoss(_: TestContext, place: PodNode): Promise<void> {
   await delay(3000);
   assert.equal(await readFile(join(precious, 'deep/data'), 'utf8'), 'years of work');
   assert.match(await readFile(node.kubelet.logFile, 'utf8'), /can't be removed: .*mounted/);
-  assert.equal(await isGone(folder), undefined, 'the folder waits');
+  assert.equal(await isGone(directory), undefined, 'the directory waits');
   const unmount = `for p in "$1/a/b" "$1/c" "$2/volumes/kubernetes.io~empty-dir/m/a" "$2/plugins/x"; do while umount "$p" 2>/dev/null; do :; done; done`;
   const freed = await node.exec(['sh', '-c', unmount, 'sh', e, inside]);
   assert.equal(freed.code, 0, freed.stderr);
-  await until('the folder is gone', () => isGone(folder));
+  await until('the directory is gone', () => isGone(directory));
   assert.equal(await readFile(join(precious, 'deep/data'), 'utf8'), 'years of work');
 }
 
@@ -74,8 +74,8 @@ async function busy(_: TestContext, place: PodNode): Promise<void> {
     volumes: [{ name: 'm', emptyDir: { medium: 'Memory' } }],
   });
   await place.running('busy', 'c');
-  const folder = await podFolder(place, 'busy');
-  const inside = folder.replace(node.kubeletFolder, '/var/lib/kubelet');
+  const directory = await podDirectory(place, 'busy');
+  const inside = directory.replace(node.kubeletDirectory, '/var/lib/kubelet');
   const user = await node.start({
     name: 'user',
     argv: ['sh', '-c', `cd ${inside}/volumes/kubernetes.io~empty-dir/m && exec sleep 1000`],
@@ -89,19 +89,19 @@ async function busy(_: TestContext, place: PodNode): Promise<void> {
   });
   assert.equal((await mountsIn(place, '/empty-dir/m')).length, (await mountsIn(place, '~empty-dir/m')).length - 1);
   user.kill('SIGKILL');
-  await until('the folder is gone', () => isGone(folder));
+  await until('the directory is gone', () => isGone(directory));
 }
 
 async function attack(_: TestContext, place: PodNode): Promise<void> {
   const { node } = place;
-  const shared = join(node.world.folder, 'shared');
-  const secret = join(node.world.folder, 'node secret');
+  const shared = join(node.world.directory, 'shared');
+  const secret = join(node.world.directory, 'node secret');
   await mkdir(join(shared, 'swap'), { recursive: true });
   await mkdir(secret);
   await writeFile(join(secret, 'word'), 'outside');
   await writeFile(join(shared, 'swap/word'), 'inside');
   const volumes = [{ name: 'h', hostPath: { path: shared } }];
-  // Up to the folder itself, and to the node's secret by its whole name: links that a container can make.
+  // Up to the directory itself, and to the node's secret by its whole name: links that a container can make.
   const swap = `cd /h; ln -s "${secret}" link; echo ready; while true; do mv -T swap spare; mv -T link swap; mv -T swap link; mv -T spare swap; done`;
   const attackers = await place.write('attacker', {
     ...quick,
@@ -162,16 +162,16 @@ async function live(place: PodNode, name: string): Promise<Life> {
   });
   await place.running(name, 'c');
   const start = performance.now() - began;
-  const folder = await podFolder(place, name);
+  const directory = await podDirectory(place, name);
   const ended = performance.now();
   await rm(file);
-  await until(`${folder} is gone`, () => isGone(folder));
+  await until(`${directory} is gone`, () => isGone(directory));
   return { start, stop: performance.now() - ended };
 }
 
 async function hung(t: TestContext, place: PodNode): Promise<void> {
   const { node } = place;
-  const far = join(node.world.folder, 'far');
+  const far = join(node.world.directory, 'far');
   await mkdir(far);
   const argv = [process.execPath, '--disable-warning=ExperimentalWarning', FUSE_SERVER, far];
   const server = await node.start({ name: 'fuse', argv });
@@ -183,17 +183,17 @@ async function hung(t: TestContext, place: PodNode): Promise<void> {
     containers: [idles('c', { volumeMounts: [{ name: 'h', mountPath: '/h', ...more }] })],
     volumes: [{ name: 'h', hostPath: { path: far, ...(type === undefined ? {} : { type }) } }],
   });
-  const wishes = [spec({}, 'Directory'), spec({ subPath: 'file' }), spec({})];
+  const requests = [spec({}, 'Directory'), spec({ subPath: 'file' }), spec({})];
   const before = await place.write('reads', spec({ subPath: 'file' }, 'Directory'));
   await place.running('reads', 'c');
-  const readsFolder = await podFolder(place, 'reads');
+  const readsDirectory = await podDirectory(place, 'reads');
   // In turns, so that what else the machine does is the same for both.
   const normal: Life[] = [];
   const beside: Life[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     normal.push(await live(place, `normal${round}`));
     server.kill('SIGSTOP');
-    const stuck = await place.write(`stuck${round}`, wishes[round % wishes.length] ?? {});
+    const stuck = await place.write(`stuck${round}`, requests[round % requests.length] ?? {});
     await delay(SETTLE_MS);
     beside.push(await live(place, `beside${round}`));
     assert.equal((await place.sandboxes(`stuck${round}`)).length, 0, 'it waits for its volume');
@@ -204,10 +204,10 @@ async function hung(t: TestContext, place: PodNode): Promise<void> {
   assert.equal((await node.kubelet.healthz()).status, 200);
   // A pod whose mount hangs goes all the same.
   await rm(before);
-  await until(`${readsFolder} is gone`, () => isGone(readsFolder));
+  await until(`${readsDirectory} is gone`, () => isGone(readsDirectory));
   server.kill('SIGCONT');
   await place.running('stuck0', 'c');
-  await finished(place, 'stuck0', join(node.manifestsFolder, 'stuck0.yaml'));
+  await finished(place, 'stuck0', join(node.manifestsDirectory, 'stuck0.yaml'));
   server.kill('SIGKILL');
   await node.exec(['umount', '-l', far]);
   const figures = (lives: readonly Life[], part: number) => ({
@@ -284,11 +284,11 @@ async function killed(_: TestContext, place: ProxiedNode): Promise<void> {
       return newest?.state === ContainerState.CONTAINER_RUNNING ? true : undefined;
     });
     await readLog(place, name, 'c', 'done');
-    const folder = await podFolder(place, name);
+    const directory = await podDirectory(place, name);
     assert.equal((await mountsIn(place, '~empty-dir/m rw')).length, 1, 'mounted once');
     await Promise.all([rm(file), killedDuring(place, ending)]);
     await place.gone(name);
-    await until(`${folder} is gone`, () => isGone(folder));
+    await until(`${directory} is gone`, () => isGone(directory));
   }
   assert.deepEqual(await mountsIn(place, '/volume'), []);
 }
@@ -339,7 +339,7 @@ async function hugePages(t: TestContext, place: ProxiedNode): Promise<void> {
   if (before !== '') await writeFile(HUGE_PAGES, String(Number(before) + PAGES));
   const reserved = Number((await readFile(HUGE_PAGES, 'utf8').catch(() => '0')).trim()) - Number(before);
   if (reserved < PAGES) {
-    // The mount itself is proven in src/volumes/folders.test.ts, without any page.
+    // The mount itself is proven in src/volumes/directories.test.ts, without any page.
     t.diagnostic(`NOT PROVEN HERE: this machine gave ${reserved} of ${PAGES} huge pages, so no pod can have any`);
     return;
   }
@@ -360,10 +360,10 @@ async function hugePages(t: TestContext, place: ProxiedNode): Promise<void> {
 
 async function full(_: TestContext, place: PodNode): Promise<void> {
   const { node } = place;
-  const folder = join(node.world.folder, 'small disk');
-  await node.exec(['sh', '-ec', 'mkdir "$1" && mount -t tmpfs -o size=4m tmpfs "$1"', 'sh', folder]);
+  const directory = join(node.world.directory, 'small disk');
+  await node.exec(['sh', '-ec', 'mkdir "$1" && mount -t tmpfs -o size=4m tmpfs "$1"', 'sh', directory]);
   await node.kubelet.stop();
-  await node.kubelet.start({ flags: ['-v=2', `--root-dir=${folder}`] });
+  await node.kubelet.start({ flags: ['-v=2', `--root-dir=${directory}`] });
   const volumes = [{ name: 'e', emptyDir: { sizeLimit: '1Mi' } }];
   const volumeMounts = [{ name: 'e', mountPath: '/e' }];
   const script = 'dd if=/dev/zero of=/e/f bs=64k 2>&1; echo done; trap "exit 0" TERM; sleep 1000 & wait';

@@ -1,4 +1,4 @@
-/** What tests of volumes look at: the pod's folder, the mounts of the node, the words of a container. */
+/** What tests of volumes look at: the pod's directory, the mounts of the node, the words of a container. */
 import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPodLog } from '../lab/static-pods.ts';
@@ -16,23 +16,23 @@ export async function podUidOf(place: PodNode, pod: string): Promise<string> {
   return sandbox?.metadata?.uid ?? '';
 }
 
-export async function podFolder(place: PodNode, pod: string): Promise<string> {
-  return join(place.node.kubeletFolder, 'pods', await podUidOf(place, pod));
+export async function podDirectory(place: PodNode, pod: string): Promise<string> {
+  return join(place.node.kubeletDirectory, 'pods', await podUidOf(place, pod));
 }
 
-/** The lines of the kubelet's mount table below its folder, with this text in them. The world shows the folder at a second place too. */
+/** The lines of the kubelet's mount table below its directory, with this text in them. The world shows the directory at a second place too. */
 export async function mountsIn({ node }: PodNode, text: string): Promise<readonly string[]> {
   const { stdout } = await node.exec(['cat', '/proc/self/mountinfo']);
   return stdout.split('\n').filter((line) => line.includes(' /var/lib/kubelet/pods/') && line.includes(text));
 }
 
 /** Takes the manifest away and waits until nothing of the pod is left. */
-export async function finished(place: PodNode, pod: string, manifest: string, folder?: string): Promise<void> {
+export async function finished(place: PodNode, pod: string, manifest: string, directory?: string): Promise<void> {
   const uid = await podUidOf(place, pod);
   await rm(manifest);
   await place.gone(pod);
-  const path = folder ?? join(place.node.kubeletFolder, 'pods', uid);
-  if (folder !== undefined || uid !== '') await until(`${path} is gone`, () => isGone(path));
+  const path = directory ?? join(place.node.kubeletDirectory, 'pods', uid);
+  if (directory !== undefined || uid !== '') await until(`${path} is gone`, () => isGone(path));
 }
 
 export async function isGone(path: string): Promise<true | undefined> {

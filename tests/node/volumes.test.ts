@@ -4,7 +4,7 @@ import { lstat, mkdir, readdir, readFile, rename, symlink, writeFile } from 'nod
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type PodNode, podNode, RUNTIMES, runs, stays, until } from './pod-support.ts';
-import { finished, mountsIn, podFolder, readLog } from './volumes-support.ts';
+import { finished, mountsIn, podDirectory, readLog } from './volumes-support.ts';
 
 const permissions = async (path: string): Promise<string> => {
   const { mode, uid, gid } = await lstat(path);
@@ -46,21 +46,21 @@ async function emptyDirs(_: TestContext, place: PodNode): Promise<void> {
   assert.match(log, /\/m 3777 0:3000/);
   assert.match(log, / \/m rw,relatime .* tmpfs tmpfs rw,size=8192k,/);
   assert.match(log, / \/s rw,relatime .* tmpfs tmpfs rw,size=65536k,/, 'as much as the pod may have');
-  const folder = await podFolder(place, 'empty');
-  const volumes = join(folder, 'volumes/kubernetes.io~empty-dir');
+  const directory = await podDirectory(place, 'empty');
+  const volumes = join(directory, 'volumes/kubernetes.io~empty-dir');
   assert.equal(await permissions(volumes), '755 0:0');
   assert.equal(await permissions(join(volumes, 'e')), '2777 0:3000');
   assert.equal(await readFile(join(volumes, 'e/f'), 'utf8'), 'hello\n');
   for (const name of ['e', 'm', 's']) {
-    assert.equal(await permissions(join(folder, 'plugins/kubernetes.io~empty-dir', name, 'ready')), '644 0:0');
+    assert.equal(await permissions(join(directory, 'plugins/kubernetes.io~empty-dir', name, 'ready')), '644 0:0');
   }
   assert.equal((await mountsIn(place, 'empty-dir/')).length, 2);
-  await finished(place, 'empty', file, folder);
+  await finished(place, 'empty', file, directory);
   assert.equal((await mountsIn(place, 'empty-dir/')).length, 0);
 }
 
 async function hostPaths(_: TestContext, place: PodNode): Promise<void> {
-  const root = join(place.node.world.folder, 'host paths');
+  const root = join(place.node.world.directory, 'host paths');
   await mkdir(join(root, 'there'), { recursive: true });
   await writeFile(join(root, 'file'), 'old');
   const good = {
@@ -122,7 +122,7 @@ async function hostPaths(_: TestContext, place: PodNode): Promise<void> {
 }
 
 async function subPaths(_: TestContext, place: PodNode): Promise<void> {
-  const root = join(place.node.world.folder, 'sub');
+  const root = join(place.node.world.directory, 'sub');
   await mkdir(join(root, 'conf'), { recursive: true });
   await writeFile(join(root, 'conf/app.conf'), 'a=1\n');
   const script = `cat /proc/self/mountinfo | grep -E ' /(a|b|f) '; cat /f; echo 1 > /a/x; echo done; trap "exit 0" TERM; sleep 1000 & wait`;
@@ -148,14 +148,14 @@ async function subPaths(_: TestContext, place: PodNode): Promise<void> {
   assert.match(log, /kubernetes.io~empty-dir\/e\/x\/y \/a rw/);
   assert.match(log, /kubernetes.io~empty-dir\/e\/u-me \/b rw/);
   assert.match(log, /sub\/conf\/app.conf \/f ro/);
-  const folder = await podFolder(place, 'sub');
-  const e = join(folder, 'volumes/kubernetes.io~empty-dir/e');
+  const directory = await podDirectory(place, 'sub');
+  const e = join(directory, 'volumes/kubernetes.io~empty-dir/e');
   for (const name of ['x', 'x/y', 'u-me']) assert.equal(await permissions(join(e, name)), '777 0:0', name);
   for (const name of ['', 'e', 'e/c', 'h', 'h/c']) {
-    assert.equal(await permissions(join(folder, 'volume-subpaths', name)), '750 0:0', name);
+    assert.equal(await permissions(join(directory, 'volume-subpaths', name)), '750 0:0', name);
   }
   assert.equal((await mountsIn(place, 'volume-subpaths/')).length, 3);
-  await finished(place, 'sub', file, folder);
+  await finished(place, 'sub', file, directory);
   assert.equal((await mountsIn(place, 'volume-subpaths/')).length, 0);
   assert.equal(await readFile(join(root, 'conf/app.conf'), 'utf8'), 'a=1\n', 'the node keeps its file');
 }
@@ -185,7 +185,7 @@ async function shared(_: TestContext, place: PodNode): Promise<void> {
 }
 
 async function failing(_: TestContext, place: PodNode): Promise<void> {
-  const path = join(place.node.world.folder, 'comes later');
+  const path = join(place.node.world.directory, 'comes later');
   const file = await place.write('late', {
     terminationGracePeriodSeconds: 1,
     containers: [stays('c', { volumeMounts: [{ name: 'h', mountPath: '/h' }] })],
@@ -203,7 +203,7 @@ async function failing(_: TestContext, place: PodNode): Promise<void> {
 
 async function propagation(_: TestContext, place: PodNode): Promise<void> {
   const { node } = place;
-  const root = join(node.world.folder, 'propagates');
+  const root = join(node.world.directory, 'propagates');
   const prepared = await node.exec([
     'sh',
     '-ec',
@@ -240,7 +240,7 @@ async function propagation(_: TestContext, place: PodNode): Promise<void> {
 
 async function readOnlyBelow(_: TestContext, place: PodNode): Promise<void> {
   const { node } = place;
-  const root = join(node.world.folder, 'read only');
+  const root = join(node.world.directory, 'read only');
   await node.exec(['sh', '-ec', 'mkdir -p "$1/sub"; mount -t tmpfs below "$1/sub"', 'sh', root]);
   const mount = (name: string, more: object) => ({ name: 'h', mountPath: `/${name}`, readOnly: true, ...more });
   const file = await place.write('rro', {
@@ -267,7 +267,7 @@ async function readOnlyBelow(_: TestContext, place: PodNode): Promise<void> {
 }
 
 async function ownUsers(_: TestContext, place: PodNode): Promise<void> {
-  const host = join(place.node.world.folder, 'of the node');
+  const host = join(place.node.world.directory, 'of the node');
   await mkdir(host);
   await writeFile(join(host, 'word'), 'of root\n', { mode: 0o600 });
   const script = `cat /proc/self/uid_map; for d in /e /m /s /h; do echo x > $d/f; stat -c '%n %u:%g' $d $d/f; done
@@ -305,16 +305,16 @@ async function ownUsers(_: TestContext, place: PodNode): Promise<void> {
   assert.match(log, /users-/);
   assert.match(log, /\/d\/name 440 0:3000/);
   assert.match(log, /\/d\/f: Read-only file system/);
-  const folder = await podFolder(place, 'users');
-  const e = join(folder, 'volumes/kubernetes.io~empty-dir/e');
+  const directory = await podDirectory(place, 'users');
+  const e = join(directory, 'volumes/kubernetes.io~empty-dir/e');
   assert.equal(await permissions(join(e, 'f')), '644 0:3000');
   assert.equal(await permissions(join(e, 'sub/f')), '644 0:3000');
   assert.equal(await permissions(join(host, 'f')), '644 0:0');
-  await finished(place, 'users', file, folder);
+  await finished(place, 'users', file, directory);
 }
 
 async function restarted(_: TestContext, place: PodNode): Promise<void> {
-  const root = join(place.node.world.folder, 'changes');
+  const root = join(place.node.world.directory, 'changes');
   await mkdir(join(root, 'v1'), { recursive: true });
   await mkdir(join(root, 'v2'));
   for (const name of ['v1', 'v2']) await writeFile(join(root, name, 'word'), `${name} here\n`);

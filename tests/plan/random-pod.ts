@@ -4,7 +4,7 @@ import type { Pod } from '../../src/api/pod.ts';
 import { makePod } from './builders.ts';
 import type { Fate } from './simulated-runtime.ts';
 
-export class Chance {
+export class Random {
   #state: number;
 
   constructor(seed: number) {
@@ -29,50 +29,50 @@ export class Chance {
 
 const POLICIES = ['Always', 'OnFailure', 'Never'] as const satisfies readonly RestartPolicy[];
 
-export function randomPod(chance: Chance): Pod {
-  const restartPolicy = chance.pick(POLICIES);
-  const initContainers = Array.from({ length: chance.number(4) }, (_, at) => randomInit(chance, `i${at}`));
-  const containers = Array.from({ length: 1 + chance.number(3) }, (_, at) => randomRegular(chance, `c${at}`));
+export function randomPod(random: Random): Pod {
+  const restartPolicy = random.pick(POLICIES);
+  const initContainers = Array.from({ length: random.number(4) }, (_, at) => randomInit(random, `i${at}`));
+  const containers = Array.from({ length: 1 + random.number(3) }, (_, at) => randomRegular(random, `c${at}`));
   return makePod({
     restartPolicy,
     initContainers,
     containers,
-    ...(chance.in(4) ? { ephemeralContainers: [{ name: 'e0', image: 'i' }] } : {}),
-    ...(chance.in(8) ? { activeDeadlineSeconds: 1 + chance.number(600) } : {}),
+    ...(random.in(4) ? { ephemeralContainers: [{ name: 'e0', image: 'i' }] } : {}),
+    ...(random.in(8) ? { activeDeadlineSeconds: 1 + random.number(600) } : {}),
   });
 }
 
-function randomInit(chance: Chance, name: string): Container {
-  if (!chance.in(2)) return { name, image: 'i', ...randomRules(chance) };
-  return { name, image: 'i', restartPolicy: 'Always', ...(chance.in(2) ? { startupProbe: { exec: {} } } : {}) };
+function randomInit(random: Random, name: string): Container {
+  if (!random.in(2)) return { name, image: 'i', ...randomRules(random) };
+  return { name, image: 'i', restartPolicy: 'Always', ...(random.in(2) ? { startupProbe: { exec: {} } } : {}) };
 }
 
-function randomRegular(chance: Chance, name: string): Container {
-  return { name, image: 'i', ...randomRules(chance), ...(chance.in(3) ? { livenessProbe: { exec: {} } } : {}) };
+function randomRegular(random: Random, name: string): Container {
+  return { name, image: 'i', ...randomRules(random), ...(random.in(3) ? { livenessProbe: { exec: {} } } : {}) };
 }
 
 /** Rules need a policy beside them; `Always` would make a sidecar of an init container. */
-function randomRules(chance: Chance): Pick<Container, 'restartPolicy' | 'restartPolicyRules'> {
-  if (!chance.in(4)) return {};
-  const action: ContainerRestartRule['action'] = chance.in(2) ? 'RestartAllContainers' : 'Restart';
-  const operator = chance.in(2) ? 'In' : 'NotIn';
+function randomRules(random: Random): Pick<Container, 'restartPolicy' | 'restartPolicyRules'> {
+  if (!random.in(4)) return {};
+  const action: ContainerRestartRule['action'] = random.in(2) ? 'RestartAllContainers' : 'Restart';
+  const operator = random.in(2) ? 'In' : 'NotIn';
   return {
-    restartPolicy: chance.pick(['OnFailure', 'Never']),
-    ...(chance.in(2) ? { restartPolicyRules: [{ action, exitCodes: { operator, values: [chance.number(3)] } }] } : {}),
+    restartPolicy: random.pick(['OnFailure', 'Never']),
+    ...(random.in(2) ? { restartPolicyRules: [{ action, exitCodes: { operator, values: [random.number(3)] } }] } : {}),
   };
 }
 
 /** Mostly well; what fails, fails in every way there is. */
-export function randomFate(chance: Chance, name: string): Fate {
-  const exitCode = chance.in(2) ? 0 : chance.number(4);
-  if (chance.in(12)) return { fails: chance.in(2) ? 'make' : 'start', exitCode };
-  const ends = name.startsWith('i') ? !chance.in(5) : chance.in(2);
+export function randomFate(random: Random, name: string): Fate {
+  const exitCode = random.in(2) ? 0 : random.number(4);
+  if (random.in(12)) return { fails: random.in(2) ? 'make' : 'start', exitCode };
+  const ends = name.startsWith('i') ? !random.in(5) : random.in(2);
   return {
     exitCode,
-    stopCode: chance.pick([0, 0, 137, 143]),
-    upAfterMs: 100 + chance.number(5000),
-    ...(ends ? { endsAfterMs: 1 + chance.number(chance.in(6) ? 2_000_000 : 20_000) } : {}),
-    ...(chance.in(8) ? { unwellAfterMs: 1000 + chance.number(60_000) } : {}),
-    hookFails: chance.in(15),
+    stopCode: random.pick([0, 0, 137, 143]),
+    upAfterMs: 100 + random.number(5000),
+    ...(ends ? { endsAfterMs: 1 + random.number(random.in(6) ? 2_000_000 : 20_000) } : {}),
+    ...(random.in(8) ? { unwellAfterMs: 1000 + random.number(60_000) } : {}),
+    hookFails: random.in(15),
   };
 }

@@ -7,7 +7,7 @@ import type { Pod } from '../../src/api/pod.ts';
 import type { PodNews } from '../../src/model/pod-view.ts';
 import { until } from '../node/pod-support.ts';
 import { createFakeRuntime } from './fake-runtime.ts';
-import { makePod, podFolder, podWorld } from './pod-world.ts';
+import { makePod, podDirectory, podWorld } from './pod-world.ts';
 
 const going = (pod: Pod, seconds = 1): Pod => ({
   ...pod,
@@ -78,9 +78,9 @@ test('a pod that somebody else declares ended is stopped', async (t) => {
 
 test('a static pod keeps the UID that runs; it waits until that can be told', async (t) => {
   const runtime = createFakeRuntime();
-  const folder = await podFolder(t);
+  const directory = await podDirectory(t);
   {
-    await using before = await podWorld(t, { runtime, folder });
+    await using before = await podWorld(t, { runtime, directory });
     before.pods.setDesired([makePod('s', { uid: 'theirs' })], true);
     await until('s runs', () => runtime.runningOf('s', 'c'));
   }
@@ -91,7 +91,7 @@ test('a static pod keeps the UID that runs; it waits until that can be told', as
     const [running] = namesakes;
     return { ...pod, metadata: { ...pod.metadata, uid: running?.uid ?? pod.metadata.uid } };
   };
-  await using world = await podWorld(t, { runtime, folder, identify });
+  await using world = await podWorld(t, { runtime, directory, identify });
   const pod = fromFile(makePod('s', { uid: 'ours' }));
   world.pods.setDesired([pod], false);
   await delay(100);

@@ -60,7 +60,7 @@ export interface FakeRuntime extends ObservedRuntime, RuntimePort {
   /** Says that containers have ended which have, and tells how many. */
   clear(): number;
   /** Chance that an event is not told. */
-  dropEvents(chance: () => boolean): void;
+  dropEvents(random: () => boolean): void;
   /** Status calls for containers of this pod are not answered. */
   hang(pod: string): void;
   /** A stopped container takes this long to end after its signal, whatever it was asked. */
@@ -306,8 +306,8 @@ export function createFakeRuntime(): FakeRuntime {
       announces = true;
     },
     clear,
-    dropEvents: (chance) => {
-      drop = chance;
+    dropEvents: (random) => {
+      drop = random;
     },
     hang: (pod) => hung.add(pod),
     holdStarts: (until) => {

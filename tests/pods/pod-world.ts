@@ -33,7 +33,7 @@ export interface PodWorld extends AsyncDisposable {
 
 export interface PodWorldOptions {
   readonly runtime?: FakeRuntime;
-  readonly folder?: string;
+  readonly directory?: string;
   readonly images?: Pick<ImagesPort, 'ensure'>;
   readonly hooks?: HooksPort;
   readonly admit?: (pod: Pod, admitted: readonly Pod[]) => Admission;
@@ -49,10 +49,10 @@ export interface PodWorldOptions {
 const files = createGuardedFiles(createFileCalls());
 const NOTHING = { startup: new Map(), liveness: new Map(), readiness: new Map() };
 
-export async function podFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'pods-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
+export async function podDirectory(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'pods-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
 }
 
 export async function podWorld(t: TestContext, options: PodWorldOptions = {}): Promise<PodWorld> {
@@ -60,7 +60,7 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
   const log = createSilentLogger();
   const supervisor = createTestSupervisor(clock, { beforeRound: options.beforeRound });
   const runtime = options.runtime ?? createFakeRuntime();
-  const folder = options.folder ?? (await podFolder(t));
+  const directory = options.directory ?? (await podDirectory(t));
   const events: PodEvent[] = [];
   const record = (event: PodEvent) => events.push(event);
   const observe = createObserve({
@@ -68,13 +68,13 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
     supervisor,
     log,
     runtime,
-    messages: { files, pods: join(folder, 'pods'), podLogs: folder },
+    messages: { files, pods: join(directory, 'pods'), podLogs: directory },
     relistMs: options.relistMs ?? 60_000,
     wake: (uid) => pods.wake(uid),
     foretell: (uid) => pods.foretell(uid),
     onList: (listed) => pods.found(listed),
   });
-  const act = createAct({ ...actDeps(runtime, folder, options), clock, record });
+  const act = createAct({ ...actDeps(runtime, directory, options), clock, record });
   const pods: Pods = createPods(
     {
       clock,
@@ -97,8 +97,8 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
     },
     {
       startsAtOnce: options.startsAtOnce ?? 4,
-      endingsFolder: join(folder, 'ended'),
-      allocationsFile: join(folder, 'allocated'),
+      endingsDirectory: join(directory, 'ended'),
+      allocationsFile: join(directory, 'allocated'),
       podLevelResize: true,
     },
   );
@@ -113,7 +113,7 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
   return { runtime, pods, events, stop, [Symbol.asyncDispose]: stop };
 }
 
-function actDeps(runtime: FakeRuntime, folder: string, options: PodWorldOptions): Omit<ActDeps, 'clock' | 'record'> {
+function actDeps(runtime: FakeRuntime, directory: string, options: PodWorldOptions): Omit<ActDeps, 'clock' | 'record'> {
   const nothing = () => Promise.resolve();
   const ready = () => Promise.resolve({ kind: 'ready', imageRef: 'image', user: { uid: 0, username: '' } } as const);
   return {
@@ -138,7 +138,7 @@ function actDeps(runtime: FakeRuntime, folder: string, options: PodWorldOptions)
     images: { ensure: ready, ensureVolume: ready, ...options.images },
     hooks: options.hooks ?? { run: () => Promise.resolve(undefined) },
     directories: createPodDirectories({
-      root: folder,
+      root: directory,
       randomName: () => Math.random().toString(16).slice(2, 10),
       files,
       removeTree: (path) => rm(path, { recursive: true, force: true }),

@@ -6,7 +6,7 @@ import { podUid } from '../../src/api/ids.ts';
 import type { Pod } from '../../src/api/pod.ts';
 import { until } from '../node/pod-support.ts';
 import { createFakeRuntime } from './fake-runtime.ts';
-import { makePod, podFolder, podWorld } from './pod-world.ts';
+import { makePod, podDirectory, podWorld } from './pod-world.ts';
 
 const running = (runtime: ReturnType<typeof createFakeRuntime>, pod: string) =>
   until(`${pod} runs`, () => runtime.runningOf(pod, 'c'), 5000);
@@ -213,14 +213,14 @@ test('a shortened grace counts at once: while the hook runs, and while the runti
 });
 
 test('orphans are ended when every source has been heard, not before', async (t) => {
-  const folder = await podFolder(t);
+  const directory = await podDirectory(t);
   const runtime = createFakeRuntime();
-  const first = await podWorld(t, { runtime, folder });
+  const first = await podWorld(t, { runtime, directory });
   first.pods.setDesired([makePod('kept'), makePod('orphan')], true);
   const kept = await running(runtime, 'kept');
   await running(runtime, 'orphan');
   await first.stop();
-  await using second = await podWorld(t, { runtime, folder });
+  await using second = await podWorld(t, { runtime, directory });
   second.pods.setDesired([makePod('kept')], false);
   await delay(150);
   assert.ok(runtime.runningOf('orphan', 'c') !== undefined, 'another source may still want it');
@@ -232,9 +232,9 @@ test('orphans are ended when every source has been heard, not before', async (t)
 });
 
 test('a pod that lives is not admitted again; one that was refused stays refused; room is made for a critical one', async (t) => {
-  const folder = await podFolder(t);
+  const directory = await podDirectory(t);
   const runtime = createFakeRuntime();
-  const first = await podWorld(t, { runtime, folder });
+  const first = await podWorld(t, { runtime, directory });
   first.pods.setDesired([makePod('lives')], true);
   const lives = await running(runtime, 'lives');
   await first.stop();
@@ -245,7 +245,7 @@ test('a pod that lives is not admitted again; one that was refused stays refused
     if (victim === undefined) return { kind: 'admitted' } as const;
     return { kind: 'preempt', victims: [{ uid: podUid(victim.metadata.uid), message: 'make room' }] } as const;
   };
-  const second = await podWorld(t, { runtime, folder, admit });
+  const second = await podWorld(t, { runtime, directory, admit });
   second.pods.setDesired([makePod('lives'), makePod('refused')], true);
   const view = await until('it is refused', () => second.pods.view(podUid('uid-refused')));
   assert.deepEqual(view.ended, { phase: 'Failed', reason: 'OutOfcpu', message: 'no room', rejected: true });
@@ -256,7 +256,7 @@ test('a pod that lives is not admitted again; one that was refused stays refused
   assert.equal(second.pods.view(podUid('uid-lives'))?.ended?.reason, 'Preempting');
   await second.stop();
 
-  await using third = await podWorld(t, { runtime, folder });
+  await using third = await podWorld(t, { runtime, directory });
   third.pods.setDesired([makePod('lives'), makePod('refused'), makePod('critical'), makePod('new')], true);
   await running(runtime, 'new');
   assert.equal(third.pods.view(podUid('uid-refused'))?.ended?.reason, 'OutOfcpu', 'also after a restart');

@@ -6,7 +6,7 @@ import { podUid } from '../../src/api/ids.ts';
 import type { Pod } from '../../src/api/pod.ts';
 import { until } from '../node/pod-support.ts';
 import { createFakeRuntime } from './fake-runtime.ts';
-import { makePod, podFolder, podWorld } from './pod-world.ts';
+import { makePod, podDirectory, podWorld } from './pod-world.ts';
 
 const resources = (cpu: string) => ({ requests: { cpu, memory: '16Mi' }, limits: { memory: '32Mi' } });
 const sized = (cpu: string, generation: number): Pod => {
@@ -16,14 +16,14 @@ const sized = (cpu: string, generation: number): Pod => {
 
 test('a resize is refused: restarted containers, others and the next kubelet go by what the pod was admitted with', async (t) => {
   const runtime = createFakeRuntime();
-  const folder = await podFolder(t);
+  const directory = await podDirectory(t);
   const made: Container[] = [];
   const beside: Pod[] = [];
   const admit = (_: Pod, admitted: readonly Pod[]) => {
     beside.push(...admitted);
     return { kind: 'admitted' } as const;
   };
-  const options = { runtime, folder, admit, onContainer: (container: Container) => made.push(container) };
+  const options = { runtime, directory, admit, onContainer: (container: Container) => made.push(container) };
   const refused = (events: readonly { reason: string; message: string }[]) =>
     events.filter(({ reason }) => reason === 'ResizeInfeasible').map(({ message }) => message);
   const running = () => until('a runs', () => runtime.runningOf('a', 'c'));

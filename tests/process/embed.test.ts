@@ -21,8 +21,8 @@ describe('kubelets inside another program', () => {
   });
 
   it('hand a lock over to each other, as processes do', async () => {
-    const folder = temporaryDirectory();
-    const flags = [`--lock-file=${join(folder, 'lock')}`, '--exit-on-lock-contention'];
+    const dir = temporaryDirectory();
+    const flags = [`--lock-file=${join(dir, 'lock')}`, '--exit-on-lock-contention'];
     await using one = await embed({}, flags);
     await one.kubelet.start();
     await using two = await embed({}, flags);
@@ -32,7 +32,7 @@ describe('kubelets inside another program', () => {
     await one.kubelet.stop();
     await started;
     assert.equal(await two.get('/healthz/ping'), 'ok');
-    rmSync(folder, { recursive: true });
+    rmSync(dir, { recursive: true });
   });
 
   it('can be stopped before they are started, while they start, and twice', async () => {

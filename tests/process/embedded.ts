@@ -51,7 +51,7 @@ export interface Embedded extends AsyncDisposable {
   ask(path: string): Promise<string>;
 }
 
-/** A kubelet inside this process, with its own folder in place of the fixed ones of a node. */
+/** A kubelet inside this process, with its own directory in place of the fixed ones of a node. */
 export async function embed(
   fields: Readonly<Record<string, unknown>> = {},
   flags: readonly string[] = [],

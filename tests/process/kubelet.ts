@@ -22,9 +22,9 @@ export interface KubeletOptions {
   /** Drop-ins by file name: `--config-dir` is given when there are any. */
   readonly dropins?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly flags?: readonly string[];
-  /** Shell commands run in the mount namespace before the kubelet; `$DIR` is its folder. */
+  /** Shell commands run in the mount namespace before the kubelet; `$DIR` is its directory. */
   readonly prepare?: string;
-  /** The folder, where a test has prepared one. */
+  /** The directory, where a test has prepared one. */
   readonly directory?: string;
   readonly healthzPort?: number;
   /** Where its server listens, where the configuration of the test says so. */
@@ -92,7 +92,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Empty folders in place of the fixed ones of a node; where the machine has none, none is left on it either. */
+/** Empty directories in place of the fixed ones of a node; where the machine has none, none is left on it either. */
 const NAMESPACE = `set -e
 for place in /var/lib/kubelet /var/log/containers; do
   [ -d "$place" ] || mount -t tmpfs none "\${place%/*}"
@@ -100,12 +100,12 @@ for place in /var/lib/kubelet /var/log/containers; do
   mount -t tmpfs none "$place"
 done`;
 
-/** A folder for one test, with what is mounted in it. */
+/** A directory for one test, with what is mounted in it. */
 export function temporaryDirectory(): string {
   return mkdtempSync(join(tmpdir(), 'kubelet-process-'));
 }
 
-/** Starts the kubelet and returns at once: see `up` and `exited`. Disposing ends it and removes its folder. */
+/** Starts the kubelet and returns at once: see `up` and `exited`. Disposing ends it and removes its directory. */
 export async function startKubelet(options: KubeletOptions = {}): Promise<KubeletProcess> {
   const program = options.program ?? binary;
   if (!existsSync(program)) throw new Error(`${program} is missing: run make build`);
@@ -148,12 +148,12 @@ function writeConfig(
     flags.push('--config', configFile);
   } else flags.push(`--healthz-port=${healthzPort}`, `--port=${port}`);
   if (options.dropins !== undefined) {
-    const folder = join(directory, 'kubelet.conf.d');
-    mkdirSync(folder, { recursive: true });
+    const dir = join(directory, 'kubelet.conf.d');
+    mkdirSync(dir, { recursive: true });
     for (const [name, fields] of Object.entries(options.dropins)) {
-      writeFileSync(join(folder, name), JSON.stringify({ ...HEAD, ...fields }));
+      writeFileSync(join(dir, name), JSON.stringify({ ...HEAD, ...fields }));
     }
-    flags.push('--config-dir', folder);
+    flags.push('--config-dir', dir);
   }
   return flags;
 }
@@ -164,7 +164,7 @@ interface WatchOptions {
   readonly healthzPort: number;
   readonly server: { readonly address: string; readonly port: number };
   readonly readLog: boolean;
-  /** Whether the folder goes with the kubelet. */
+  /** Whether the directory goes with the kubelet. */
   readonly owned: boolean;
 }
 
@@ -242,7 +242,7 @@ function watch(
   };
 }
 
-/** Asks the server of a node without a cluster, whose certificate nobody knows, with the token that it has made. */
+/** Asks the server of a node without a cluster, whose certificate no one knows, with the token that it has made. */
 export function askServer(
   { address, port }: { readonly address: string; readonly port: number },
   tokenFile: string,

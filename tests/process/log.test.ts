@@ -96,7 +96,7 @@ describe('the log', () => {
     assert.match(log, /"Kubelet is stopping" reason="SIGTERM"\n$/);
   });
 
-  it('does not stop the kubelet when nobody reads it, nor keep it from ending', async () => {
+  it('does not stop the kubelet when no one reads it, nor keep it from ending', async () => {
     await using kubelet = await startKubelet({ config: unknownFields(5000), readLog: false });
     await kubelet.up();
     assert.equal((await kubelet.get('/healthz/ping')).status, 200);

@@ -8,16 +8,16 @@ import { binary, runKubelet, startKubelet, temporaryDirectory } from './kubelet.
 
 const root = resolve(import.meta.dirname, '../..');
 
-describe('the release folder', () => {
+describe('the release directory', () => {
   it('holds one executable that needs no Node, unit, sample and true checksums', async () => {
     const said = execFileSync(process.execPath, [join(root, 'tools/dist.ts')], { encoding: 'utf8' });
-    const folder = /^release: (.*)$/m.exec(said)?.[1] ?? '';
-    assert.match(folder, /\/kubelet-ts-\d+\.\d+\.\d+-linux-(amd64|arm64)$/);
-    assert.deepEqual(readdirSync(folder).sort(), ['SHA256SUMS', 'kubelet', 'kubelet.service', 'kubelet.yaml']);
-    execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: folder });
+    const dir = /^release: (.*)$/m.exec(said)?.[1] ?? '';
+    assert.match(dir, /\/kubelet-ts-\d+\.\d+\.\d+-linux-(amd64|arm64)$/);
+    assert.deepEqual(readdirSync(dir).sort(), ['SHA256SUMS', 'kubelet', 'kubelet.service', 'kubelet.yaml']);
+    execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: dir });
     // Nothing of Node's may be found, and its own options stay its own.
     const prepare = 'export PATH=/usr/bin:/bin NODE_OPTIONS= KUBELET_NODE=';
-    await using kubelet = await startKubelet({ program: join(folder, 'kubelet'), prepare, flags: ['--v', '2'] });
+    await using kubelet = await startKubelet({ program: join(dir, 'kubelet'), prepare, flags: ['--v', '2'] });
     await kubelet.up();
     await kubelet.waitForLog(/ health\.ts:\d+\] "Serving health checks"/);
     assert.doesNotMatch(kubelet.log(), /ExperimentalWarning/);
@@ -27,7 +27,7 @@ describe('the release folder', () => {
 });
 
 describe('the launcher', () => {
-  it('works through a link and from another folder, and is the kubelet itself', async () => {
+  it('works through a link and from another directory, and is the kubelet itself', async () => {
     const directory = temporaryDirectory();
     const link = join(directory, 'link');
     symlinkSync(binary, link);

@@ -118,7 +118,7 @@ describe('signals', () => {
   }
 });
 
-describe('an error that nobody caught', () => {
+describe('an error that no one caught', () => {
   for (const [what, code] of [
     ['thrown', "throw new Error('boom')"],
     ['rejected', "Promise.reject(new Error('boom'))"],

@@ -1,6 +1,6 @@
 /**
  * The recorded lives of pods under the reference kubelet (pods/*.json), and its calls to the runtime as wire messages.
- * `$ROOT` and `$LOGS` in them stand for the kubelet's root directory and the folder of pod logs.
+ * `$ROOT` and `$LOGS` in them stand for the kubelet's root directory and the directory of pod logs.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ export interface RecordedInside {
   readonly volumes: string | null;
 }
 
-/** Path below the folder (absent for the folder itself), kind, mode, and for the pod's folder owner and link target. */
+/** Path below the directory (absent for the directory itself), kind, mode, and for the pod's directory owner and link target. */
 export type RecordedFile = readonly string[];
 
 export interface RecordedLife {
@@ -61,17 +61,17 @@ export interface RecordedLife {
   readonly deleted_at_ms: number;
 }
 
-const folder = join(import.meta.dirname, 'pods');
+const directory = join(import.meta.dirname, 'pods');
 
 export function lifeNames(): readonly string[] {
-  return readdirSync(folder)
+  return readdirSync(directory)
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length))
     .sort();
 }
 
 export function loadLife(name: string): RecordedLife {
-  const recorded = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
+  const recorded = JSON.parse(readFileSync(join(directory, `${name}.json`), 'utf8'));
   return { ...recorded, name };
 }
 

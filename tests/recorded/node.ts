@@ -121,8 +121,8 @@ export function podIps(life: RecordedLife): readonly string[] {
 
 export function cgroupParent(life: RecordedLife): string {
   const qos = qosClassOf(life);
-  const folder = qos === 'Guaranteed' ? '' : `/${qos.toLowerCase()}`;
-  return `/kubepods${folder}/pod${life.pod.metadata.uid}`;
+  const directory = qos === 'Guaranteed' ? '' : `/${qos.toLowerCase()}`;
+  return `/kubepods${directory}/pod${life.pod.metadata.uid}`;
 }
 
 /** The range of ids is chosen at random and kept on disk, so the recorded one is taken over. */
@@ -136,7 +136,7 @@ export function userNamespace(life: RecordedLife, pod: Pod) {
 }
 
 function mountedVolumes(pod: Pod, podDirectory: string): ReadonlyMap<string, MountedVolume> {
-  const folders: readonly (readonly [string, string])[] = [
+  const directories: readonly (readonly [string, string])[] = [
     ['emptyDir', 'kubernetes.io~empty-dir'],
     ['configMap', 'kubernetes.io~configmap'],
     ['secret', 'kubernetes.io~secret'],
@@ -145,10 +145,10 @@ function mountedVolumes(pod: Pod, podDirectory: string): ReadonlyMap<string, Mou
   ];
   const mounted = (pod.spec.volumes ?? []).flatMap((volume): readonly (readonly [string, MountedVolume])[] => {
     if (volume.hostPath !== undefined) return [[volume.name, { hostPath: volume.hostPath.path }]];
-    const folder = folders.find(([kind]) => volume[kind] !== undefined)?.[1];
-    return folder === undefined
+    const directory = directories.find(([kind]) => volume[kind] !== undefined)?.[1];
+    return directory === undefined
       ? []
-      : [[volume.name, { hostPath: `${podDirectory}/volumes/${folder}/${volume.name}` }]];
+      : [[volume.name, { hostPath: `${podDirectory}/volumes/${directory}/${volume.name}` }]];
   });
   return new Map(mounted);
 }

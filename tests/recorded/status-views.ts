@@ -79,7 +79,7 @@ function verdicts(status: PodStatus, judge: (status: ContainerStatus) => ProbeVe
   return new Map(allOf(status).map((one) => [containerId(bare(one.containerID)), judge(one)]));
 }
 
-/** Remembered by the worker until the container runs, also when nobody asks any more. */
+/** Remembered by the worker until the container runs, also when no one asks any more. */
 function waitingAt(life: RecordedLife, index: number): ReadonlyMap<string, WaitingReason> {
   const waiting = new Map<string, WaitingReason>();
   for (let i = 1; i <= index; i += 1) {

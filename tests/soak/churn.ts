@@ -105,12 +105,12 @@ async function takeStep(world: World, mostPods: number): Promise<void> {
   }
 }
 
-function chooseStep(chance: number, present: number, most: number): Step {
+function chooseStep(randomly: number, present: number, most: number): Step {
   const possible = Object.entries(WEIGHTS).filter(([step]) => {
     if (step === 'create') return present < most;
     return present > 0 || !['edit', 'remove', 'crash'].includes(step);
   });
-  let left = chance * possible.reduce((sum, [, weight]) => sum + weight, 0);
+  let left = randomly * possible.reduce((sum, [, weight]) => sum + weight, 0);
   for (const [step, weight] of possible) {
     left -= weight;
     if (left < 0) return step as Step;
@@ -131,7 +131,7 @@ async function putPod({ place, random, wanted }: World, name: string): Promise<v
 
 async function removePod({ place, wanted }: World, name: string): Promise<void> {
   wanted.delete(name);
-  await rm(join(place.node.manifestsFolder, `${name}.yaml`));
+  await rm(join(place.node.manifestsDirectory, `${name}.yaml`));
 }
 
 /** Kills the process of a container, as an error in it would. */
@@ -240,9 +240,9 @@ async function untilNothingIsLeft(place: PodNode): Promise<void> {
       left = [
         ...sandboxes.map(({ id }) => `sandbox ${id}`),
         ...containers.map(({ id }) => `container ${id}`),
-        ...(await readdir(join(node.kubeletFolder, 'pods'))).map((name) => `folder ${name}`),
-        ...(await readdir(node.podLogsFolder)).map((name) => `logs ${name}`),
-        ...(await readdir(node.containerLogsFolder)).map((name) => `link ${name}`),
+        ...(await readdir(join(node.kubeletDirectory, 'pods'))).map((name) => `directory ${name}`),
+        ...(await readdir(node.podLogsDirectory)).map((name) => `logs ${name}`),
+        ...(await readdir(node.containerLogsDirectory)).map((name) => `link ${name}`),
         ...(await podCgroups(place)).map((path) => `cgroup ${path}`),
       ];
       return left.length === 0 ? true : undefined;

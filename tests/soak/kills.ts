@@ -1,4 +1,4 @@
-/** kill -9 of the kubelet again and again while pods with probes run: nobody may notice. */
+/** kill -9 of the kubelet again and again while pods with probes run: no one may notice. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';

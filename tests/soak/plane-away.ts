@@ -28,7 +28,7 @@ export interface PlaneAwaySettings {
 
 const RIGHT_WITHIN_MS = 5000;
 
-/** What becomes of a pod while nobody can be told. */
+/** What becomes of a pod while no one can be told. */
 interface Fate {
   readonly kind: string;
   readonly spec: (seconds: number) => object;

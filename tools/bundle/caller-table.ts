@@ -26,7 +26,7 @@ export function callerTable(code: string, map: string): string {
   return rows.join('\n');
 }
 
-/** The file with its folder, as JSON log lines show it: `health/health.ts`. */
+/** The file with its directory, as JSON log lines show it: `health/health.ts`. */
 function shortName(file: string): string {
   const parts = file.split('/');
   return parts.length < 2 ? basename(file) : parts.slice(-2).join('/');

@@ -9,7 +9,7 @@ export interface ExecutableInput {
   /** What it asks for, by name: the path of each. */
   readonly assets: Readonly<Record<string, string>>;
   readonly output: string;
-  /** A folder for what is needed on the way. */
+  /** A directory for what is needed on the way. */
   readonly work: string;
 }
 

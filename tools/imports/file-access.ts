@@ -56,7 +56,7 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'volumes/atomic-state.ts': READ_ONLY,
   'volumes/atomic-steps.ts': READ_ONLY,
   'volumes/disk.ts': OWN,
-  'volumes/folders.ts': OWN,
+  'volumes/directories.ts': OWN,
   'volumes/kinds/empty-dir.ts': 'the directory of a volume before a container has it',
   'volumes/kinds/object-volume.ts': READ_ONLY,
 };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { drawGraph, findCycle, folderGraph } from './graph.ts';
+import { directoryGraph, drawGraph, findCycle } from './graph.ts';
 
 const value = (from: string, to: string) => ({ from, to, typeOnly: false });
 
-test('arrows go between folders, without types, bare modules and the ground', () => {
-  const graph = folderGraph([
+test('arrows go between directories, without types, bare modules and the ground', () => {
+  const graph = directoryGraph([
     value('main.ts', 'pods/pods.ts'),
     value('pods/pods.ts', 'plan/plan.ts'),
     value('pods/pods.ts', 'base/clock.ts'),
@@ -18,6 +18,6 @@ test('arrows go between folders, without types, bare modules and the ground', ()
 });
 
 test('a cycle is named', () => {
-  const graph = folderGraph([value('a/a.ts', 'b/b.ts'), value('b/b.ts', 'c/c.ts'), value('c/c.ts', 'b/b.ts')]);
+  const graph = directoryGraph([value('a/a.ts', 'b/b.ts'), value('b/b.ts', 'c/c.ts'), value('c/c.ts', 'b/b.ts')]);
   assert.deepEqual(findCycle(graph), ['b', 'c', 'b']);
 });

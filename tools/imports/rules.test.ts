@@ -4,7 +4,7 @@ import { type Import, importsOf, judgeImport, judgePurity } from './rules.ts';
 
 const cases: readonly [string, Import, RegExp | undefined][] = [
   ['a part uses base', { from: 'pods/pods.ts', to: 'base/clock.ts', typeOnly: false }, undefined],
-  ['base knows nobody', { from: 'base/clock.ts', to: 'api/pod.ts', typeOnly: false }, /higher layer/],
+  ['base knows no one', { from: 'base/clock.ts', to: 'api/pod.ts', typeOnly: false }, /higher layer/],
   ['model uses api', { from: 'model/pod-view.ts', to: 'api/pod.ts', typeOnly: true }, undefined],
   ['model knows no part', { from: 'model/pod-view.ts', to: 'pods/pods.ts', typeOnly: true }, /higher layer/],
   ['model knows no rules', { from: 'model/pod-view.ts', to: 'plan/grace.ts', typeOnly: true }, /higher layer/],
@@ -32,7 +32,7 @@ const cases: readonly [string, Import, RegExp | undefined][] = [
   ],
   ['compose joins paths', { from: 'compose/pods.ts', to: 'node:path', typeOnly: false }, undefined],
   ['ports of a part may be named', { from: 'objects/for-images.ts', to: 'images/ports.ts', typeOnly: true }, undefined],
-  ['nobody sees compose', { from: 'pods/pods.ts', to: 'compose/compose.ts', typeOnly: true }, /higher layer/],
+  ['no one sees compose', { from: 'pods/pods.ts', to: 'compose/compose.ts', typeOnly: true }, /higher layer/],
   ['rules stay pure', { from: 'eviction/rules/rank.ts', to: 'node:fs', typeOnly: false }, /pure/],
   [
     'rules use no effect of their part',
@@ -50,7 +50,7 @@ const cases: readonly [string, Import, RegExp | undefined][] = [
     { from: 'runtime/spec/sandbox.ts', to: 'wire/grpc-client.ts', typeOnly: false },
     /higher layer/,
   ],
-  ['within a folder', { from: 'pods/pods.ts', to: 'pods/worker.ts', typeOnly: false }, undefined],
+  ['within a directory', { from: 'pods/pods.ts', to: 'pods/worker.ts', typeOnly: false }, undefined],
 ];
 
 for (const [name, edge, expected] of cases) {

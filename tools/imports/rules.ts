@@ -11,7 +11,7 @@ export interface Import {
   readonly typeOnly: boolean;
 }
 
-/** Lower layers know nothing of higher ones. Folders that are not named here are the parts. */
+/** Lower layers know nothing of higher ones. Directories that are not named here are the parts. */
 const LAYERS: Readonly<Record<string, number>> = {
   base: 0,
   api: 1,
@@ -29,46 +29,50 @@ const RULES_LAYER = 3;
 const PARTS_LAYER = 5;
 const MAIN_LAYER = 7;
 
-/** Collections of small independent things: every file directly in the folder is a door. */
+/** Collections of small independent things: every file directly in the directory is a door. */
 const LIBRARIES = new Set(['base', 'api', 'model', 'plan', 'host', 'wire', 'telemetry']);
 
 /** Beside its front door, what of a part others may import: its ports, and how it reads its settings from the configuration. */
 const COMMON_DOORS = new Set(['ports.ts', 'settings.ts']);
 
-const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '');
+const directoryOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '');
 const isRules = (file: string): boolean => file.split('/').includes('rules');
 
-/** Types and tables of wire messages: data without effects, so the pure folders that fill them in may use them. */
+/** Types and tables of wire messages: data without effects, so the pure directories that fill them in may use them. */
 const isWireData = (file: string): boolean => file.startsWith('wire/gen/') || file === 'wire/message.ts';
 
 export function isPure(file: string): boolean {
-  const folder = folderOf(file);
+  const directory = directoryOf(file);
   return (
-    folder === 'api' || folder === 'model' || folder === 'plan' || isRules(file) || file.startsWith('runtime/spec/')
+    directory === 'api' ||
+    directory === 'model' ||
+    directory === 'plan' ||
+    isRules(file) ||
+    file.startsWith('runtime/spec/')
   );
 }
 
 function layerOf(file: string): number {
-  const folder = folderOf(file);
-  if (folder === '') return MAIN_LAYER;
+  const directory = directoryOf(file);
+  if (directory === '') return MAIN_LAYER;
   if (isWireData(file)) return MODEL_LAYER;
-  const layer = LAYERS[folder] ?? PARTS_LAYER;
+  const layer = LAYERS[directory] ?? PARTS_LAYER;
   return isPure(file) ? Math.min(layer, RULES_LAYER) : layer;
 }
 
 function isFrontDoor(file: string): boolean {
-  const folder = folderOf(file);
-  if (file === `${folder}/${folder}.ts` || isWireData(file)) return true;
+  const directory = directoryOf(file);
+  if (file === `${directory}/${directory}.ts` || isWireData(file)) return true;
   if (Object.hasOwn(EXTRA_DOORS, file)) return true;
   const [, name = '', ...deeper] = file.split('/');
-  return deeper.length === 0 && (LIBRARIES.has(folder) || COMMON_DOORS.has(name));
+  return deeper.length === 0 && (LIBRARIES.has(directory) || COMMON_DOORS.has(name));
 }
 
 /** Effects come from host/ and base/: the composition root only joins what it is given. */
 function judgeModule(from: string, to: string): string | undefined {
   if (!to.startsWith('node:')) return undefined;
   if (isPure(from)) return `${from}: a pure file imports ${to}`;
-  if (folderOf(from) === 'compose' && to !== 'node:path') return `${from}: the composition root imports ${to}`;
+  if (directoryOf(from) === 'compose' && to !== 'node:path') return `${from}: the composition root imports ${to}`;
   return undefined;
 }
 
@@ -76,11 +80,11 @@ function judgeModule(from: string, to: string): string | undefined {
 export function judgeImport({ from, to, typeOnly }: Import): string | undefined {
   const bare = !to.endsWith('.ts');
   if (bare) return judgeModule(from, to);
-  const same = folderOf(from) === folderOf(to);
+  const same = directoryOf(from) === directoryOf(to);
   if (same && isPure(from) && !isPure(to) && !typeOnly) return `${from}: a pure file imports ${to}, which is not pure`;
   if (same) return undefined;
   if (layerOf(to) > layerOf(from)) return `${from}: imports ${to}, which is in a higher layer`;
-  if (folderOf(from) !== '' && !isFrontDoor(to)) return `${from}: imports ${to}, which is no front door`;
+  if (directoryOf(from) !== '' && !isFrontDoor(to)) return `${from}: imports ${to}, which is no front door`;
   if (layerOf(from) === PARTS_LAYER && layerOf(to) === PARTS_LAYER && !typeOnly)
     return `${from}: one part imports another (${to}); declare the functions it needs and let compose pass them in`;
   return undefined;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loopNames, looseLoops } from './rules.ts';
 
-describe('loops that nobody keeps running', () => {
+describe('loops that no one keeps running', () => {
   for (const code of [
     'while (!signal.aborted) {',
     'while (true) {',

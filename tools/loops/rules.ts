@@ -1,6 +1,6 @@
 /**
  * Finds background loops that the supervisor (`src/base/supervise.ts`) does not keep running: loops that go on until a signal aborts,
- * or for ever. One that throws there ends for good, and nobody hears of it but the log.
+ * or for ever. One that throws there ends for good, and no one hears of it but the log.
  */
 export interface LooseLoop {
   /** From 1. */

@@ -1,6 +1,6 @@
 /**
  * One cgroup of the same name in every hierarchy of the machine (v1, hybrid or v2) that holds everything a world runs.
- * Whatever its processes start stays below it, so ending a world is exact: nothing is missed and nobody else is hit.
+ * Whatever its processes start stays below it, so ending a world is exact: nothing is missed and no one else is hit.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
@@ -146,7 +146,7 @@ async function removeTree(hierarchies: CgroupHierarchies, name: string): Promise
   return clean;
 }
 
-/** The folder and all below it, parents first; empty where it does not exist. */
+/** The directory and all below it, parents first; empty where it does not exist. */
 async function subtree(dir: string): Promise<string[]> {
   try {
     const entries = await readdir(dir, { withFileTypes: true });

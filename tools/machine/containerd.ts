@@ -15,10 +15,10 @@ export interface RuntimeBinaries {
   readonly name: string;
   readonly containerd: string;
   readonly ctr: string;
-  /** Folder of containerd-shim-runc-v2. */
-  readonly shimFolder: string;
+  /** Directory of containerd-shim-runc-v2. */
+  readonly shimDirectory: string;
   readonly runc: string;
-  readonly cniFolder: string;
+  readonly cniDirectory: string;
 }
 
 /** Debian 12's packages: containerd 1.6 with runc 1.1. */
@@ -26,9 +26,9 @@ export const DEBIAN_RUNTIME: RuntimeBinaries = {
   name: 'containerd-1.6',
   containerd: '/usr/bin/containerd',
   ctr: '/usr/bin/ctr',
-  shimFolder: '/usr/bin',
+  shimDirectory: '/usr/bin',
   runc: '/usr/sbin/runc',
-  cniFolder: '/usr/lib/cni',
+  cniDirectory: '/usr/lib/cni',
 };
 export const DEBIAN_RUNTIME_PACKAGES = ['containerd', 'runc', 'containernetworking-plugins', 'iptables'] as const;
 
@@ -41,7 +41,7 @@ export interface Containerd {
   /** containerd's state on disk. */
   readonly root: string;
   /** Read at every pull: `<registry>/hosts.toml` in it says where the images of that registry come from. */
-  readonly registriesFolder: string;
+  readonly registriesDirectory: string;
   isRunning(): boolean;
   start(): Promise<void>;
   /** Ends containerd alone: containers and their shims live on, as they do on a real node. */
@@ -71,20 +71,20 @@ const CRI_STEP_MS = 10;
 
 export async function createContainerd(options: ContainerdOptions): Promise<Containerd> {
   const { world, binaries } = options;
-  const folder = join(world.folder, 'containerd');
+  const directory = join(world.directory, 'containerd');
   const paths: ContainerdPaths = {
-    root: join(folder, 'root'),
-    state: join(folder, 'state'),
-    socket: join(folder, 'containerd.sock'),
-    opt: join(folder, 'opt'),
-    cniConfig: join(folder, 'cni'),
-    cniState: join(folder, 'cni-state'),
-    registries: join(folder, 'certs.d'),
+    root: join(directory, 'root'),
+    state: join(directory, 'state'),
+    socket: join(directory, 'containerd.sock'),
+    opt: join(directory, 'opt'),
+    cniConfig: join(directory, 'cni'),
+    cniState: join(directory, 'cni-state'),
+    registries: join(directory, 'certs.d'),
   };
   for (const path of [paths.root, paths.state, paths.opt, paths.cniConfig, paths.cniState, paths.registries]) {
     await mkdir(path, { recursive: true });
   }
-  const configFile = join(folder, 'config.toml');
+  const configFile = join(directory, 'config.toml');
   await writeFile(configFile, `${renderConfig(paths, binaries)}${options.extraConfig ?? ''}`);
   await writeFile(join(paths.cniConfig, '10-pods.conflist'), renderNetwork(paths.cniState, options.podSubnet));
   return new WorldContainerd({ world, binaries, paths, configFile });
@@ -97,7 +97,7 @@ export interface ContainerdPaths {
   readonly opt: string;
   readonly cniConfig: string;
   readonly cniState: string;
-  /** hosts.toml files, one folder for each registry. */
+  /** hosts.toml files, one directory for each registry. */
   readonly registries: string;
 }
 
@@ -121,7 +121,7 @@ sandbox_image = ${text(PAUSE_IMAGE)}
 restrict_oom_score_adj = true
 
 [${cri}.cni]
-bin_dir = ${text(binaries.cniFolder)}
+bin_dir = ${text(binaries.cniDirectory)}
 conf_dir = ${text(paths.cniConfig)}
 
 [${cri}.registry]
@@ -140,13 +140,13 @@ SystemdCgroup = false
 }
 
 /** A bridge inside the world's network namespace; no address translation, since there is nowhere to go. */
-export function renderNetwork(stateFolder: string, subnet: string): string {
+export function renderNetwork(stateDirectory: string, subnet: string): string {
   const bridge = {
     type: 'bridge',
     bridge: 'cni0',
     isGateway: true,
     hairpinMode: true,
-    ipam: { type: 'host-local', dataDir: stateFolder, ranges: [[{ subnet }]], routes: [{ dst: '0.0.0.0/0' }] },
+    ipam: { type: 'host-local', dataDir: stateDirectory, ranges: [[{ subnet }]], routes: [{ dst: '0.0.0.0/0' }] },
   };
   const ports = { type: 'portmap', capabilities: { portMappings: true } };
   return JSON.stringify({ cniVersion: '0.4.0', name: 'pods', plugins: [bridge, ports] }, undefined, 2);
@@ -158,7 +158,7 @@ class WorldContainerd implements Containerd {
   readonly endpoint: string;
   readonly configFile: string;
   readonly root: string;
-  readonly registriesFolder: string;
+  readonly registriesDirectory: string;
   readonly #world: World;
   #part: Part | undefined;
 
@@ -168,7 +168,7 @@ class WorldContainerd implements Containerd {
     this.endpoint = `unix://${made.paths.socket}`;
     this.configFile = made.configFile;
     this.root = made.paths.root;
-    this.registriesFolder = made.paths.registries;
+    this.registriesDirectory = made.paths.registries;
     this.#world = made.world;
   }
 
@@ -185,7 +185,7 @@ class WorldContainerd implements Containerd {
     this.#part = await this.#world.start({
       name: 'containerd',
       argv: [this.binaries.containerd, '--config', this.configFile],
-      env: { PATH: [this.binaries.shimFolder, process.env['PATH'] ?? ''].join(delimiter) },
+      env: { PATH: [this.binaries.shimDirectory, process.env['PATH'] ?? ''].join(delimiter) },
     });
     await this.#part.waitForLog(BOOTED, START_DEADLINE_MS);
     await this.#untilCriAnswers(this.#part);

@@ -31,7 +31,7 @@ export interface Gate {
 }
 
 export async function openGate(world: World): Promise<Gate> {
-  const socketPath = join(world.folder, 'gate.sock');
+  const socketPath = join(world.directory, 'gate.sock');
   const program = join(import.meta.dirname, 'gate-main.ts');
   const part = await world.start({ name: 'gate', argv: [process.execPath, program, socketPath] });
   await part.waitForLog(/gate is open/, 10_000);

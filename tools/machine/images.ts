@@ -33,13 +33,12 @@ export async function busyboxImage(): Promise<ImageSpec> {
 
 /** What programs expect of any root file system. */
 export function baseFiles(): TarEntry[] {
-  const folders = 'bin dev etc home mnt opt proc root run sbin srv sys usr usr/bin usr/sbin var var/lib var/log'.split(
-    ' ',
-  );
+  const directories =
+    'bin dev etc home mnt opt proc root run sbin srv sys usr usr/bin usr/sbin var var/lib var/log'.split(' ');
   return [
-    ...folders.map((path): TarEntry => ({ kind: 'folder', path })),
-    { kind: 'folder', path: 'tmp', mode: 0o1777 },
-    textFile('etc/passwd', ['root:x:0:0:root:/root:/bin/sh', 'nobody:x:65534:65534:nobody:/home:/bin/false']),
+    ...directories.map((path): TarEntry => ({ kind: 'directory', path })),
+    { kind: 'directory', path: 'tmp', mode: 0o1777 },
+    textFile('etc/passwd', ['root:x:0:0:root:/root:/bin/sh', 'no one:x:65534:65534:no one:/home:/bin/false']),
     textFile('etc/group', ['root:x:0:', 'nogroup:x:65534:']),
     textFile('etc/nsswitch.conf', ['hosts: files dns']),
   ];

@@ -40,7 +40,7 @@ export interface KubeletPlace {
   readonly runtimeEndpoint: string;
   readonly nodeName: string;
   /** Static pods, on the machine's side of the world. */
-  readonly manifestsFolder: string;
+  readonly manifestsDirectory: string;
 }
 
 const HEALTHZ_PORT = 10248;
@@ -54,7 +54,7 @@ export function baseConfig(place: KubeletPlace): Record<string, unknown> {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
     containerRuntimeEndpoint: place.runtimeEndpoint,
-    staticPodPath: place.manifestsFolder,
+    staticPodPath: place.manifestsDirectory,
     cgroupDriver: 'cgroupfs',
     healthzPort: HEALTHZ_PORT,
     // On cgroup v1, which the default refuses, the product must work too.
@@ -67,17 +67,17 @@ export function baseConfig(place: KubeletPlace): Record<string, unknown> {
     evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
-    volumePluginDir: join(place.world.folder, 'volume-plugins'),
-    resolvConf: join(place.world.folder, 'resolv.conf'),
+    volumePluginDir: join(place.world.directory, 'volume-plugins'),
+    resolvConf: join(place.world.directory, 'resolv.conf'),
     // Starts of many pods at once are not throttled by what a test machine logs.
     eventRecordQPS: 0,
   };
 }
 
 export async function createKubelet(place: KubeletPlace, settings: KubeletSettings): Promise<Kubelet> {
-  await mkdir(join(place.world.folder, 'volume-plugins'), { recursive: true });
-  await mkdir(place.manifestsFolder, { recursive: true });
-  await writeFile(join(place.world.folder, 'resolv.conf'), `nameserver ${NODE_ADDRESS}\nsearch lab.local\n`);
+  await mkdir(join(place.world.directory, 'volume-plugins'), { recursive: true });
+  await mkdir(place.manifestsDirectory, { recursive: true });
+  await writeFile(join(place.world.directory, 'resolv.conf'), `nameserver ${NODE_ADDRESS}\nsearch lab.local\n`);
   return new WorldKubelet(place, settings);
 }
 
@@ -91,8 +91,8 @@ class WorldKubelet implements Kubelet {
   constructor(place: KubeletPlace, settings: KubeletSettings) {
     this.#place = place;
     this.#settings = settings;
-    this.configFile = join(place.world.folder, 'kubelet.yaml');
-    this.logFile = join(place.world.logsFolder, 'kubelet.log');
+    this.configFile = join(place.world.directory, 'kubelet.yaml');
+    this.logFile = join(place.world.logsDirectory, 'kubelet.log');
   }
 
   get pid(): number {

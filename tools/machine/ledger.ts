@@ -1,5 +1,5 @@
 /**
- * Which worlds there are and who owns them. A world's folder appears together with its ledger (one rename), before anything else of it is
+ * Which worlds there are and who owns them. A world's directory appears together with its ledger (one rename), before anything else of it is
  * made, and goes last: so whatever a killed process left behind is found by the next run, and is taken away.
  */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -22,32 +22,32 @@ export function createPlace(root: string, cgroupPrefix: string): WorldPlace {
 const LEDGER = 'ledger.json';
 const UNBORN = '.new-';
 
-/** Makes the world's folder, owned by this process. Fails when a world of that name is there already. */
+/** Makes the world's directory, owned by this process. Fails when a world of that name is there already. */
 export async function claimWorld(place: WorldPlace, id: string): Promise<string> {
   const owner = ownerOf(process.pid);
   if (owner === undefined) throw new Error('this process is not in /proc');
   await mkdir(place.root, { recursive: true, mode: 0o755 });
   const unborn = await mkdtemp(join(place.root, UNBORN));
-  const folder = join(place.root, id);
+  const directory = join(place.root, id);
   try {
     await writeFile(join(unborn, LEDGER), JSON.stringify(owner));
-    await chmod(unborn, 0o755); // the root of a user namespace is nobody here, and must get to its files below
-    await rename(unborn, folder);
+    await chmod(unborn, 0o755); // the root of a user namespace is no one here, and must get to its files below
+    await rename(unborn, directory);
   } catch (error) {
     await rm(unborn, { recursive: true, force: true });
-    if (isCode(error, 'ENOTEMPTY', 'EEXIST')) throw new Error(`${folder} exists: the world ${id} is there already`);
+    if (isCode(error, 'ENOTEMPTY', 'EEXIST')) throw new Error(`${directory} exists: the world ${id} is there already`);
     throw error;
   }
-  return folder;
+  return directory;
 }
 
-/** Removes the world's folder, the ledger last: half-way through it still tells whose it is. */
-export async function removeWorldFolder(folder: string): Promise<void> {
-  const names = await readdir(folder).catch(emptyWhereMissing);
+/** Removes the world's directory, the ledger last: half-way through it still tells whose it is. */
+export async function removeWorldDirectory(directory: string): Promise<void> {
+  const names = await readdir(directory).catch(emptyWhereMissing);
   for (const name of names) {
-    if (name !== LEDGER) await rm(join(folder, name), { recursive: true, force: true });
+    if (name !== LEDGER) await rm(join(directory, name), { recursive: true, force: true });
   }
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
 }
 
 export interface Leftover {
@@ -55,7 +55,7 @@ export interface Leftover {
   readonly name: string;
 }
 
-/** What is there although nobody who lives owns it. Worlds in use by other processes are none of it. */
+/** What is there although no one who lives owns it. Worlds in use by other processes are none of it. */
 export async function findLeftovers(place: WorldPlace): Promise<Leftover[]> {
   const hierarchies = await readHierarchies();
   const worlds = await readWorlds(place);
@@ -82,7 +82,7 @@ export async function sweep(place: WorldPlace): Promise<Leftover[]> {
     if (what === 'cgroup') await destroyTree(hierarchies, name);
   }
   for (const { what, name } of leftovers) {
-    if (what === 'world') await removeWorldFolder(join(place.root, name));
+    if (what === 'world') await removeWorldDirectory(join(place.root, name));
   }
   return leftovers;
 }
@@ -98,7 +98,7 @@ export async function readWorlds(place: WorldPlace): Promise<KnownWorld[]> {
   const worlds: KnownWorld[] = [];
   for (const id of names) {
     const owner = await readOwner(join(place.root, id, LEDGER));
-    // A folder on its way in or out is empty for a moment: another process is at work on it.
+    // A directory on its way in or out is empty for a moment: another process is at work on it.
     if (owner === 'none' && (await readdir(join(place.root, id)).catch(emptyWhereMissing)).length === 0) continue;
     worlds.push(owner === 'none' ? { id, alive: false } : { id, alive: isAlive(owner), owner });
   }

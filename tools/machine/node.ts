@@ -16,8 +16,8 @@ export interface NodeOptions {
   readonly id: string;
   readonly runtime: RuntimeBinaries;
   readonly images: readonly Image[];
-  /** Folder in which image archives are kept between runs. */
-  readonly cacheFolder: string;
+  /** Directory in which image archives are kept between runs. */
+  readonly cacheDirectory: string;
   readonly kubelet: KubeletSettings;
   readonly nodeName: string;
   readonly env?: NodeJS.ProcessEnv;
@@ -37,11 +37,11 @@ export interface NodeWorld {
   /** Not started yet. */
   readonly kubelet: Kubelet;
   /** Put a static pod's manifest here. */
-  readonly manifestsFolder: string;
-  /** The same folders as `/var/lib/kubelet`, `/var/log/pods` and `/var/log/containers` inside. */
-  readonly kubeletFolder: string;
-  readonly podLogsFolder: string;
-  readonly containerLogsFolder: string;
+  readonly manifestsDirectory: string;
+  /** The same directories as `/var/lib/kubelet`, `/var/log/pods` and `/var/log/containers` inside. */
+  readonly kubeletDirectory: string;
+  readonly podLogsDirectory: string;
+  readonly containerLogsDirectory: string;
   start(options: StartOptions): Promise<Part>;
   exec(argv: readonly string[], options?: CaptureOptions): Promise<Captured>;
   importImages(images: readonly Image[]): Promise<void>;
@@ -54,7 +54,7 @@ const POD_SUBNET = '10.88.0.0/16';
 /** containerd is up and has its images when this resolves. */
 export async function createNode(options: NodeOptions): Promise<NodeWorld> {
   const progress = options.progress ?? (() => undefined);
-  progress('namespaces, cgroup and folder');
+  progress('namespaces, cgroup and directory');
   const world = await createWorld({
     place: options.place,
     id: options.id,
@@ -62,10 +62,10 @@ export async function createNode(options: NodeOptions): Promise<NodeWorld> {
   });
   try {
     const [containerd, gate] = await Promise.all([startRuntime(world, options, progress), openGate(world)]);
-    const importImages = (images: readonly Image[]) => importArchive(containerd, images, options.cacheFolder);
-    const manifestsFolder = join(world.folder, 'manifests');
+    const importImages = (images: readonly Image[]) => importArchive(containerd, images, options.cacheDirectory);
+    const manifestsDirectory = join(world.directory, 'manifests');
     const kubelet = await createKubelet(
-      { world, gate, runtimeEndpoint: containerd.endpoint, nodeName: options.nodeName, manifestsFolder },
+      { world, gate, runtimeEndpoint: containerd.endpoint, nodeName: options.nodeName, manifestsDirectory },
       options.kubelet,
     );
     progress('images');
@@ -78,10 +78,10 @@ export async function createNode(options: NodeOptions): Promise<NodeWorld> {
       containerd,
       gate,
       kubelet,
-      manifestsFolder,
-      kubeletFolder: join(world.folder, 'kubelet'),
-      podLogsFolder: join(world.folder, 'log', 'pods'),
-      containerLogsFolder: join(world.folder, 'log', 'containers'),
+      manifestsDirectory,
+      kubeletDirectory: join(world.directory, 'kubelet'),
+      podLogsDirectory: join(world.directory, 'log', 'pods'),
+      containerLogsDirectory: join(world.directory, 'log', 'containers'),
       start: (start) => world.start(start),
       exec: (argv, execOptions) => world.exec(argv, execOptions),
       importImages,
@@ -106,15 +106,15 @@ async function startRuntime(world: World, options: NodeOptions, progress: (step:
 }
 
 /** The archive is named by what is in it, so one that is there is the right one. */
-async function importArchive(containerd: Containerd, images: readonly Image[], cacheFolder: string): Promise<void> {
+async function importArchive(containerd: Containerd, images: readonly Image[], cacheDirectory: string): Promise<void> {
   if (images.length === 0) return;
-  const folder = join(cacheFolder, 'images');
-  const archive = join(folder, `${archiveKey(images)}.tar`);
+  const directory = join(cacheDirectory, 'images');
+  const archive = join(directory, `${archiveKey(images)}.tar`);
   if (existsSync(archive)) {
     await utimes(archive, new Date(), new Date()); // the day of its last use
   } else {
-    await mkdir(folder, { recursive: true });
-    await removeUnused(folder);
+    await mkdir(directory, { recursive: true });
+    await removeUnused(directory);
     const half = `${archive}.${process.pid}`;
     await writeFile(half, writeArchive(images));
     await rename(half, archive);
@@ -124,10 +124,10 @@ async function importArchive(containerd: Containerd, images: readonly Image[], c
   await containerd.untilCriHas(images.flatMap(({ names }) => names));
 }
 
-/** Every change of an image makes a new archive: those that nobody used for a week go. */
-async function removeUnused(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
+/** Every change of an image makes a new archive: those that no one used for a week go. */
+async function removeUnused(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name);
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY })); // another process was first
     if (Date.now() - mtimeMs > UNUSED_AFTER_MS) await rm(path, { force: true });
   }

@@ -17,7 +17,7 @@ export function isAlive(owner: Owner): boolean {
   return owner.bootId === bootId() && startTimeOf(owner.pid) === owner.startTime;
 }
 
-/** A dead process that nobody has waited for counts as gone. */
+/** A dead process that no one has waited for counts as gone. */
 export function parseStartTime(stat: string): string | undefined {
   // The command name is in brackets and may itself hold spaces and brackets.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

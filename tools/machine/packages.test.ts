@@ -110,9 +110,9 @@ for (const { name, before } of [
 ]) {
   for (const commandCode of [0, 7]) {
     test(`services are denied during an install and everything is as before after it: ${name}, code ${commandCode}`, async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'packages-test-'));
+      const directory = await mkdtemp(join(tmpdir(), 'packages-test-'));
       try {
-        const policy = join(folder, 'policy-rc.d');
+        const policy = join(directory, 'policy-rc.d');
         if (before !== undefined) {
           await writeFile(policy, before);
           await chmod(policy, 0o755);
@@ -121,25 +121,25 @@ for (const { name, before } of [
         const outcome = await runCommand({ argv: servicesDenied(policy, inside), env: process.env });
         assert.deepEqual(outcome.lastLines, ['rule says 101']);
         assert.equal(outcome.code, commandCode);
-        assert.deepEqual(await readdir(folder), before === undefined ? [] : ['policy-rc.d']);
+        assert.deepEqual(await readdir(directory), before === undefined ? [] : ['policy-rc.d']);
         if (before !== undefined) assert.equal(await readFile(policy, 'utf8'), before);
       } finally {
-        await rm(folder, { recursive: true });
+        await rm(directory, { recursive: true });
       }
     });
   }
 }
 
 test('a rule of ours that a power cut left is taken away by the next install', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'packages-test-'));
+  const directory = await mkdtemp(join(tmpdir(), 'packages-test-'));
   try {
-    const policy = join(folder, 'policy-rc.d');
+    const policy = join(directory, 'policy-rc.d');
     // The inner one is killed so hard that its shell can't tidy up.
     await runCommand({ argv: servicesDenied(policy, ['sh', '-c', 'kill -KILL $PPID']), env: process.env });
-    assert.deepEqual(await readdir(folder), ['policy-rc.d']);
+    assert.deepEqual(await readdir(directory), ['policy-rc.d']);
     await runCommand({ argv: servicesDenied(policy, ['true']), env: process.env });
-    assert.deepEqual(await readdir(folder), []);
+    assert.deepEqual(await readdir(directory), []);
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
 });

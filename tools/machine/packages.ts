@@ -1,6 +1,6 @@
 /**
  * Debian packages that the lab and `make run` need: installed once, seen to be there quickly ever after.
- * No service is started by an install: the packages of containerd and the registry would start daemons that nobody asked for.
+ * No service is started by an install: the packages of containerd and the registry would start daemons that no one asked for.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -62,17 +62,17 @@ export async function ensurePackages(
   options.signal?.throwIfAborted();
 }
 
-/** Fetches a package and unpacks it into `folder`, without installing it. Nothing happens where the folder is there already. */
+/** Fetches a package and unpacks it into `directory`, without installing it. Nothing happens where the directory is there already. */
 export async function unpackPackage(
   name: string,
-  folder: string,
+  directory: string,
   log: (line: string) => void,
   options: Omit<PackagesOptions, 'policyFile'> = {},
 ): Promise<void> {
-  if (existsSync(folder)) return;
+  if (existsSync(directory)) return;
   const run = options.run ?? runCommand;
   const env = { ...(options.env ?? process.env), LC_ALL: 'C.UTF-8' };
-  const parent = dirname(folder);
+  const parent = dirname(directory);
   mkdirSync(parent, { recursive: true });
   const place = mkdtempSync(join(parent, '.unpacking-'));
   const inPlace = (...argv: [string, ...string[]]) =>
@@ -89,7 +89,7 @@ export async function unpackPackage(
     const unpacked = file === undefined ? fetched : await inPlace('dpkg-deb', '--extract', file, 'content');
     if (file === undefined || unpacked.code !== 0)
       throw new PackagesUnavailable([name], `it can't be fetched or unpacked:\n  ${unpacked.lastLines.join('\n  ')}`);
-    renameSync(join(place, 'content'), folder);
+    renameSync(join(place, 'content'), directory);
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
@@ -117,8 +117,8 @@ async function findMissing(
 /**
  * The command line that runs `argv` while the machine's rule for starting services says no (101).
  * A rule that is there already is covered in a mount namespace of our own, so that nothing of it changes; where there is none, ours
- * is put there and taken away by the shell, which outlives us if we are killed. One at a time, so that nobody takes away
- * another's rule: the lock is on dpkg's folder itself, which leaves no file behind.
+ * is put there and taken away by the shell, which outlives us if we are killed. One at a time, so that no one takes away
+ * another's rule: the lock is on dpkg's directory itself, which leaves no file behind.
  */
 export function servicesDenied(policyFile: string, argv: readonly string[]): [string, ...string[]] {
   return ['flock', '/var/lib/dpkg', 'sh', '-c', DENYING_SHELL, policyFile, ...argv];

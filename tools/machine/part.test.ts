@@ -6,17 +6,17 @@ import { type TestContext, test } from 'node:test';
 import { type Part, startPart } from './part.ts';
 
 async function start(t: TestContext, script: string, logFile?: string): Promise<Part> {
-  const folder = await mkdtemp(join(tmpdir(), 'kubelet-ts-part-'));
+  const directory = await mkdtemp(join(tmpdir(), 'kubelet-ts-part-'));
   const part = startPart({
     name: 'thing',
     argv: ['sh', '-c', script],
     env: process.env,
-    logFile: logFile ?? join(folder, 'logs', 'thing.log'),
+    logFile: logFile ?? join(directory, 'logs', 'thing.log'),
   });
   t.after(async () => {
     part.kill('SIGKILL');
     await part.exited;
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   });
   return part;
 }

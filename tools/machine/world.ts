@@ -1,12 +1,12 @@
 /**
- * A sealed place to run a node in: network, mount and cgroup namespaces of its own, a folder, and a cgroup that holds every process.
+ * A sealed place to run a node in: network, mount and cgroup namespaces of its own, a directory, and a cgroup that holds every process.
  * Inside, that cgroup is the root of every hierarchy, so not even a container without a parent cgroup gets out of it.
  * Nothing of it is visible on the machine but these: when the processes are gone, their mounts, interfaces and network
- * namespaces are gone with them, so taking a world away is "kill the cgroup, remove the folder".
+ * namespaces are gone with them, so taking a world away is "kill the cgroup, remove the directory".
  *
- *   folder/ledger.json   who owns it (see ledger.ts)
- *   folder/logs/         one file for each part
- *   folder/kubelet       is /var/lib/kubelet inside;  folder/log is /var/log;  the rest of /var/lib is a throw-away overlay
+ *   directory/ledger.json   who owns it (see ledger.ts)
+ *   directory/logs/         one file for each part
+ *   directory/kubelet       is /var/lib/kubelet inside;  directory/log is /var/log;  the rest of /var/lib is a throw-away overlay
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import {
   destroyTree,
   readHierarchies,
 } from './cgroup-trees.ts';
-import { claimWorld, removeWorldFolder, type WorldPlace } from './ledger.ts';
+import { claimWorld, removeWorldDirectory, type WorldPlace } from './ledger.ts';
 import { type Part, startPart } from './part.ts';
 
 export interface WorldOptions {
@@ -37,8 +37,8 @@ export interface StartOptions {
 
 export interface World {
   readonly id: string;
-  readonly folder: string;
-  readonly logsFolder: string;
+  readonly directory: string;
+  readonly logsDirectory: string;
   /** The world's cgroup as the machine sees it, in every hierarchy. Inside the world it is `/`. */
   readonly cgroup: string;
   readonly hierarchies: CgroupHierarchies;
@@ -62,16 +62,16 @@ const NODE_GATEWAY = '192.0.2.1';
 const ANCHOR_CGROUP = 'anchor';
 const ANCHOR_READY = 'world is ready';
 
-/** What every world stands on: its folder and its cgroup, and how both go. */
+/** What every world stands on: its directory and its cgroup, and how both go. */
 export async function claimGround({ place, id }: Pick<WorldOptions, 'place' | 'id'>) {
-  const folder = await claimWorld(place, id);
+  const directory = await claimWorld(place, id);
   const hierarchies = await readHierarchies();
   const cgroup = place.cgroupOf(id);
   const destroy = async () => {
     await destroyTree(hierarchies, cgroup);
-    await removeWorldFolder(folder);
+    await removeWorldDirectory(directory);
   };
-  return { folder, hierarchies, cgroup, destroy };
+  return { directory, hierarchies, cgroup, destroy };
 }
 
 export async function createWorld(options: WorldOptions): Promise<World> {
@@ -87,16 +87,16 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 
 async function furnishWorld(given: {
   options: WorldOptions;
-  folder: string;
+  directory: string;
   hierarchies: CgroupHierarchies;
   cgroup: string;
   destroy: () => Promise<void>;
 }): Promise<World> {
-  const { folder, hierarchies, cgroup, destroy } = given;
+  const { directory, hierarchies, cgroup, destroy } = given;
   const env = { ...process.env, ...given.options.env };
-  const logsFolder = join(folder, 'logs');
+  const logsDirectory = join(directory, 'logs');
   for (const name of ['logs', 'kubelet', 'log', 'var-lib/upper', 'var-lib/work']) {
-    await mkdir(join(folder, name), { recursive: true });
+    await mkdir(join(directory, name), { recursive: true });
   }
   await createTree(hierarchies, cgroup);
 
@@ -119,11 +119,11 @@ async function furnishWorld(given: {
         'sh',
         '-ec',
         furnishScript(hierarchies),
-        folder,
+        directory,
       ],
     ],
     env,
-    logFile: join(logsFolder, 'anchor.log'),
+    logFile: join(logsDirectory, 'anchor.log'),
   });
   await anchor.waitForLog(new RegExp(ANCHOR_READY), 10_000);
   await delegateControllers(hierarchies, cgroup);
@@ -131,8 +131,8 @@ async function furnishWorld(given: {
 
   return {
     id: given.options.id,
-    folder,
-    logsFolder,
+    directory,
+    logsDirectory,
     cgroup: join('/', cgroup),
     hierarchies,
     anchorPid: anchor.pid,
@@ -141,7 +141,7 @@ async function furnishWorld(given: {
         name: start.name,
         argv: [...(await intoCgroup(start.name)), ...enter, ...start.argv],
         env: { ...env, ...start.env },
-        logFile: join(logsFolder, `${start.name}.log`),
+        logFile: join(logsDirectory, `${start.name}.log`),
         ...(start.cwd === undefined ? {} : { cwd: start.cwd }),
       }),
     exec: async (argv, execOptions = {}) =>
@@ -173,7 +173,7 @@ ip address add ${NODE_ADDRESS}/24 dev node0
 ip link set node0 up
 ip route add default via ${NODE_GATEWAY} dev node0`;
 
-// Runs as the anchor, inside the new namespaces; $0 is the world's folder. Mounts are shared again within the world, because pods may
+// Runs as the anchor, inside the new namespaces; $0 is the world's directory. Mounts are shared again within the world, because pods may
 // ask for mounts that propagate. /run is fresh: network namespaces, locks and shim sockets of the runtime live there.
 const furnishScript = (hierarchies: CgroupHierarchies): string => `
 ${remountCgroups(hierarchies)}

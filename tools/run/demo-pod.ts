@@ -16,7 +16,7 @@ const PAGE = ['<!doctype html>', '<title>kubelet-ts</title>', '<h1>Hello from a 
 
 export async function demoImage(): Promise<Image> {
   const busybox = await busyboxImage();
-  const page = [{ kind: 'folder', path: 'www' } as const, textFile('www/index.html', PAGE)];
+  const page = [{ kind: 'directory', path: 'www' } as const, textFile('www/index.html', PAGE)];
   return makeImage({
     names: [DEMO_IMAGE],
     layers: [...busybox.layers, page],
@@ -24,7 +24,7 @@ export async function demoImage(): Promise<Image> {
   });
 }
 
-/** Into its place whole, so that nobody reads a half-written manifest. */
+/** Into its place whole, so that no one reads a half-written manifest. */
 export async function writeDemoPod(node: NodeWorld): Promise<string> {
   const manifest = {
     apiVersion: 'v1',
@@ -44,8 +44,8 @@ export async function writeDemoPod(node: NodeWorld): Promise<string> {
       ],
     },
   };
-  const path = join(node.manifestsFolder, `${DEMO_POD}.yaml`);
-  const half = join(node.world.folder, `${DEMO_POD}.half`);
+  const path = join(node.manifestsDirectory, `${DEMO_POD}.yaml`);
+  const half = join(node.world.directory, `${DEMO_POD}.half`);
   await writeFile(half, stringify(manifest));
   await rename(half, path);
   return path;

@@ -20,7 +20,7 @@ export interface DemoOptions {
   readonly kubelet: string;
   /** It is this project's. */
   readonly isOurs: boolean;
-  readonly cacheFolder: string;
+  readonly cacheDirectory: string;
   readonly steps: Steps;
   /** Aborted by Ctrl-C: what is half made is taken away too. */
   readonly signal: AbortSignal;
@@ -70,16 +70,16 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   return { node, forwards, stop };
 }
 
-/** Nobody is let in without the token that the kubelet makes, as on a node that was just installed. The reference makes none. */
+/** No one is let in without the token that the kubelet makes, as on a node that was just installed. The reference makes none. */
 const CLOSED = { authentication: { webhook: { enabled: false } }, readOnlyPort: 0 };
 
-async function makeNode({ place, cacheFolder, kubelet, isOurs, steps }: DemoOptions): Promise<NodeWorld> {
+async function makeNode({ place, cacheDirectory, kubelet, isOurs, steps }: DemoOptions): Promise<NodeWorld> {
   return await createNode({
     place,
     id: NODE_ID,
     runtime: DEBIAN_RUNTIME,
     images: [makeImage(await pauseImage()), await demoImage()],
-    cacheFolder,
+    cacheDirectory,
     nodeName: 'demo',
     kubelet: { binary: kubelet, ...(isOurs && { config: CLOSED }) },
     progress: (step) => steps.begin(step),
@@ -110,7 +110,9 @@ async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal, is
     rows.unshift(['web page', `curl http://127.0.0.1:${web.port}/`]);
   }
   steps.line();
-  steps.line(`A node runs below ${node.world.folder}: kubelet ${node.kubelet.pid}, containerd ${node.containerd.pid}.`);
+  steps.line(
+    `A node runs below ${node.world.directory}: kubelet ${node.kubelet.pid}, containerd ${node.containerd.pid}.`,
+  );
   for (const [what, how] of rows) steps.line(`  ${what.padEnd(14)} ${how}`);
   steps.line(
     ip === undefined
@@ -123,7 +125,7 @@ async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal, is
 async function showServer(node: NodeWorld, forwards: Forward[]): Promise<[string, string][]> {
   const server = await forwardPort(node.gate, { host: '127.0.0.1', port: SERVER_PORT }, SERVER_PORT);
   forwards.push(server);
-  const token = `$(cat ${join(node.kubeletFolder, 'server-token')})`;
+  const token = `$(cat ${join(node.kubeletDirectory, 'server-token')})`;
   return [
     ['pods', `curl -k -H "Authorization: Bearer ${token}" https://127.0.0.1:${server.port}/pods`],
     ['more', `the same with /metrics, /configz, /containerLogs/default/${DEMO_POD}-demo/web?follow=true`],
@@ -151,8 +153,8 @@ async function refuseSecond(place: WorldPlace): Promise<void> {
   }
 }
 
-async function removeIfEmpty(folder: string): Promise<void> {
-  await rmdir(folder).catch((error: unknown) => {
+async function removeIfEmpty(directory: string): Promise<void> {
+  await rmdir(directory).catch((error: unknown) => {
     if (!isCode(error, 'ENOTEMPTY', 'ENOENT')) throw error;
   });
 }

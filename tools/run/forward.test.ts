@@ -14,7 +14,7 @@ const gate = {
 
 const portOf = (server: { address(): unknown }) => (server.address() as { port: number }).port;
 
-test('passes bytes on both ways, and takes another port where the one wished for is in use', async () => {
+test('passes bytes on both ways, and takes another port where the one asked for is in use', async () => {
   const echo = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
   await once(echo, 'listening');
   const target = { host: '127.0.0.1', port: portOf(echo) };
@@ -31,7 +31,7 @@ test('passes bytes on both ways, and takes another port where the one wished for
   echo.close();
 });
 
-test('a target that nobody serves closes the connection', async () => {
+test('a target that no one serves closes the connection', async () => {
   const forward = await forwardPort({ connect: () => Promise.reject(new Error('refused')) }, { host: 'x', port: 1 }, 0);
   const client = connect(forward.port, '127.0.0.1');
   await once(client, 'close');

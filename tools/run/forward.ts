@@ -12,8 +12,12 @@ export interface ForwardTarget {
   readonly port: number;
 }
 
-/** Listens on the port wished for, or on any other where somebody else has it. */
-export async function forwardPort(gate: Pick<Gate, 'connect'>, target: ForwardTarget, wish: number): Promise<Forward> {
+/** Listens on the port asked for, or on any other where somebody else has it. */
+export async function forwardPort(
+  gate: Pick<Gate, 'connect'>,
+  target: ForwardTarget,
+  request: number,
+): Promise<Forward> {
   const open = new Set<Socket>();
   const server = createServer((caller) => {
     open.add(caller);
@@ -26,7 +30,7 @@ export async function forwardPort(gate: Pick<Gate, 'connect'>, target: ForwardTa
         caller.on('close', () => inside.destroy());
         caller.pipe(inside).pipe(caller);
       },
-      () => caller.destroy(), // as if nobody listened
+      () => caller.destroy(), // as if no one listened
     );
   });
   const listen = (port: number) =>
@@ -37,7 +41,7 @@ export async function forwardPort(gate: Pick<Gate, 'connect'>, target: ForwardTa
         resolve();
       });
     });
-  await listen(wish).catch((error: NodeJS.ErrnoException) => {
+  await listen(request).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
     return listen(0);
   });

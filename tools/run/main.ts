@@ -25,7 +25,7 @@ async function main(): Promise<number> {
       place,
       kubelet,
       isOurs: kubelet === OUR_KUBELET,
-      cacheFolder: cacheRoot(process.env),
+      cacheDirectory: cacheRoot(process.env),
       steps,
       signal,
     });

@@ -55,12 +55,12 @@ message Thing {
 `;
 
 test('generated code runs: nested types, imports, oneof, methods', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'emit-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const directory = await mkdtemp(join(tmpdir(), 'emit-'));
+  t.after(() => rm(directory, { recursive: true }));
   const files = emitAll([parseSchema('base.proto', base), parseSchema('main.proto', main)]);
   const messageFile = pathToFileURL(resolve(import.meta.dirname, '../../src/wire/message.ts')).href;
-  for (const [name, text] of files) await writeFile(join(folder, name), text.replace('../message.ts', messageFile));
-  const made = (await import(pathToFileURL(join(folder, 'main.ts')).href)) as {
+  for (const [name, text] of files) await writeFile(join(directory, name), text.replace('../message.ts', messageFile));
+  const made = (await import(pathToFileURL(join(directory, 'main.ts')).href)) as {
     Thing: MessageType<object>;
     ThingColor: object;
     Things: Record<string, MethodType<unknown, unknown>>;

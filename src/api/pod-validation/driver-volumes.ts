@@ -42,8 +42,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
   gitRepo: (source, path, faults) =>
     faults.optionalText(`${path}.directory`, textOf(source, 'directory'), relativePath),
   nfs: (source, path, faults) => {
-    const folder = textOf(source, 'path');
-    if (folder && !folder.startsWith('/')) faults.invalid(`${path}.path`, folder, 'must be an absolute path');
+    const directory = textOf(source, 'path');
+    if (directory && !directory.startsWith('/')) faults.invalid(`${path}.path`, directory, 'must be an absolute path');
   },
   iscsi: (source, path, faults) => {
     faults.optionalText(`${path}.iqn`, textOf(source, 'iqn'), iscsiName);

@@ -37,8 +37,8 @@ for (const [gate, file] of Object.entries(builtGates)) {
 }
 
 test('switching on what is not built is reported once, switching it off or leaving it alone is not', () => {
-  const warned = (wishes: Readonly<Record<string, boolean>>) =>
-    resolveFeatures(wishes).warnings.map(({ path, rule }) => `${path}: ${rule}`);
+  const warned = (requests: Readonly<Record<string, boolean>>) =>
+    resolveFeatures(requests).warnings.map(({ path, rule }) => `${path}: ${rule}`);
   assert.deepEqual(warned({ PodsAPI: true }), [
     'featureGates.PodsAPI: has no effect: this kubelet does not have the feature',
   ]);

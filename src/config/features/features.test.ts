@@ -31,9 +31,9 @@ const refused: [Record<string, boolean>, string, RegExp][] = [
   ],
   [{ constructor: true }, 'featureGates.constructor', /unrecognized/],
 ];
-for (const [wishes, path, rule] of refused) {
-  test(`refused: ${JSON.stringify(wishes)}`, () => {
-    const { problems } = resolveFeatures(wishes);
+for (const [requests, path, rule] of refused) {
+  test(`refused: ${JSON.stringify(requests)}`, () => {
+    const { problems } = resolveFeatures(requests);
     const found = problems.find((p) => p.path === path);
     assert.match(found?.rule ?? '', rule);
   });
@@ -50,9 +50,9 @@ const warned: [Record<string, boolean>, RegExp][] = [
   [{ InPlacePodVerticalScaling: true }, /stable/],
   [{ AllowDNSOnlyNodeCSR: true }, /deprecated/],
 ];
-for (const [wishes, rule] of warned) {
-  test(`accepted with a warning: ${JSON.stringify(wishes)}`, () => {
-    const { problems, warnings } = resolveFeatures(wishes);
+for (const [requests, rule] of warned) {
+  test(`accepted with a warning: ${JSON.stringify(requests)}`, () => {
+    const { problems, warnings } = resolveFeatures(requests);
     assert.deepEqual(problems, []);
     assert.equal(warnings.length, 1);
     assert.match(warnings[0]?.rule ?? '', rule);
@@ -84,11 +84,11 @@ test('removed gates are not known ones, and needs name known gates only', () => 
   }
 });
 
-test('any wish has an answer', () => {
+test('any request has an answer', () => {
   const name = fc.oneof(fc.string(), fc.constantFrom(...Object.keys(gates), ...removedGates, 'AllAlpha', 'AllBeta'));
   fc.assert(
-    fc.property(fc.dictionary(name, fc.boolean()), (wishes) => {
-      const { features, problems } = resolveFeatures(wishes);
+    fc.property(fc.dictionary(name, fc.boolean()), (requests) => {
+      const { features, problems } = resolveFeatures(requests);
       assert.equal(features.list().length, Object.keys(gates).length + 2);
       for (const problem of problems) assert.ok(problem.rule.length > 0);
     }),

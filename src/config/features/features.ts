@@ -31,23 +31,23 @@ const stageSwitches = { AllAlpha: 'alpha', AllBeta: 'beta' } as const satisfies 
 type StageSwitch = keyof typeof stageSwitches;
 
 /**
- * Turns the wishes of `featureGates:` and `--feature-gates` into a settled set. Problems do not stop it: the set then
- * leaves the refused wishes out, so that validation can go on and report the rest.
+ * Turns the requests of `featureGates:` and `--feature-gates` into a settled set. Problems do not stop it: the set then
+ * leaves the refused requests out, so that validation can go on and report the rest.
  */
-export function resolveFeatures(wishes: Readonly<Record<string, boolean>>): FeatureOutcome {
+export function resolveFeatures(requests: Readonly<Record<string, boolean>>): FeatureOutcome {
   const problems: Finding[] = [];
   const warnings: Finding[] = [];
   const named = new Map<GateName, boolean>();
-  for (const [name, value] of Object.entries(wishes)) {
+  for (const [name, value] of Object.entries(requests)) {
     if (isStageSwitch(name)) continue;
-    const verdict = judgeWish(name, value);
+    const verdict = judgeRequest(name, value);
     if (verdict.problem !== undefined) problems.push(problem(pathOf(name), value, verdict.problem));
     if (verdict.warning !== undefined) warnings.push(warning(pathOf(name), value, verdict.warning));
     if (verdict.gate !== undefined) named.set(verdict.gate, value);
   }
-  const states = settle(wishes, named);
+  const states = settle(requests, named);
   if (problems.length === 0) problems.push(...findUnmetNeeds(states));
-  return { features: createFeatures(states, wishes), problems, warnings };
+  return { features: createFeatures(states, requests), problems, warnings };
 }
 
 export function isGateName(name: string): name is GateName {
@@ -60,7 +60,7 @@ function isStageSwitch(name: string): name is StageSwitch {
 
 type Verdict = { readonly gate?: GateName; readonly problem?: string; readonly warning?: string };
 
-function judgeWish(name: string, value: boolean): Verdict {
+function judgeRequest(name: string, value: boolean): Verdict {
   if (!isGateName(name)) {
     if (removedGates.has(name)) return { warning: 'this feature gate is gone from Kubernetes 1.36: it has no effect' };
     const known = [...Object.keys(gates), ...Object.keys(stageSwitches)];
@@ -87,12 +87,12 @@ function noEffect(name: GateName, value: boolean): string | undefined {
 }
 
 function settle(
-  wishes: Readonly<Record<string, boolean>>,
+  requests: Readonly<Record<string, boolean>>,
   named: ReadonlyMap<GateName, boolean>,
 ): ReadonlyMap<GateName, boolean> {
   const byStage = new Map<GateStage, boolean>();
   for (const [name, stage] of Object.entries(stageSwitches)) {
-    const value = wishes[name];
+    const value = requests[name];
     if (value !== undefined) byStage.set(stage, value);
   }
   const states = new Map<GateName, boolean>();
@@ -112,13 +112,13 @@ function findUnmetNeeds(states: ReadonlyMap<GateName, boolean>): Finding[] {
   return problems;
 }
 
-function createFeatures(states: ReadonlyMap<GateName, boolean>, wishes: Readonly<Record<string, boolean>>): Features {
+function createFeatures(states: ReadonlyMap<GateName, boolean>, requests: Readonly<Record<string, boolean>>): Features {
   return Object.freeze({
     enabled: (name: GateName) => states.get(name) ?? false,
     list: () => {
       const all: FeatureState[] = [];
       for (const [name, stage] of Object.entries(stageSwitches)) {
-        all.push({ name, stage, enabled: wishes[name] ?? false, built: true });
+        all.push({ name, stage, enabled: requests[name] ?? false, built: true });
       }
       for (const [name, gate] of gateEntries())
         all.push({ name, stage: gate.stage, enabled: states.get(name) ?? false, built: isBuilt(name) });

@@ -9,7 +9,7 @@ import type { DecodedConfiguration } from './decode.ts';
  * none, and the drop-ins are laid over that. So a default that depends on another field depends on the file alone, and
  * a hard eviction threshold in a drop-in joins the default ones. Flags go over the result; unlike a file they can set
  * zeros. One difference is meant: `enforceNodeAllocatable: []` of the file outlives the merge here, while the reference
- * loses it as soon as there is a drop-in folder, even an empty one.
+ * loses it as soon as there is a drop-in directory, even an empty one.
  */
 export function completeConfiguration(
   { file, dropins }: Pick<DecodedConfiguration, 'file' | 'dropins'>,

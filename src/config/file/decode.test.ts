@@ -159,7 +159,7 @@ test('items of a list are complete', () => {
   assert.deepEqual(values.registerWithTaints, [{ ...empty, key: 'a' }, empty]);
 });
 
-test('relative paths of the file count from its folder, those of drop-ins do not', () => {
+test('relative paths of the file count from its directory, those of drop-ins do not', () => {
   const { values } = decodeLayers(
     'staticPodPath: pods\nresolvConf: ""\ntlsCertFile: ../x.crt\n',
     'volumePluginDir: plugins',

@@ -17,7 +17,7 @@ import { type FileProblem, FileReport } from './report.ts';
 import { type Decoded, type Decoding, decodeStruct, describe, dropRepeated } from './value.ts';
 
 export interface ConfigSource {
-  /** Absolute where relative paths in the file are to count from its folder. */
+  /** Absolute where relative paths in the file are to count from its directory. */
   readonly path: string;
   readonly text: string;
   readonly kind: 'file' | 'dropin';

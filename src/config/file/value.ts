@@ -16,7 +16,7 @@ export type NullRule = 'fill' | 'patch';
 export interface Decoding {
   readonly report: FileReport;
   readonly nulls: NullRule;
-  /** Makes a path of the file absolute, where paths count from the folder of the file. */
+  /** Makes a path of the file absolute, where paths count from the directory of the file. */
   resolvePath(path: string): string;
 }
 

@@ -13,7 +13,7 @@ export const nodeFlags: readonly Flag[] = [
       'config-dir',
       string,
       setting('sources', 'configDir'),
-      'Merge the *.conf files of this folder over the configuration file, sorted by name.',
+      'Merge the *.conf files of this directory over the configuration file, sorted by name.',
     ),
     flag(
       'strict-config',

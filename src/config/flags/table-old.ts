@@ -196,10 +196,10 @@ export const oldFlags: readonly Flag[] = [
       'cni-conf-dir',
       string,
       setting('network', 'cniConfDir'),
-      'Folder with CNI configurations.',
+      'Directory with CNI configurations.',
       noEffectElsewhere,
     ),
-    flag('cni-bin-dir', string, setting('network', 'cniBinDir'), 'Folders with CNI plugins.', noEffectElsewhere),
+    flag('cni-bin-dir', string, setting('network', 'cniBinDir'), 'Directories with CNI plugins.', noEffectElsewhere),
     flag(
       'master-service-namespace',
       string,

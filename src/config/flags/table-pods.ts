@@ -7,7 +7,7 @@ import { field, setting } from './target.ts';
 /** The pods and what they use. */
 export const podFlags: readonly Flag[] = [
   ...group('Pods from files and URLs', [
-    fileFlag('pod-manifest-path', string, field('staticPodPath'), 'Folder or file with pods to run.'),
+    fileFlag('pod-manifest-path', string, field('staticPodPath'), 'Directory or file with pods to run.'),
     fileFlag('file-check-frequency', duration, field('fileCheckFrequency'), 'How often to read it again.'),
     fileFlag('manifest-url', string, field('staticPodURL'), 'URL with pods to run.'),
     fileFlag('manifest-url-header', headers, field('staticPodURLHeader'), 'HTTP headers for --manifest-url.'),
@@ -44,13 +44,13 @@ export const podFlags: readonly Flag[] = [
       'image-credential-provider-config',
       string,
       setting('credentials', 'providerConfig'),
-      'File or folder that describes the credential provider plugins.',
+      'File or directory that describes the credential provider plugins.',
     ),
     flag(
       'image-credential-provider-bin-dir',
       string,
       setting('credentials', 'providerBinDir'),
-      'Folder with the credential provider plugins.',
+      'Directory with the credential provider plugins.',
     ),
     fileFlag('serialize-image-pulls', boolean, field('serializeImagePulls'), 'Pull one image at a time.'),
     fileFlag('registry-qps', int32, field('registryPullQPS'), 'Pulls started in a second; 0 is no limit.'),
@@ -181,7 +181,7 @@ export const podFlags: readonly Flag[] = [
     ),
   ]),
   ...group('Volumes', [
-    fileFlag('volume-plugin-dir', string, field('volumePluginDir'), 'Folder with FlexVolume plugins.'),
+    fileFlag('volume-plugin-dir', string, field('volumePluginDir'), 'Directory with FlexVolume plugins.'),
     fileFlag('volume-stats-agg-period', duration, field('volumeStatsAggPeriod'), 'How often volume use is measured.'),
     fileFlag(
       'enable-controller-attach-detach',

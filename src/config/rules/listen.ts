@@ -19,7 +19,7 @@ export type ListenInput = {
   readonly cadvisor: CadvisorSettings;
   /** Whether an address was chosen, by `--address`, in the configuration file or in a drop-in. */
   readonly isAddressGiven: boolean;
-  /** No API server, and nobody said that strangers may: then the server lets none in (server/rules/serving.ts). */
+  /** No API server, and no one said that strangers may: then the server lets none in (server/rules/serving.ts). */
   readonly isClosedByItself: boolean;
 };
 

@@ -38,7 +38,7 @@ judgeAll({
     config: { memoryManagerPolicy: 'Static', evictionHard: { 'memory.available': '0%' } },
     problems: [/^memoryManagerPolicy: needs some memory/],
   },
-  'static, a NUMA node that is not there, huge pages that nobody reserved': {
+  'static, a NUMA node that is not there, huge pages that no one reserved': {
     config: {
       memoryManagerPolicy: 'Static',
       reservedMemory: [{ numaNode: 3, limits: { memory: '100Mi' } }, hugePages],

@@ -10,7 +10,7 @@ judgeAll({
   'hairpin mode unknown': { config: { hairpinMode: 'moon' }, problems: [/^hairpinMode: must be "promiscuous-bridge"/] },
   'address v6': { config: { address: '::' } },
   'address unreadable': { config: { address: 'localhost' }, problems: [/^address: must be an IP address/] },
-  'address unreadable, nobody listens': { config: { address: 'localhost', enableServer: false } },
+  'address unreadable, no one listens': { config: { address: 'localhost', enableServer: false } },
   'ports of the servers equal': { config: { readOnlyPort: 10250 }, problems: [/^readOnlyPort: must differ from port/] },
   'health port taken': { config: { healthzPort: 10250 }, warnings: [/^healthzPort: should differ from port/] },
   'health address by name': { config: { healthzBindAddress: 'localhost' } },

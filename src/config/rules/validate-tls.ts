@@ -64,7 +64,7 @@ function* validateServingCertificate({ kubelet, features, settings }: Validation
     yield problem('serverTLSBootstrap', true, 'needs the feature gate RotateKubeletServerCertificate');
   }
   if (serverTLSBootstrap && settings.api.kubeconfig === '') {
-    yield warning('serverTLSBootstrap', true, 'needs --kubeconfig: without it nobody signs a certificate');
+    yield warning('serverTLSBootstrap', true, 'needs --kubeconfig: without it no one signs a certificate');
   }
   if (serverTLSBootstrap) return;
   const rule = 'is of no use alone: the server will have no certificate';

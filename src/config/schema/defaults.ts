@@ -94,7 +94,7 @@ function isZero(type: Kind, value: unknown): boolean {
   return type.kind !== 'list' && type.kind !== 'map' && value === zeroOf(type);
 }
 
-/** What a field of this kind holds when nobody set it and it has no default. */
+/** What a field of this kind holds when no one set it and it has no default. */
 export function zeroOf(type: Kind): unknown {
   switch (type.kind) {
     case 'bool':

@@ -15,7 +15,7 @@ export interface FloatKind {
 }
 export interface StringKind {
   readonly kind: 'string';
-  /** A relative path in the main file counts from the folder of that file. */
+  /** A relative path in the main file counts from the directory of that file. */
   readonly isPath: boolean;
 }
 /** Milliseconds here, Go's text form in files. */

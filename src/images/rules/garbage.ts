@@ -19,7 +19,7 @@ export interface SeenImage {
 export interface ImageMemory {
   /** Wall clock, milliseconds. */
   readonly firstSeen: number;
-  /** 0 for one that nobody has used since this kubelet started. */
+  /** 0 for one that no one has used since this kubelet started. */
   readonly lastUsed: number;
   readonly bytes: number;
   readonly pinned: boolean;

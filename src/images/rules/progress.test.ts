@@ -26,7 +26,7 @@ const cases: readonly (readonly [string, Parameters<typeof tellProgress>[2], str
     'Still pulling image "a:1" after 1m30s: 3.0 MB of 40.0 MB received of 2 layers under way',
   ],
   [
-    'a size that nobody knows',
+    'a size that no one knows',
     [{ receivedBytes: MB, totalBytes: 0 }],
     'Still pulling image "a:1" after 1m30s: 1.0 MB received of 1 layer under way',
   ],

@@ -7,7 +7,7 @@ import { readTree } from '../../base/yaml-tree.ts';
 import { parseRegistryPlace } from './registry-match.ts';
 
 export interface Provider {
-  /** Of the executable file in the folder of plugins. */
+  /** Of the executable file in the directory of plugins. */
   readonly name: string;
   readonly matchImages: readonly string[];
   /** Milliseconds, where an answer doesn't say itself how long it may be kept. */

@@ -72,7 +72,7 @@ const merges: readonly {
   readonly used: PullCredentials | undefined;
   readonly after: PullCredentials | 'unchanged';
 }[] = [
-  { name: 'nobody knows how it was pulled', before: record(), used: undefined, after: 'unchanged' },
+  { name: 'no one knows how it was pulled', before: record(), used: undefined, after: 'unchanged' },
   { name: 'nothing to note', before: record(), used: NONE, after: 'unchanged' },
   { name: 'the first note', before: record(), used: ANYBODY, after: ANYBODY },
   {

@@ -39,7 +39,7 @@ const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 /** Written by earlier versions of the reference, with the same fields. */
 const READABLE_VERSIONS = new Set([API_VERSION, 'kubelet.config.k8s.io/v1alpha1']);
 
-/** Adds how an image was just pulled under `name`; the same record if there is nothing new. Undefined: nobody knows how. */
+/** Adds how an image was just pulled under `name`; the same record if there is nothing new. Undefined: no one knows how. */
 export function mergeCredentials(
   record: PulledRecord,
   name: string,

@@ -1,4 +1,4 @@
-/** What the configuration says about images, as the parts of this folder want it. */
+/** What the configuration says about images, as the parts of this directory want it. */
 import type { Config } from '../../config/config.ts';
 import type { GarbageSettings } from './garbage.ts';
 import { parsePolicy, type Verification } from './verification.ts';

@@ -17,7 +17,7 @@ export function fullBucket({ burst }: BucketSettings, now: number): Bucket {
   return { tokens: Math.max(burst, 1), at: now };
 }
 
-/** Takes one token; it is there after `waitMs`. Whoever comes later waits longer, so nobody is overtaken. */
+/** Takes one token; it is there after `waitMs`. Whoever comes later waits longer, so no one is overtaken. */
 export function takeToken(
   bucket: Bucket,
   { qps, burst }: BucketSettings,

@@ -8,7 +8,7 @@ const answer = (status: unknown, more: object = {}) =>
   JSON.stringify({ kind: 'ExecCredential', apiVersion: V1, status, ...more });
 
 describe('what a credential plugin is told', () => {
-  test('is only that nobody can be asked', () => {
+  test('is only that no one can be asked', () => {
     assert.deepEqual(JSON.parse(formatExecInfo(V1)), {
       kind: 'ExecCredential',
       apiVersion: V1,

@@ -75,7 +75,7 @@ function readExec(raw: RawExec, path: string, complain: Complain): ExecAccess | 
       `must be one of ${INTERACTIVE_MODES.join(', ')}; found ${JSON.stringify(mode)}`,
     );
   } else if (mode === 'Always') {
-    complain(`${path}.interactiveMode`, 'must not be Always: nobody sits before a kubelet');
+    complain(`${path}.interactiveMode`, 'must not be Always: no one sits before a kubelet');
   }
   env.forEach(({ name = '' }, index) => {
     if (name === '' || name.includes('=')) {

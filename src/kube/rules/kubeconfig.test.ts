@@ -90,7 +90,7 @@ users:
     );
   });
 
-  test('tells of fields that nobody reads', () => {
+  test('tells of fields that no one reads', () => {
     const { warnings } = read(kubeconfig({ sever: 'x' }));
     assert.equal(warnings.length, 1);
     assert.match(warnings[0] ?? '', /^kubelet\.conf:1:\d+: clusters\[1\]\.cluster\.sever: unknown field, not used$/);
@@ -262,7 +262,7 @@ describe('is refused with the place and the name of the field:', () => {
       /must have one way to log in; found token, username/,
     ],
     ['an old provider', user({ 'auth-provider': { name: 'gcp' } }), /auth-provider: "gcp" is not built in: .*exec/],
-    ['groups of nobody', user({ 'as-groups': ['a'] }), /users\[0\]\.user\.as: must be given/],
+    ['groups of no one', user({ 'as-groups': ['a'] }), /users\[0\]\.user\.as: must be given/],
     ['groups as text', user({ as: 'a', 'as-groups': 'a' }), /as-groups: must be a list/],
     [
       'a program of an old version',
@@ -276,7 +276,7 @@ describe('is refused with the place and the name of the field:', () => {
       /exec\.interactiveMode: must be one/,
     ],
     ['a program of a strange mode', user({ exec: { ...exec, interactiveMode: 'Maybe' } }), /found "Maybe"/],
-    ['a program that asks', user({ exec: { ...exec, interactiveMode: 'Always' } }), /nobody sits before a kubelet/],
+    ['a program that asks', user({ exec: { ...exec, interactiveMode: 'Always' } }), /no one sits before a kubelet/],
     [
       'a variable without a name',
       user({ exec: { ...exec, env: [{ value: 'x' }] } }),

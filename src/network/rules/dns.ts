@@ -33,8 +33,8 @@ export function computePodDns(pod: Pod, settings: DnsSettings): PodDns {
   const policy = effectivePolicy(pod);
   const missing = policy === 'ClusterFirst' && settings.clusterDns.length === 0;
   const base = missing ? hostDns(settings) : policyDns(policy, pod, settings);
-  const wished = pod.spec.dnsConfig === undefined ? base : addPodConfig(base, pod.spec.dnsConfig);
-  const { config, warnings } = keepToLimits(wished);
+  const requested = pod.spec.dnsConfig === undefined ? base : addPodConfig(base, pod.spec.dnsConfig);
+  const { config, warnings } = keepToLimits(requested);
   return { config, warnings: missing ? [missingClusterDns(pod), ...warnings] : warnings };
 }
 
@@ -74,11 +74,11 @@ function hostDns({ host, nodeIps }: DnsSettings): DnsConfig {
 }
 
 function addPodConfig(base: DnsConfig, { nameservers = [], searches = [], options = [] }: PodDnsConfig): DnsConfig {
-  const wished = options.map(({ name = '', value }) => (value ? `${name}:${value}` : name));
+  const requested = options.map(({ name = '', value }) => (value ? `${name}:${value}` : name));
   return {
     servers: unique([...base.servers, ...nameservers]),
     searches: unique([...base.searches, ...searches]),
-    options: mergeOptions(base.options, wished),
+    options: mergeOptions(base.options, requested),
   };
 }
 

@@ -42,11 +42,11 @@ export function computeHostname(pod: Pod, settings: HostnameSettings): Parsed<Po
 type Names = Pick<PodHostname, 'hostname' | 'domain'>;
 
 function overridden(pod: Pod): Parsed<Names> {
-  const wished = pod.spec.hostnameOverride ?? '';
-  if (!isDnsSubdomain(wished)) {
-    return unparsable(`pod HostnameOverride ${quoteText(wished)} is not a valid DNS subdomain`);
+  const requested = pod.spec.hostnameOverride ?? '';
+  if (!isDnsSubdomain(requested)) {
+    return unparsable(`pod HostnameOverride ${quoteText(requested)} is not a valid DNS subdomain`);
   }
-  return parsed({ hostname: shortened(wished), domain: '' });
+  return parsed({ hostname: shortened(requested), domain: '' });
 }
 
 function own(pod: Pod, { clusterDomain }: HostnameSettings): Parsed<Names> {

@@ -62,9 +62,9 @@ export function hasToldAddress({ flagIps, hostname }: Pick<AddressInput, 'flagIp
   return told.some((address) => !isUnspecified(address)) || parseIpAddress(hostname) !== undefined;
 }
 
-/** The wish may be an address of zeros, which says no more than which family comes first. */
-function findAddress(input: AddressInput, wish: IpAddress | undefined): Parsed<readonly IpAddress[]> {
-  const families = wish?.family === 6 ? ([6, 4] as const) : ([4, 6] as const);
+/** The request may be an address of zeros, which says no more than which family comes first. */
+function findAddress(input: AddressInput, request: IpAddress | undefined): Parsed<readonly IpAddress[]> {
+  const families = request?.family === 6 ? ([6, 4] as const) : ([4, 6] as const);
   const hostIp = parseIpAddress(input.hostname);
   if (hostIp !== undefined) return parsed([hostIp]);
   const named = input.named

@@ -24,7 +24,7 @@ export const LEASE_NAMESPACE = 'kube-node-lease';
 /** It is renewed four times before it would run out. */
 export const RENEWALS_A_DURATION = 4;
 
-export interface LeaseWish {
+export interface LeaseRequest {
   readonly nodeName: string;
   readonly nodeUid: string;
   readonly durationSeconds: number;
@@ -32,22 +32,22 @@ export interface LeaseWish {
 }
 
 /** A new lease, or `base` with its time renewed. The node owns it, also where another node of this name owned it before. */
-export function renewedLease(base: Lease | undefined, wish: LeaseWish): Lease {
-  const owner: OwnerReference = { apiVersion: 'v1', kind: 'Node', name: wish.nodeName, uid: wish.nodeUid };
+export function renewedLease(base: Lease | undefined, request: LeaseRequest): Lease {
+  const owner: OwnerReference = { apiVersion: 'v1', kind: 'Node', name: request.nodeName, uid: request.nodeUid };
   const others = (base?.metadata.ownerReferences ?? []).filter(({ kind }) => kind !== 'Node');
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     ...base,
     metadata: {
-      ...(base?.metadata ?? { name: wish.nodeName, namespace: LEASE_NAMESPACE }),
+      ...(base?.metadata ?? { name: request.nodeName, namespace: LEASE_NAMESPACE }),
       ownerReferences: [...others, owner],
     },
     spec: {
-      holderIdentity: wish.nodeName,
+      holderIdentity: request.nodeName,
       ...base?.spec,
-      leaseDurationSeconds: wish.durationSeconds,
-      renewTime: formatMicroTime(wish.now),
+      leaseDurationSeconds: request.durationSeconds,
+      renewTime: formatMicroTime(request.now),
     },
   };
 }

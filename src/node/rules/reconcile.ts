@@ -19,7 +19,7 @@ const FOLLOWING_LABELS = [
 ];
 
 export interface ReconcileOptions {
-  /** The devices behind extended resources are not known here: nobody may count on them until they are told of again. */
+  /** The devices behind extended resources are not known here: no one may count on them until they are told of again. */
   readonly resetExtended: boolean;
 }
 

@@ -82,9 +82,9 @@ describe('credentials', () => {
 });
 
 describe('a lease', () => {
-  const wish = { nodeName: 'web', nodeUid: 'u', durationSeconds: 40, now: Date.parse('2026-11-15T10:13:18.012Z') };
+  const request = { nodeName: 'web', nodeUid: 'u', durationSeconds: 40, now: Date.parse('2026-11-15T10:13:18.012Z') };
   it('is made for its node', () => {
-    assert.deepEqual(renewedLease(undefined, wish), {
+    assert.deepEqual(renewedLease(undefined, request), {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: {
@@ -105,7 +105,7 @@ describe('a lease', () => {
       },
       spec: { holderIdentity: 'somebody', leaseDurationSeconds: 10, renewTime: 'x' },
     };
-    const renewed = renewedLease(base, wish);
+    const renewed = renewedLease(base, request);
     assert.equal(renewed.metadata.resourceVersion, '7');
     assert.deepEqual(
       renewed.metadata.ownerReferences?.map(({ uid }) => uid),

@@ -17,10 +17,10 @@ const CASES: readonly (readonly [string, number, number, number])[] = [
   ['a year, sooner by chance', 365 * DAY, 0.31, DAY - 3],
 ];
 
-for (const [name, lifeSeconds, chance, expected] of CASES) {
+for (const [name, lifeSeconds, random, expected] of CASES) {
   test(`token refresh: ${name}`, () => {
     const issuedAt = 1_700_000_000_000;
     const expiresAt = issuedAt + lifeSeconds * 1000;
-    assert.equal((tokenRefreshAt({ expiresAt, lifeSeconds, chance }) - issuedAt) / 1000, expected);
+    assert.equal((tokenRefreshAt({ expiresAt, lifeSeconds, random }) - issuedAt) / 1000, expected);
   });
 }

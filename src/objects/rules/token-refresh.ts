@@ -9,11 +9,11 @@ export interface TokenLife {
   /** How long it lives in all. */
   readonly lifeSeconds: number;
   /** From 0 to below 1. */
-  readonly chance: number;
+  readonly random: number;
 }
 
-export function tokenRefreshAt({ expiresAt, lifeSeconds, chance }: TokenLife): number {
-  const jitter = Math.floor(chance * MOST_JITTER_SECONDS) * 1000;
+export function tokenRefreshAt({ expiresAt, lifeSeconds, random }: TokenLife): number {
+  const jitter = Math.floor(random * MOST_JITTER_SECONDS) * 1000;
   const issuedAt = expiresAt - lifeSeconds * 1000;
   const fifth = Math.floor((lifeSeconds * 20) / 100) * 1000;
   return Math.min(issuedAt + LONGEST_USE_MS, expiresAt - fifth) - jitter;

@@ -183,7 +183,7 @@ test('ending others does not help against what is no want of resources', () => {
   assert.equal(late.kind === 'rejected' && late.reason, 'AppArmor');
 });
 
-test('a critical pod among critical pods is told that nobody can go', () => {
+test('a critical pod among critical pods is told that no one can go', () => {
   const critical = (cpu: string) => asking({ cpu }, { priority: 2_000_000_000 });
   assert.deepEqual(admitPod(critical('1500m'), [critical('1')], node), {
     kind: 'rejected',

@@ -32,7 +32,7 @@ test('a pod waits until the other of its name is gone; of two that want a name t
   );
 });
 
-test('a pod that is being deleted waits for nobody, and begins once', () => {
+test('a pod that is being deleted waits for no one, and begins once', () => {
   const going: Pod = { ...pod('a', 'new'), metadata: { ...pod('a', 'new').metadata, deletionTimestamp: 't' } };
   const present = [pod('a', 'old').metadata];
   assert.deepEqual(uids(planArrivals({ desired: [going], present, isAlive: () => false })), ['new']);

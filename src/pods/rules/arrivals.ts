@@ -21,7 +21,7 @@ export function planArrivals({ desired, present, isAlive }: ArrivalsInput): read
   const arrivals: Pod[] = [];
   for (const pod of desired) {
     if (begun.has(pod.metadata.uid)) continue;
-    // Who is being deleted will not start anything, so nobody of its name has to go first.
+    // Who is being deleted will not start anything, so no one of its name has to go first.
     if (taken.has(fullName(pod.metadata)) && !isBeingDeleted(pod)) continue;
     taken.add(fullName(pod.metadata));
     arrivals.push(pod);
@@ -37,7 +37,7 @@ export function isAnotherLife(present: Pod, desired: Pod): boolean {
   return present.metadata.annotations?.[CONFIG_SEEN] !== desired.metadata.annotations?.[CONFIG_SEEN];
 }
 
-/** Static pods were made by nobody, and come before all others. */
+/** Static pods were made by no one, and come before all others. */
 const madeAt = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';
 
 const compareTexts = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

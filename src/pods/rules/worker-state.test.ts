@@ -21,7 +21,7 @@ const stop = (state: WorkerState) => {
   return state.step === 'terminating' ? { until: state.since + state.graceSeconds * 1000, end: state.end } : undefined;
 };
 
-test('the way through: ended, stopped, cleaned up once nobody wants it', () => {
+test('the way through: ended, stopped, cleaned up once no one wants it', () => {
   const ended = walk(syncing, [1, { kind: 'end', end: evicted, graceSeconds: 5 }]);
   assert.deepEqual(stop(ended), { until: 6000, end: evicted });
   const stopped = walk(ended, [2, { kind: 'stopped' }]);

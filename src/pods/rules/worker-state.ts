@@ -96,9 +96,9 @@ function removed(state: WorkerState, isAgain: boolean, now: number): WorkerState
   return { ...rest, deleted: true, ...(isAgain ? { again: true } : {}) };
 }
 
-function ending(state: WorkerState, end: PodEnding | undefined, wish: number | undefined, now: number): WorkerState {
+function ending(state: WorkerState, end: PodEnding | undefined, request: number | undefined, now: number): WorkerState {
   if (state.step === 'terminated' || state.step === 'gone') return state;
-  const graceSeconds = shrinkGrace(initialGrace(state.pod), wish);
+  const graceSeconds = shrinkGrace(initialGrace(state.pod), request);
   if (state.step === 'syncing') {
     return { step: 'terminating', pod: state.pod, since: now, graceSeconds, end, deleted: false };
   }

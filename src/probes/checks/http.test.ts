@@ -212,9 +212,9 @@ test('an abort rejects with its reason, at every stage', async (t) => {
 });
 
 function certificate(t: TestContext, bits: number): { readonly key: string; readonly cert: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'probe-cert-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];
+  const directory = mkdtempSync(join(tmpdir(), 'probe-cert-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const [key, cert] = [join(directory, 'key'), join(directory, 'cert')];
   const made = `req -x509 -newkey rsa:${bits} -nodes -days 1 -subj /CN=other.example -keyout ${key} -out ${cert}`;
   execFileSync('openssl', made.split(' '), { stdio: 'pipe' });
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };

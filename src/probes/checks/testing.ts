@@ -38,7 +38,7 @@ export const answering = (text: string) => (socket: Socket) => {
   socket.once('data', () => socket.end(text));
 };
 
-/** A port on which nobody listens. */
+/** A port on which no one listens. */
 export async function closedPort(t: TestContext): Promise<number> {
   const server = createServer();
   const port = await serve(t, server);

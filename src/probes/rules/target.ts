@@ -77,8 +77,8 @@ export interface RequestHeaders {
 const OWN = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'trailer']);
 
 /** The pod's headers, with the two that every check sends unless the pod says otherwise; an empty one means: leave it out. */
-export function requestHeaders(wished: readonly HttpHeader[] | undefined, userAgent: string): RequestHeaders {
-  const given = (wished ?? []).map(({ name, value }) => [name, value] as const);
+export function requestHeaders(requested: readonly HttpHeader[] | undefined, userAgent: string): RequestHeaders {
+  const given = (requested ?? []).map(({ name, value }) => [name, value] as const);
   const first = (name: string) => given.find(([other]) => other.toLowerCase() === name)?.[1];
   const defaults = [
     ['User-Agent', userAgent],

@@ -24,7 +24,7 @@ const cases: readonly [what: string, run: Partial<FirstRun>, expected: number][]
   ['liveness after a startup probe', { type: 'liveness', afterStartup: true, now: 130_000 }, 140_000],
   ['readiness after a startup probe', { afterStartup: true, now: 130_000 }, 130_000],
   ['after a restart of the kubelet: spread', { inherited: true, known: true, now: 500_000 }, 502_500],
-  ['what nobody knows is asked soon', { inherited: true, now: 500_000 }, 500_250],
+  ['what no one knows is asked soon', { inherited: true, now: 500_000 }, 500_250],
   ['liveness needs no hurry', { type: 'liveness', inherited: true, now: 500_000 }, 502_500],
   ['a delay counts after a restart too', { inherited: true, initialDelayMs: 60_000, now: 110_000 }, 160_000],
 ];

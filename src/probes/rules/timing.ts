@@ -1,7 +1,7 @@
 /**
  * When a probe runs. Every probe has a place of its own within its period, and the places of all probes of one period lie evenly
  * spread; a probe that begins somewhere else (a container that has just started is asked at once) drifts there in steps so small
- * that nobody misses them. So neither a burst of new pods nor a restart of the kubelet makes probes come in waves.
+ * that no one misses them. So neither a burst of new pods nor a restart of the kubelet makes probes come in waves.
  *
  * Times are monotonic milliseconds.
  */
@@ -16,7 +16,7 @@ const LARGEST_STRETCH = 0.1;
 /** The shortest interval where it may be shorter than the period at all. */
 const SHORTEST_MS = 1000;
 
-/** After a restart of the kubelet, what nobody knows is asked within this part of the period. */
+/** After a restart of the kubelet, what no one knows is asked within this part of the period. */
 const HURRY = 0.1;
 
 /** Less than this beside its place is at its place. */

@@ -16,7 +16,7 @@ import {
 import { cgroupPath, nodeCgroup, podCgroup } from './cgroup-name.ts';
 
 const settings: PodLimitSettings = { podLevel: true, cpuCfsQuota: true, cpuCfsQuotaPeriod: 100_000, podPidsLimit: -1 };
-/** What a new cgroup of the first generation says where nobody wrote anything. */
+/** What a new cgroup of the first generation says where no one wrote anything. */
 const UNTOUCHED = {
   'cpu.shares': '1024',
   'cpu.cfs_quota_us': '-1',

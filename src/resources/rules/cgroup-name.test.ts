@@ -5,7 +5,7 @@ import {
   nodeCgroup,
   parseCgroupName,
   podCgroup,
-  podUidOfFolder,
+  podUidOfDirectory,
   qosCgroup,
   uidFault,
 } from './cgroup-name.ts';
@@ -42,14 +42,14 @@ test('names of both drivers', () => {
   }
 });
 
-test('a folder tells its pod', () => {
-  assert.equal(podUidOfFolder('pod0a1b-22', 'cgroupfs'), uid);
-  assert.equal(podUidOfFolder('kubepods-burstable-pod0a1b_22.slice', 'systemd'), uid);
+test('a directory tells its pod', () => {
+  assert.equal(podUidOfDirectory('pod0a1b-22', 'cgroupfs'), uid);
+  assert.equal(podUidOfDirectory('kubepods-burstable-pod0a1b_22.slice', 'systemd'), uid);
   for (const other of ['burstable', 'pod', 'podman_1', 'crio-123', 'system.slice']) {
-    assert.equal(podUidOfFolder(other, 'cgroupfs'), undefined, other);
+    assert.equal(podUidOfDirectory(other, 'cgroupfs'), undefined, other);
   }
   for (const other of ['kubepods-burstable.slice', 'pod0a1b_22', 'cri.scope']) {
-    assert.equal(podUidOfFolder(other, 'systemd'), undefined, other);
+    assert.equal(podUidOfDirectory(other, 'systemd'), undefined, other);
   }
 });
 

@@ -1,5 +1,5 @@
 /**
- * Names of cgroups as a list of parts, and the two forms they take on the machine: folders named like the parts (driver
+ * Names of cgroups as a list of parts, and the two forms they take on the machine: directories named like the parts (driver
  * cgroupfs), or slices of systemd, each of which carries the names of all above it.
  */
 import type { QosClass } from '../../api/pod-status.ts';
@@ -31,7 +31,7 @@ export function podCgroup(node: CgroupName, qosClass: QosClass, uid: string): Cg
   return [...qosCgroup(node, qosClass), `${POD_PREFIX}${uid}`];
 }
 
-/** Why this UID can't be part of a cgroup's name; undefined when it can. A path must not lead out of its folder. */
+/** Why this UID can't be part of a cgroup's name; undefined when it can. A path must not lead out of its directory. */
 export function uidFault(uid: string): string | undefined {
   if (/^[A-Za-z0-9.-]+$/.test(uid) && uid !== '.' && uid !== '..') return undefined;
   return `pod UID ${JSON.stringify(uid)} can't name a cgroup: letters, digits, "-" and "." are allowed`;
@@ -51,18 +51,18 @@ export function groupCgroups(node: CgroupName, driver: CgroupDriver) {
 }
 
 /** Below its pod's cgroup: where a runtime puts a container or sandbox. Scopes of systemd are named after the runtime, too. */
-export function containerFolder(id: string, driver: CgroupDriver): string {
+export function containerDirectory(id: string, driver: CgroupDriver): string {
   return driver === 'cgroupfs' ? id : `cri-containerd-${id}.scope`;
 }
 
-/** The UID of the pod whose cgroup this folder is, undefined where it is something else. */
-export function podUidOfFolder(folder: string, driver: CgroupDriver): string | undefined {
-  const last = driver === 'cgroupfs' ? folder : lastPartOfSlice(folder);
+/** The UID of the pod whose cgroup this directory is, undefined where it is something else. */
+export function podUidOfDirectory(directory: string, driver: CgroupDriver): string | undefined {
+  const last = driver === 'cgroupfs' ? directory : lastPartOfSlice(directory);
   const uid = last?.startsWith(POD_PREFIX) ? last.slice(POD_PREFIX.length) : '';
   return uid === '' || uidFault(uid) !== undefined ? undefined : uid;
 }
 
-function lastPartOfSlice(folder: string): string | undefined {
-  if (!folder.endsWith(SLICE)) return undefined;
-  return folder.slice(0, -SLICE.length).split('-').at(-1)?.replaceAll('_', '-');
+function lastPartOfSlice(directory: string): string | undefined {
+  if (!directory.endsWith(SLICE)) return undefined;
+  return directory.slice(0, -SLICE.length).split('-').at(-1)?.replaceAll('_', '-');
 }

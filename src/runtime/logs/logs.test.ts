@@ -19,9 +19,9 @@ import { removeTree } from '../../host/tree-remove.ts';
 import { createLogs } from './logs.ts';
 
 function createPlace(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'logs-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const [podLogs, containerLogs] = [join(folder, 'pods'), join(folder, 'containers')];
+  const directory = mkdtempSync(join(tmpdir(), 'logs-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const [podLogs, containerLogs] = [join(directory, 'pods'), join(directory, 'containers')];
   mkdirSync(containerLogs);
   const calls = createFileCalls();
   const deps = {
@@ -56,7 +56,7 @@ async function fill(t: TestContext) {
   return place;
 }
 
-test('folders and links have the names that others look for', async (t) => {
+test('directories and links have the names that others look for', async (t) => {
   const { podLogs, containerLogs, logs } = await fill(t);
   assert.deepEqual(readdirSync(podLogs), ['shop_other_other-uid', 'shop_web_web-uid']);
   assert.equal((statSync(join(podLogs, 'shop_web_web-uid/c')).mode & 0o777).toString(8), '755');
@@ -80,13 +80,13 @@ test('a link is made again as often as one likes, and corrected', async (t) => {
 
 test('a removed container takes its files and its link with it, and nothing else', async (t) => {
   const { podLogs, containerLogs, logs } = await fill(t);
-  const folder = join(podLogs, 'shop_web_web-uid/c');
+  const directory = join(podLogs, 'shop_web_web-uid/c');
   for (const name of ['0.log.20260101-000000.gz', '0.log.20260102-000000', '10.log'])
-    writeFileSync(join(folder, name), '');
-  const container = { id: 'id0', name: 'c', logPath: join(folder, '0.log') };
+    writeFileSync(join(directory, name), '');
+  const container = { id: 'id0', name: 'c', logPath: join(directory, '0.log') };
   await logs.removeContainer(web.metadata, container);
   await logs.removeContainer(web.metadata, container);
-  assert.deepEqual(readdirSync(folder), ['1.log', '10.log']);
+  assert.deepEqual(readdirSync(directory), ['1.log', '10.log']);
   assert.deepEqual(readdirSync(containerLogs), ['other_shop_c-id2.log', 'web_shop_c-id1.log']);
 });
 
@@ -119,7 +119,7 @@ test('links of pods that are gone are swept, links of others are not', async (t)
   assert.deepEqual(readdirSync(containerLogs), ['foreign.log', 'other_shop_c-id2.log']);
 });
 
-test('a node without log folders has no logs', async (t) => {
+test('a node without log directories has no logs', async (t) => {
   const { logs } = createPlace(t);
   await logs.removePod({ uid: 'u', name: 'n', namespace: 's' });
   await logs.sweepLinks();

@@ -1,4 +1,4 @@
-/** The folders in which the runtime writes the logs of containers, and the links by which log shippers find them. */
+/** The directories in which the runtime writes the logs of containers, and the links by which log shippers find them. */
 import { mkdir, readlink, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Pod } from '../../api/pod.ts';
@@ -7,7 +7,7 @@ import { errnoName } from '../../host/file-calls.ts';
 import type { GuardedDirectory, GuardedFiles } from '../../host/guarded-files.ts';
 import { containerLogPath } from '../spec/container.ts';
 import { podLogDirectory } from '../spec/sandbox.ts';
-import { attemptOfLog, logLinkName, type PodName, podOfLogFolder } from './rules/log-names.ts';
+import { attemptOfLog, logLinkName, type PodName, podOfLogDirectory } from './rules/log-names.ts';
 
 export interface Logs {
   ensurePod(pod: Pod): Promise<void>;
@@ -20,9 +20,9 @@ export interface Logs {
   removeContainer(pod: PodName, container: LoggedContainer): Promise<void>;
   /** Name and namespace may be empty where only the UID is known. */
   removePod(pod: PodName): Promise<void>;
-  /** Takes away links into folders of pods that are gone. */
+  /** Takes away links into directories of pods that are gone. */
   sweepLinks(): Promise<void>;
-  /** Every pod that has a folder. */
+  /** Every pod that has a directory. */
   list(): Promise<readonly PodName[]>;
 }
 
@@ -48,30 +48,30 @@ const MODE = 0o755;
 const MOST_NAMES = 200_000;
 
 export function createLogs({ files, removeTree }: LogsDeps, { podLogs, containerLogs }: LogsConfig): Logs {
-  const namesIn = async (root: string, folder = root): Promise<readonly string[]> => {
-    using held = holdDirectory(files, root, folder);
+  const namesIn = async (root: string, dir = root): Promise<readonly string[]> => {
+    using held = holdDirectory(files, root, dir);
     return held === undefined ? [] : (await held.names(MOST_NAMES)).map(({ name }) => name);
   };
 
-  const makeFolder = async (path: string): Promise<void> => {
+  const makeDirectory = async (path: string): Promise<void> => {
     await mkdir(path, { recursive: true, mode: MODE });
   };
 
   /** The files of one container are those whose name begins with that of its log. */
   const removeFiles = async (logPath: string): Promise<void> => {
-    using folder = holdDirectory(files, podLogs, dirname(logPath));
-    if (folder === undefined) return;
+    using dir = holdDirectory(files, podLogs, dirname(logPath));
+    if (dir === undefined) return;
     const log = basename(logPath);
-    for (const { name, isDirectory } of await folder.names(MOST_NAMES)) {
-      if (!isDirectory && (name === log || name.startsWith(`${log}.`))) await folder.remove(name);
+    for (const { name, isDirectory } of await dir.names(MOST_NAMES)) {
+      if (!isDirectory && (name === log || name.startsWith(`${log}.`))) await dir.remove(name);
     }
   };
 
-  /** The pod into whose folder a link points. */
+  /** The pod into whose directory a link points. */
   const podOfLink = async (link: string): Promise<PodName | undefined> => {
     const target = await targetOf(join(containerLogs, link));
     return target?.startsWith(`${podLogs}/`)
-      ? podOfLogFolder(relative(podLogs, target).split('/')[0] ?? '')
+      ? podOfLogDirectory(relative(podLogs, target).split('/')[0] ?? '')
       : undefined;
   };
 
@@ -82,11 +82,11 @@ export function createLogs({ files, removeTree }: LogsDeps, { podLogs, container
     }
   };
 
-  const list = async () => (await namesIn(podLogs)).map(podOfLogFolder).filter((pod) => pod !== undefined);
+  const list = async () => (await namesIn(podLogs)).map(podOfLogDirectory).filter((pod) => pod !== undefined);
 
   return {
-    ensurePod: (pod) => makeFolder(podLogDirectory(podLogs, pod)),
-    ensureContainer: (pod, name) => makeFolder(join(podLogDirectory(podLogs, pod), name)),
+    ensurePod: (pod) => makeDirectory(podLogDirectory(podLogs, pod)),
+    ensureContainer: (pod, name) => makeDirectory(join(podLogDirectory(podLogs, pod), name)),
     link: async (pod, name, id, attempt) => {
       const link = join(containerLogs, logLinkName(pod.metadata, name, id));
       const target = join(podLogDirectory(podLogs, pod), containerLogPath(name, attempt));
@@ -95,15 +95,15 @@ export function createLogs({ files, removeTree }: LogsDeps, { podLogs, container
       await symlink(target, link);
     },
     nextAttempts: async (pod) => {
-      const folder = podLogDirectory(podLogs, pod);
+      const dir = podLogDirectory(podLogs, pod);
       const counts = allContainers(pod).map(async ({ name }) => {
-        const attempts = (await namesIn(podLogs, join(folder, name))).map(attemptOfLog);
+        const attempts = (await namesIn(podLogs, join(dir, name))).map(attemptOfLog);
         return [name, attempts.reduce((most, attempt) => Math.max(most, attempt), -1) + 1] as const;
       });
       return new Map(await Promise.all(counts));
     },
     removeContainer: async (pod, { id, name, logPath }) => {
-      // What the runtime says is not trusted with other folders.
+      // What the runtime says is not trusted with other directories.
       if (logPath.startsWith(`${podLogs}/`)) await removeFiles(logPath);
       await rm(join(containerLogs, logLinkName(pod, name, id)), { force: true });
     },
@@ -113,8 +113,8 @@ export function createLogs({ files, removeTree }: LogsDeps, { podLogs, container
         (link) => link.startsWith(ownLinks),
         (other) => other === uid,
       );
-      const folders = (await namesIn(podLogs)).filter((folder) => podOfLogFolder(folder)?.uid === uid);
-      for (const folder of folders) await removeTree(join(podLogs, folder));
+      const directories = (await namesIn(podLogs)).filter((dir) => podOfLogDirectory(dir)?.uid === uid);
+      for (const dir of directories) await removeTree(join(podLogs, dir));
     },
     sweepLinks: async () => {
       const present = new Set((await list()).map(({ uid }) => uid));

@@ -22,13 +22,13 @@ import { keepLogSmall, type RotateDeps } from './rotate.ts';
 
 const never = new AbortController().signal;
 
-function depsOf(folder: string): RotateDeps {
+function depsOf(directory: string): RotateDeps {
   return {
     log: createSilentLogger(),
     files: createGuardedFiles(createFileCalls()),
-    podLogs: folder,
+    podLogs: directory,
     reopen: () => {
-      writeFileSync(join(folder, '0.log'), 'new\n');
+      writeFileSync(join(directory, '0.log'), 'new\n');
       return Promise.resolve();
     },
     stamp: () => '20260104-000000',
@@ -38,46 +38,46 @@ function depsOf(folder: string): RotateDeps {
 }
 
 function createPlace(t: TestContext, more: Partial<RotateDeps> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'rotate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, '0.log');
-  const deps: RotateDeps = { ...depsOf(folder), ...more };
-  return { folder, path, rotate: () => keepLogSmall(deps, { containerId: 'id', path }, never) };
+  const directory = mkdtempSync(join(tmpdir(), 'rotate-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, '0.log');
+  const deps: RotateDeps = { ...depsOf(directory), ...more };
+  return { directory, path, rotate: () => keepLogSmall(deps, { containerId: 'id', path }, never) };
 }
 
 test('a log is rotated when it has reached its size, not before', async (t) => {
-  const { folder, path, rotate } = createPlace(t);
+  const { directory, path, rotate } = createPlace(t);
   writeFileSync(path, 'one');
   await rotate();
-  assert.deepEqual(readdirSync(folder), ['0.log']);
+  assert.deepEqual(readdirSync(directory), ['0.log']);
   writeFileSync(path, 'four');
   await rotate();
-  assert.equal(readFileSync(join(folder, '0.log.20260104-000000'), 'utf8'), 'four');
+  assert.equal(readFileSync(join(directory, '0.log.20260104-000000'), 'utf8'), 'four');
   assert.equal(readFileSync(path, 'utf8'), 'new\n');
 });
 
 test('the one before is compressed, mode and content kept', async (t) => {
-  const { folder, path, rotate } = createPlace(t);
+  const { directory, path, rotate } = createPlace(t);
   writeFileSync(path, 'four');
-  writeFileSync(join(folder, '0.log.20260103-000000'), 'before\n', { mode: 0o640 });
-  writeFileSync(join(folder, '0.log.20260102-000000.tmp'), 'half');
+  writeFileSync(join(directory, '0.log.20260103-000000'), 'before\n', { mode: 0o640 });
+  writeFileSync(join(directory, '0.log.20260102-000000.tmp'), 'half');
   await rotate();
-  assert.deepEqual(readdirSync(folder), ['0.log', '0.log.20260103-000000.gz', '0.log.20260104-000000']);
-  const compressed = join(folder, '0.log.20260103-000000.gz');
+  assert.deepEqual(readdirSync(directory), ['0.log', '0.log.20260103-000000.gz', '0.log.20260104-000000']);
+  const compressed = join(directory, '0.log.20260103-000000.gz');
   assert.equal(gunzipSync(readFileSync(compressed)).toString(), 'before\n');
   assert.equal((statSync(compressed).mode & 0o777).toString(8), '640');
 });
 
 test('a runtime that did not open a new file gets the old one back', async (t) => {
-  const { folder, path, rotate } = createPlace(t, { reopen: () => Promise.reject(new Error('away')) });
+  const { directory, path, rotate } = createPlace(t, { reopen: () => Promise.reject(new Error('away')) });
   writeFileSync(path, 'four');
   await assert.rejects(rotate(), /away/);
-  assert.deepEqual(readdirSync(folder), ['0.log']);
+  assert.deepEqual(readdirSync(directory), ['0.log']);
   assert.equal(readFileSync(path, 'utf8'), 'four');
 });
 
 test('a new file is not lost when only the answer was', async (t) => {
-  const { folder, path, rotate } = createPlace(t, {
+  const { directory, path, rotate } = createPlace(t, {
     reopen: () => {
       writeFileSync(path, 'after');
       return Promise.reject(new Error('deadline'));
@@ -86,7 +86,7 @@ test('a new file is not lost when only the answer was', async (t) => {
   writeFileSync(path, 'before');
   await assert.rejects(rotate(), /deadline/);
   assert.equal(readFileSync(path, 'utf8'), 'after');
-  assert.equal(readFileSync(join(folder, '0.log.20260104-000000'), 'utf8'), 'before');
+  assert.equal(readFileSync(join(directory, '0.log.20260104-000000'), 'utf8'), 'before');
 });
 
 test('a log that is missing is opened again', async (t) => {
@@ -96,15 +96,15 @@ test('a log that is missing is opened again', async (t) => {
 });
 
 test('a file that can not be compressed does not keep the log from being rotated', async (t) => {
-  const { folder, path, rotate } = createPlace(t);
+  const { directory, path, rotate } = createPlace(t);
   writeFileSync(path, 'four');
-  // A folder can't be read as a file, whoever made it.
-  mkdirSync(join(folder, '0.log.20260103-000000'));
+  // A directory can't be read as a file, whoever made it.
+  mkdirSync(join(directory, '0.log.20260103-000000'));
   await rotate();
   assert.equal(readFileSync(path, 'utf8'), 'new\n');
-  assert.ok(existsSync(join(folder, '0.log.20260104-000000')));
+  assert.ok(existsSync(join(directory, '0.log.20260104-000000')));
   assert.equal(
-    readdirSync(folder).some((name) => name.endsWith('.tmp')),
+    readdirSync(directory).some((name) => name.endsWith('.tmp')),
     false,
   );
 });
@@ -115,29 +115,29 @@ test('links, pipes and names that somebody else put beside a log lead nowhere', 
     ...createSilentLogger(),
     warn: (_: string, values?: Readonly<Record<string, unknown>>) => void warned.push(values?.['err']),
   };
-  const { folder, path, rotate } = createPlace(t, { log });
-  const precious = `${folder}-precious`;
+  const { directory, path, rotate } = createPlace(t, { log });
+  const precious = `${directory}-precious`;
   writeFileSync(precious, 'years of work');
   t.after(() => rmSync(precious));
   const isSafe = () => readFileSync(precious, 'utf8') === 'years of work';
   writeFileSync(path, 'four');
-  symlinkSync(precious, join(folder, '0.log.20260103-000000'));
+  symlinkSync(precious, join(directory, '0.log.20260103-000000'));
   // In the way of what is compressed: made when the leftovers were removed.
   const reopen = () => {
-    symlinkSync(precious, join(folder, '0.log.20260102-000000.tmp'));
+    symlinkSync(precious, join(directory, '0.log.20260102-000000.tmp'));
     writeFileSync(path, 'new\n');
     return Promise.resolve();
   };
-  writeFileSync(join(folder, '0.log.20260102-000000'), 'before\n');
-  execFileSync('mkfifo', [join(folder, '0.log.20260101-000000')]);
-  await keepLogSmall({ ...depsOf(folder), log, reopen, maxFiles: 10 }, { containerId: 'id', path }, never);
+  writeFileSync(join(directory, '0.log.20260102-000000'), 'before\n');
+  execFileSync('mkfifo', [join(directory, '0.log.20260101-000000')]);
+  await keepLogSmall({ ...depsOf(directory), log, reopen, maxFiles: 10 }, { containerId: 'id', path }, never);
   assert.ok(isSafe());
   assert.deepEqual(warned.map((error) => /EEXIST|is not a regular file/.exec(String(error))?.[0]).sort(), [
     'EEXIST',
     'is not a regular file',
     'is not a regular file',
   ]);
-  assert.equal(readFileSync(join(folder, '0.log.20260102-000000'), 'utf8'), 'before\n', 'it is still there');
+  assert.equal(readFileSync(join(directory, '0.log.20260102-000000'), 'utf8'), 'before\n', 'it is still there');
   rmSync(path);
   symlinkSync(precious, path);
   await assert.rejects(rotate(), /is not a regular file/);

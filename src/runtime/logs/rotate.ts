@@ -35,51 +35,55 @@ export async function keepLogSmall(
   { containerId, path }: WrittenLog,
   signal: AbortSignal,
 ): Promise<void> {
-  using folder = deps.files.directory(deps.podLogs, dirname(path));
+  using dir = deps.files.directory(deps.podLogs, dirname(path));
   const log = basename(path);
-  const found = await folder.stat(log);
+  const found = await dir.stat(log);
   if (found === undefined) {
     await deps.reopen(containerId, signal);
     return;
   }
   if (!found.isFile()) throw new CodedError('invalid', `${path} is not a regular file`);
-  if (BigInt(found.size) >= deps.maxSize) await rotateLog(deps, { containerId, folder, path }, signal);
+  if (BigInt(found.size) >= deps.maxSize) await rotateLog(deps, { containerId, directory: dir, path }, signal);
 }
 
 interface FullLog extends WrittenLog {
-  readonly folder: GuardedDirectory;
+  readonly directory: GuardedDirectory;
 }
 
-async function rotateLog(deps: RotateDeps, { containerId, folder, path }: FullLog, signal: AbortSignal): Promise<void> {
+async function rotateLog(
+  deps: RotateDeps,
+  { containerId, directory: dir, path }: FullLog,
+  signal: AbortSignal,
+): Promise<void> {
   const log = basename(path);
-  const names = (await folder.names(MOST_NAMES)).filter(({ isDirectory }) => !isDirectory).map(({ name }) => name);
+  const names = (await dir.names(MOST_NAMES)).filter(({ isDirectory }) => !isDirectory).map(({ name }) => name);
   const plan = planRotation({ log, names, maxFiles: deps.maxFiles, stamp: deps.stamp() });
-  for (const name of plan.remove) await folder.remove(name);
-  await folder.rename(log, plan.rotated);
+  for (const name of plan.remove) await dir.remove(name);
+  await dir.rename(log, plan.rotated);
   try {
     await deps.reopen(containerId, signal);
   } catch (error) {
-    await putBack(folder, plan.rotated, log);
+    await putBack(dir, plan.rotated, log);
     throw error;
   }
   for (const name of plan.compress) {
-    await compressOr(deps, { folder, name, path: join(dirname(path), name) }, signal);
+    await compressOr(deps, { directory: dir, name, path: join(dirname(path), name) }, signal);
   }
 }
 
 /** Not over a new file: a runtime whose answer was lost may be writing to it. */
-async function putBack(folder: GuardedDirectory, rotated: string, log: string): Promise<void> {
+async function putBack(dir: GuardedDirectory, rotated: string, log: string): Promise<void> {
   try {
-    await folder.link(rotated, log);
+    await dir.link(rotated, log);
   } catch (error) {
     if (errnoName(error) === 'EEXIST') return;
     throw error;
   }
-  await folder.remove(rotated);
+  await dir.remove(rotated);
 }
 
 interface RotatedLog {
-  readonly folder: GuardedDirectory;
+  readonly directory: GuardedDirectory;
   readonly name: string;
   readonly path: string;
 }
@@ -94,18 +98,18 @@ async function compressOr(deps: RotateDeps, rotated: RotatedLog, signal: AbortSi
 }
 
 /** The file is there at every moment, in one form or the other. */
-async function compress({ folder, name }: RotatedLog, signal: AbortSignal): Promise<void> {
+async function compress({ directory: dir, name }: RotatedLog, signal: AbortSignal): Promise<void> {
   const half = `${name}${HALF_DONE}`;
-  await using plain = await folder.open(name);
+  await using plain = await dir.open(name);
   const { mode } = await plain.stat();
   // Fails where something has the name already: it would be written over, or be a link to another file.
-  await using packed = await folder.create(half, mode & 0o777);
+  await using packed = await dir.create(half, mode & 0o777);
   try {
     await pipeline(plain.createReadStream(), createGzip(), packed.createWriteStream({ flush: true }), { signal });
-    await folder.rename(half, `${name}${COMPRESSED}`);
+    await dir.rename(half, `${name}${COMPRESSED}`);
   } catch (error) {
-    await folder.remove(half);
+    await dir.remove(half);
     throw error;
   }
-  await folder.remove(name);
+  await dir.remove(name);
 }

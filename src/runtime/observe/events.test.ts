@@ -70,7 +70,7 @@ const criEvent = (containerEventType: ContainerEventType, uid: string, container
   containersStatuses: [],
 });
 
-test("CRI's events of an end wake the pod they name, or the owner; those of a beginning wake nobody", async () => {
+test("CRI's events of an end wake the pod they name, or the owner; those of a beginning wake no one", async () => {
   const { living, follower, cri, woken, relists, clock } = setUp();
   const following = follower.follow(living.signal);
   await settle();

@@ -24,7 +24,7 @@ export interface EventFollowerDeps {
   readonly log: Logger;
   readonly supervisor: Supervisor;
   readonly runtime: EventStreams;
-  /** Finds what happened while nobody listened. */
+  /** Finds what happened while no one listened. */
   readonly relist: (signal: AbortSignal) => Promise<void>;
   readonly owner: (id: string) => PodUid | undefined;
   /** Where ends are kept that the runtime's status does not show yet. */
@@ -72,7 +72,7 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
       return;
     }
     const end = { exitCode: exitStatus ?? -1, finishedAt: Number(at / 1_000_000n) };
-    // Kept also while nobody has seen the container yet: it may end before its start was answered.
+    // Kept also while no one has seen the container yet: it may end before its start was answered.
     ends.note(containerId, end);
     if (uid === undefined) return;
     if (isLastWord(end)) foretell(uid);
@@ -109,7 +109,7 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
   const round = async (signal: AbortSignal): Promise<void> => {
     using current = linkSignal(signal);
     const listening = listen(current.signal);
-    // An error of the stream is told where it is awaited; until then nobody else may take it for unhandled.
+    // An error of the stream is told where it is awaited; until then no one else may take it for unhandled.
     listening.catch(() => undefined);
     try {
       await relist(current.signal);

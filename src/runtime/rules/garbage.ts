@@ -1,4 +1,4 @@
-/** Which dead containers and sandboxes nobody needs any more. */
+/** Which dead containers and sandboxes no one needs any more. */
 import type { ContainerId, SandboxId } from '../../api/ids.ts';
 import type { Observation, ObservedContainer } from '../../model/observation.ts';
 

@@ -91,7 +91,7 @@ export function makeContainerConfig(input: ContainerInput): ContainerResult {
   };
 }
 
-/** Relative to the pod's log folder. */
+/** Relative to the pod's log directory. */
 export function containerLogPath(name: string, attempt: number): string {
   return `${name}/${attempt}.log`;
 }

@@ -13,7 +13,7 @@ export interface HugePageOptions {
   readonly podLevel: boolean;
 }
 
-/** One limit for each size that the kernel has; 0, none at all, for those that nobody asked for. */
+/** One limit for each size that the kernel has; 0, none at all, for those that no one asked for. */
 export function hugePageLimits(
   pod: Pod,
   container: Container,

@@ -1,12 +1,12 @@
 /**
- * Ranges of host user ids for pods with a user namespace of their own. A pod's range is written to its folder (file
+ * Ranges of host user ids for pods with a user namespace of their own. A pod's range is written to its directory (file
  * `userns`) before its sandbox is made, in the reference's form, so that no restart gives it to another pod.
  */
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import type { IdRange } from './namespaces.ts';
 
 export const ID_RANGE_FILE = 'userns';
-/** The least that a pod gets: enough for `nobody`, 65534. */
+/** The least that a pod gets: enough for `no one`, 65534. */
 const UNIT = 65_536;
 const ALL_IDS = 2 ** 32;
 
@@ -17,7 +17,7 @@ export interface IdSpace {
   readonly perPod: number;
 }
 
-/** Without other wishes every id above those that the node itself may use. */
+/** Without other requests every id above those that the node itself may use. */
 export function defaultIdSpace(perPod: number = UNIT): IdSpace {
   return { first: perPod, length: ALL_IDS - perPod, perPod };
 }

@@ -157,26 +157,26 @@ test('SELinux labels only where the node has them and the volume takes them', ()
 });
 
 test('sub-paths: what must be prepared, and what can not be', () => {
-  const wished = (mount: Partial<VolumeMount>, volume: Partial<Volume> = {}) => {
+  const requested = (mount: Partial<VolumeMount>, volume: Partial<Volume> = {}) => {
     const { pod, container, env } = input([{ name: 'v', mountPath: '/v', ...mount }], { volume });
     const made = subPathsOf(pod, container, env);
     return made.ok
       ? made.value.map(({ index, volumeName, subPath }) => `${index} ${volumeName} ${subPath}`)
       : made.problem;
   };
-  assert.deepEqual(wished({}), []);
-  assert.deepEqual(wished({ subPath: 'x/y' }), ['0 v x/y']);
-  assert.deepEqual(wished({ subPathExpr: 'u-$(WHO)' }), ['0 v u-me']);
-  assert.deepEqual(wished({ subPath: 'x' }, { image: { reference: 'i' } }), [], 'the runtime does it for images');
-  assert.equal(wished({ subPathExpr: '$(B)/$(A)/$(WHO)' }), 'missing value for A, B');
-  assert.equal(wished({ subPath: '/x' }), 'error SubPath `/x` must not be an absolute path');
-  assert.equal(wished({ subPath: 'a/../../x' }), "unable to provision SubPath `a/../../x`: must not contain '..'");
-  assert.deepEqual(wished({ subPath: 'a..b' }), ['0 v a..b']);
+  assert.deepEqual(requested({}), []);
+  assert.deepEqual(requested({ subPath: 'x/y' }), ['0 v x/y']);
+  assert.deepEqual(requested({ subPathExpr: 'u-$(WHO)' }), ['0 v u-me']);
+  assert.deepEqual(requested({ subPath: 'x' }, { image: { reference: 'i' } }), [], 'the runtime does it for images');
+  assert.equal(requested({ subPathExpr: '$(B)/$(A)/$(WHO)' }), 'missing value for A, B');
+  assert.equal(requested({ subPath: '/x' }), 'error SubPath `/x` must not be an absolute path');
+  assert.equal(requested({ subPath: 'a/../../x' }), "unable to provision SubPath `a/../../x`: must not contain '..'");
+  assert.deepEqual(requested({ subPath: 'a..b' }), ['0 v a..b']);
   const tooLong = 'the sub-path of volume mount "v" is longer than 4095 bytes';
-  assert.equal(wished({ subPath: 'x'.repeat(4096) }), tooLong);
-  assert.equal(wished({ subPathExpr: '$(WHO)'.repeat(2048) }), tooLong);
+  assert.equal(requested({ subPath: 'x'.repeat(4096) }), tooLong);
+  assert.equal(requested({ subPathExpr: '$(WHO)'.repeat(2048) }), tooLong);
   const unknown = Array.from({ length: 12 }, (_, index) => `$(${'abcdefghijkl'[index]})`).join('');
-  assert.equal(wished({ subPathExpr: unknown }), 'missing value for a, b, c, d, e, f, g, h, i, j and others');
+  assert.equal(requested({ subPathExpr: unknown }), 'missing value for a, b, c, d, e, f, g, h, i, j and others');
 });
 
 test('a sub-path is mounted from its prepared place', () => {

@@ -26,7 +26,7 @@ export interface MountsInput {
   readonly imageVolumes: ReadonlyMap<string, Init<ImageSpec>>;
   /** Prepared places of sub-paths, by index in `volumeMounts`; see `subPathsOf`. */
   readonly subPaths: ReadonlyMap<number, string>;
-  /** The pod's own folder. */
+  /** The pod's own directory. */
   readonly podDirectory: string;
   readonly podIps: readonly string[];
   /** Host path of the file that takes the container's last words; undefined where none could be made. */
@@ -69,7 +69,7 @@ export function needsHostsFile({ pod, container, podIps }: Pick<MountsInput, 'po
   return !own && (podIps.length > 0 || pod.spec.hostNetwork === true);
 }
 
-export interface WishedSubPath {
+export interface RequestedSubPath {
   /** Index in `volumeMounts`; it is part of the place's name on disk. */
   readonly index: number;
   readonly volumeName: string;
@@ -77,17 +77,21 @@ export interface WishedSubPath {
 }
 
 /** The sub-paths that must be prepared, made safe against links that lead out of the volume. Image volumes need none. */
-export function subPathsOf(pod: Pod, container: Container, env: readonly EnvEntry[]): Parsed<readonly WishedSubPath[]> {
-  const wished: WishedSubPath[] = [];
+export function subPathsOf(
+  pod: Pod,
+  container: Container,
+  env: readonly EnvEntry[],
+): Parsed<readonly RequestedSubPath[]> {
+  const requested: RequestedSubPath[] = [];
   const declared = volumesByName(pod);
   const lookup = createLookup(env);
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const subPath = subPathOf(mount, lookup);
     if (!subPath.ok) return subPath;
     const isImage = declared.get(mount.name)?.image !== undefined;
-    if (subPath.value !== '' && !isImage) wished.push({ index, volumeName: mount.name, subPath: subPath.value });
+    if (subPath.value !== '' && !isImage) requested.push({ index, volumeName: mount.name, subPath: subPath.value });
   }
-  return parsed(wished);
+  return parsed(requested);
 }
 
 /** Made once for all mounts of a container. */
@@ -189,13 +193,13 @@ function propagationOf({ mountPropagation }: VolumeMount): Parsed<MountPropagati
 function recursiveReadOnly(mount: VolumeMount, supported: boolean): Parsed<boolean> {
   const mode = mount.recursiveReadOnly ?? 'Disabled';
   if (mode === 'Disabled') return parsed(false);
-  const wish = `failed to resolve recursive read-only mode: volume ${quoteText(mount.name)} requested recursive read-only mode, but it is`;
-  if (!mount.readOnly) return unparsable(`${wish} not read-only`);
+  const request = `failed to resolve recursive read-only mode: volume ${quoteText(mount.name)} requested recursive read-only mode, but it is`;
+  if (!mount.readOnly) return unparsable(`${request} not read-only`);
   if (mount.mountPropagation !== undefined && mount.mountPropagation !== 'None') {
-    return unparsable(`${wish} not compatible with propagation ${quoteText(mount.mountPropagation)}`);
+    return unparsable(`${request} not compatible with propagation ${quoteText(mount.mountPropagation)}`);
   }
   if (mode === 'IfPossible') return parsed(supported);
-  if (mode === 'Enabled') return supported ? parsed(true) : unparsable(`${wish} not supported by the runtime`);
+  if (mode === 'Enabled') return supported ? parsed(true) : unparsable(`${request} not supported by the runtime`);
   return unparsable(
     `failed to resolve recursive read-only mode: unknown recursive read-only mode ${JSON.stringify(mode)}`,
   );

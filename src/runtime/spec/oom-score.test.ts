@@ -49,7 +49,7 @@ test('a sidecar goes no earlier than the container that it serves', () => {
   const big = asks('500Mi', { name: 'side', restartPolicy: 'Always' });
   assert.equal(score(pod({ ...spec, initContainers: [big] }), big), 500);
   const init = asks('10Mi', { name: 'init' });
-  assert.equal(score(pod({ ...spec, initContainers: [init] }), init), 990, 'an ordinary init container serves nobody');
+  assert.equal(score(pod({ ...spec, initContainers: [init] }), init), 990, 'an ordinary init container serves no one');
 });
 
 test('what a pod asks for beyond its containers is shared out', () => {

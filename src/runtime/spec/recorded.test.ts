@@ -128,9 +128,9 @@ function checkContainer(life: RecordedLife, call: RecordedCall): void {
   assert.ok(made.kind === 'ready', made.kind === 'problem' ? made.message : '');
   // The random part of the termination log's name is taken over; its place must still be ours.
   for (const { hostPath } of terminationLogs) {
-    const folder: string = `$ROOT/pods/${pod.metadata.uid}/containers/${container.name}/`;
-    assert.ok(hostPath.startsWith(folder));
-    assert.match(hostPath.slice(folder.length), /^[0-9a-f]{8}$/);
+    const directory: string = `$ROOT/pods/${pod.metadata.uid}/containers/${container.name}/`;
+    assert.ok(hostPath.startsWith(directory));
+    assert.match(hostPath.slice(directory.length), /^[0-9a-f]{8}$/);
   }
   compare(life, call, CreateContainerRequest, { podSandboxId: want.podSandboxId, config: made.config }, want);
 }

@@ -87,11 +87,11 @@ export function overheadResources(pod: Pod, settings: ResourceSettings, gates: G
   if (pod.spec.overhead === undefined) return {};
   const cpu = quantityOf(pod.spec.overhead, 'cpu');
   const memory = quantityOf(pod.spec.overhead, 'memory');
-  const wish = { cpuRequest: cpu, cpuLimit: cpu, memoryLimit: memory, unlimitedCpu: false };
-  return linuxResources(wish, settings, gates);
+  const request = { cpuRequest: cpu, cpuLimit: cpu, memoryLimit: memory, unlimitedCpu: false };
+  return linuxResources(request, settings, gates);
 }
 
-interface ResourceWish {
+interface ResourceRequest {
   /** Undefined where none is given: then the limit decides the shares too. */
   readonly cpuRequest: Quantity | undefined;
   readonly cpuLimit: Quantity;
@@ -99,13 +99,17 @@ interface ResourceWish {
   readonly unlimitedCpu: boolean;
 }
 
-function linuxResources(wish: ResourceWish, settings: ResourceSettings, gates: Gates): Init<LinuxContainerResources> {
-  const milliLimit = toNumber(quantityMilliValue(wish.cpuLimit));
-  const milliRequest = wish.cpuRequest === undefined ? milliLimit : toNumber(quantityMilliValue(wish.cpuRequest));
+function linuxResources(
+  request: ResourceRequest,
+  settings: ResourceSettings,
+  gates: Gates,
+): Init<LinuxContainerResources> {
+  const milliLimit = toNumber(quantityMilliValue(request.cpuLimit));
+  const milliRequest = request.cpuRequest === undefined ? milliLimit : toNumber(quantityMilliValue(request.cpuRequest));
   return {
     cpuShares: milliCpuToShares(milliRequest),
-    memoryLimitInBytes: toNumber(quantityValue(wish.memoryLimit)),
-    ...(settings.cpuCfsQuota ? quotaOf(milliLimit, wish.unlimitedCpu, quotaPeriod(settings, gates)) : {}),
+    memoryLimitInBytes: toNumber(quantityValue(request.memoryLimit)),
+    ...(settings.cpuCfsQuota ? quotaOf(milliLimit, request.unlimitedCpu, quotaPeriod(settings, gates)) : {}),
     ...(settings.cgroupVersion === 2 && !settings.singleProcessOomKill ? { unified: { 'memory.oom.group': '1' } } : {}),
   };
 }

@@ -77,7 +77,7 @@ test('kernel parameters; the last value of one wins', () => {
   assert.deepEqual(make({ securityContext: { sysctls } }).linux?.sysctls, { 'a.b': '3', c: '2' });
 });
 
-test('a policy for groups that nobody knows', () => {
+test('a policy for groups that no one knows', () => {
   const securityContext = { supplementalGroupsPolicy: 'Loose' } as unknown as PodSecurityContext;
   assert.throws(() => make({ securityContext }), /unsupported supplementalGroupsPolicy: Loose/);
 });

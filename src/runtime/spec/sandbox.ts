@@ -22,7 +22,7 @@ export interface SandboxInput {
   /** From the network part; it is not sent for a pod on the node's network. */
   readonly hostname: string;
   readonly dns: Init<DNSConfig>;
-  /** Folder below which the pod's logs go. */
+  /** Directory below which the pod's logs go. */
   readonly podLogsDirectory: string;
   readonly cgroupParent: string;
   readonly userNamespace: Init<UserNamespace> | undefined;

@@ -37,7 +37,7 @@ export interface ResourceSettings {
 
 export interface SecuritySettings {
   readonly seccompDefault: boolean;
-  /** Folder of the profiles that pods name with type Localhost. */
+  /** Directory of the profiles that pods name with type Localhost. */
   readonly seccompProfileRoot: string;
   readonly selinux: boolean;
   /** Masked beside the usual paths: the thermal counters of those CPUs that have them. */

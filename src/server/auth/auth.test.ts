@@ -60,7 +60,7 @@ describe('reviews', () => {
     assert.deepEqual(await review('t', FROM, signal), { name: 'ada', uid: '7', groups: ['dev'], extra: { k: ['v'] } });
   });
 
-  it('let nobody in by an answer without a name, or with an error', async () => {
+  it('let no one in by an answer without a name, or with an error', async () => {
     await assert.rejects(
       reviews(answering({ authenticated: true, user: {} })).review('t', FROM, signal),
       /without a user name/,
@@ -116,7 +116,7 @@ describe('reviews', () => {
     assert.equal((await two)?.name, 'ada');
   });
 
-  it('of made-up tokens are few at once, of one address fewer, and push out nobody who is known', async () => {
+  it('of made-up tokens are few at once, of one address fewer, and push out no one who is known', async () => {
     const waiting: ((answer: unknown) => void)[] = [];
     const underWay: string[] = [];
     const request: ReviewRequest = <Answer>({ body }: { body: unknown }) => {
@@ -195,9 +195,9 @@ describe('kept answers', () => {
 
 describe('the token of a node without a cluster', () => {
   it('is made once, for root only, and lets in whoever has it', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'token-'));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'root/server-token');
+    const directory = mkdtempSync(join(tmpdir(), 'token-'));
+    t.after(() => rmSync(directory, { recursive: true }));
+    const file = join(directory, 'root/server-token');
     const token = await ensureNodeToken(file);
     assert.match(token, /^[0-9a-f]{64}$/);
     assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -212,7 +212,7 @@ describe('the token of a node without a cluster', () => {
 });
 
 describe('authentication', () => {
-  it('asks nobody about tokens where that is switched off', async () => {
+  it('asks no one about tokens where that is switched off', async () => {
     const authenticate = createAuthenticate({ anonymous: true, knowsAllTokens: true });
     const found = await authenticate(
       { certificate: { kind: 'none' }, authorization: 'Bearer x', protocols: undefined, from: FROM },

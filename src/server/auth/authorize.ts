@@ -1,4 +1,4 @@
-/** Whether a user may do what a route needs. Where nobody can say, the answer is no. */
+/** Whether a user may do what a route needs. Where no one can say, the answer is no. */
 import { describeError } from '../../base/errors.ts';
 import type { Access, User } from '../routes.ts';
 import type { AccessReviews } from './reviews.ts';
@@ -13,7 +13,7 @@ export type Authorize = (user: User, verb: string, access: Access, signal: Abort
 /** Whoever authentication let in may do everything. */
 export const authorizeEverybody: Authorize = async () => ({ kind: 'allowed' });
 
-/** On a node without an API server nobody can be asked: only the node's own administrators may. */
+/** On a node without an API server no one can be asked: only the node's own administrators may. */
 export const authorizeAdministrators: Authorize = async (user, _verb, access) =>
   user.groups.includes(ADMINISTRATORS) ? { kind: 'allowed' } : { kind: 'denied', subresources: subresourcesOf(access) };
 

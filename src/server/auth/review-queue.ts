@@ -1,5 +1,5 @@
 /**
- * The way to the API server for tokens of clients that nobody knows yet. It is narrow, so that strangers with made-up tokens load neither
+ * The way to the API server for tokens of clients that no one knows yet. It is narrow, so that strangers with made-up tokens load neither
  * the API server nor this process, and fair: who has fewer waiting goes first, so one address can't hold up the others.
  */
 import { CodedError } from '../../base/errors.ts';

@@ -32,7 +32,7 @@ export interface ReviewDeps {
 }
 
 /**
- * Undefined: nobody's token. Rejects where the API server can't say: then nobody is let in. Rejects with `exhausted` where too many
+ * Undefined: no one's token. Rejects where the API server can't say: then no one is let in. Rejects with `exhausted` where too many
  * tokens are waiting to be asked about. `from` is the address of the client: those that send many wait behind those that send few.
  */
 export type TokenReviews = (token: string, from: string, signal: AbortSignal) => Promise<User | undefined>;
@@ -76,19 +76,19 @@ interface SubjectAccessReview {
 
 export function createTokenReviews(config: { readonly cacheTtlMs: number }, deps: ReviewDeps): TokenReviews {
   const users = createKeptAnswers<User>(deps.clock.mono, MOST_TOKENS);
-  const refused = createKeptAnswers<'nobody'>(deps.clock.mono, MOST_REFUSED_TOKENS);
+  const refused = createKeptAnswers<'unauthenticated'>(deps.clock.mono, MOST_REFUSED_TOKENS);
   const queue = createReviewQueue();
-  // Keys are hashes: tokens don't stay in memory, and nobody can choose where they land in the map.
+  // Keys are hashes: tokens don't stay in memory, and no one can choose where they land in the map.
   const secret = randomBytes(32);
-  const ask = shareLookups(async ({ token, from }: TokenQuestion, key, signal): Promise<User | 'nobody'> => {
+  const ask = shareLookups(async ({ token, from }: TokenQuestion, key, signal): Promise<User | 'unauthenticated'> => {
     using _turn = await queue.take(from, signal);
     const path = apiPath`/apis/authentication.k8s.io/v1/tokenreviews`;
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
     const { status = {} } = await review<TokenReview>(deps, 'token', { path, body }, signal);
     if (status.authenticated !== true && (status.error ?? '') !== '')
       throw new CodedError('unauthenticated', `the token was refused: ${status.error}`);
-    const user = status.authenticated === true ? reviewedUser(status.user) : 'nobody';
-    if (user === 'nobody') refused.set(key, user, config.cacheTtlMs);
+    const user = status.authenticated === true ? reviewedUser(status.user) : 'unauthenticated';
+    if (user === 'unauthenticated') refused.set(key, user, config.cacheTtlMs);
     else users.set(key, user, config.cacheTtlMs);
     return user;
   }, deps);
@@ -96,7 +96,7 @@ export function createTokenReviews(config: { readonly cacheTtlMs: number }, deps
     if (token.length > LONGEST_TOKEN) return undefined;
     const key = createHmac('sha256', secret).update(token).digest('base64');
     const user = users.get(key) ?? refused.get(key) ?? (await ask({ token, from }, key, signal));
-    return user === 'nobody' ? undefined : user;
+    return user === 'unauthenticated' ? undefined : user;
   };
 }
 
@@ -201,7 +201,7 @@ async function review<Answer>(
   }
 }
 
-/** Where nobody answered at all, trying on only keeps the client waiting. */
+/** Where no one answered at all, trying on only keeps the client waiting. */
 function hasAnswer(error: unknown): boolean {
   return error instanceof CodedError && error.data['httpStatus'] !== undefined;
 }

@@ -6,7 +6,7 @@ import { withDeadline } from '../../base/signal.ts';
 export interface HealthCheck {
   /** Part of the address `/healthz/NAME`. */
   readonly name: string;
-  /** Undefined when all is well, else the reason why not. The signal aborts when nobody waits for the answer any more. */
+  /** Undefined when all is well, else the reason why not. The signal aborts when no one waits for the answer any more. */
   check(signal: AbortSignal): Promise<string | undefined> | string | undefined;
 }
 

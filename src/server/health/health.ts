@@ -89,7 +89,7 @@ async function answer(
   stopping: AbortSignal,
 ): Promise<void> {
   using asked = linkSignal(stopping);
-  response.once('close', () => asked.abort(new Error('nobody waits for the answer')));
+  response.once('close', () => asked.abort(new Error('no one waits for the answer')));
   try {
     send(request, response, await route(request, deps, asked.signal));
   } catch (error) {
@@ -102,7 +102,7 @@ async function answer(
 }
 
 async function route(request: IncomingMessage, deps: HealthDeps, signal: AbortSignal): Promise<PageAnswer> {
-  // Not resolved like a link: two slashes at the start are a path that nobody serves, not another host.
+  // Not resolved like a link: two slashes at the start are a path that no one serves, not another host.
   const [pathname = '', query = ''] = (request.url ?? '').split(/\?(.*)/s);
   if (!isHealthPath(pathname, deps.checks)) return NOT_FOUND;
   if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'Method Not Allowed\n' };

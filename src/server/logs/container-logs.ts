@@ -7,11 +7,11 @@ import { describeError } from '../../base/errors.ts';
 import { quoteText } from '../../base/go-text.ts';
 import { type Exchange, notFound, PROXY, type Route, textAnswer } from '../routes.ts';
 import type { ServedPod, ServedPods } from '../streams/served-pods.ts';
-import type { CutWish } from './line-cutter.ts';
+import type { CutRequest } from './line-cutter.ts';
 import type { Followed } from './log-follow.ts';
 import { type LogStreamDeps, streamLog } from './log-stream.ts';
 import { chooseLog } from './rules/log-choice.ts';
-import { type LogWish, parseLogQuery } from './rules/log-query.ts';
+import { type LogRequest, parseLogQuery } from './rules/log-query.ts';
 import { createResponseWriter } from './write-response.ts';
 
 /** What the runtime knows of logs. */
@@ -58,12 +58,17 @@ async function giveLog(deps: ContainerLogDeps, exchange: Exchange): Promise<void
     exchange.answer(notFound(`container ${quoteText(container)} not found in pod ${quoteText(name)}`));
     return;
   }
-  const source = await findLog(deps, found, { pod: name, container, previous: query.wish.previous }, exchange.signal);
+  const source = await findLog(
+    deps,
+    found,
+    { pod: name, container, previous: query.request.previous },
+    exchange.signal,
+  );
   if (!source.ok) {
     exchange.answer(textAnswer(400, source.problem));
     return;
   }
-  await send(deps, exchange, { found, ...source.value, wish: query.wish });
+  await send(deps, exchange, { found, ...source.value, request: query.request });
 }
 
 interface Source {
@@ -87,10 +92,10 @@ async function findLog(
 
 interface Sent extends Source {
   readonly found: ServedPod;
-  readonly wish: LogWish;
+  readonly request: LogRequest;
 }
 
-async function send(deps: ContainerLogDeps, exchange: Exchange, { found, id, path, wish }: Sent): Promise<void> {
+async function send(deps: ContainerLogDeps, exchange: Exchange, { found, id, path, request }: Sent): Promise<void> {
   const { response, signal, log } = exchange;
   response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' });
   // Who follows a container that is silent must see that the request was accepted.
@@ -101,9 +106,9 @@ async function send(deps: ContainerLogDeps, exchange: Exchange, { found, id, pat
       { ...deps, log },
       {
         path,
-        cut: cutOf(wish, deps.clock),
-        tailLines: wish.tailLines,
-        follow: wish.follow ? deps.runtime.follow(found, id) : undefined,
+        cut: cutOf(request, deps.clock),
+        tailLines: request.tailLines,
+        follow: request.follow ? deps.runtime.follow(found, id) : undefined,
       },
       writer.write,
       signal,
@@ -116,12 +121,12 @@ async function send(deps: ContainerLogDeps, exchange: Exchange, { found, id, pat
   }
 }
 
-function cutOf(wish: LogWish, clock: Clock): CutWish {
+function cutOf(request: LogRequest, clock: Clock): CutRequest {
   const now = clock.now() / 1000;
   const since =
-    wish.sinceSeconds === undefined
-      ? wish.sinceTime
-      : { seconds: Math.floor(now - wish.sinceSeconds), nanos: Math.floor((now % 1) * 1e9) };
-  const { timestamps, stdout, stderr, limitBytes = Number.POSITIVE_INFINITY } = wish;
+    request.sinceSeconds === undefined
+      ? request.sinceTime
+      : { seconds: Math.floor(now - request.sinceSeconds), nanos: Math.floor((now % 1) * 1e9) };
+  const { timestamps, stdout, stderr, limitBytes = Number.POSITIVE_INFINITY } = request;
   return { timestamps, since, stdout, stderr, limitBytes };
 }

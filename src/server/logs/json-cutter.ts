@@ -1,5 +1,5 @@
 /** The same for the form in which Docker writes logs: a JSON object for each record. Rare by now, so it need not be fast. */
-import { type CutWish, LINE_END, type LineCutter, LONGEST_RECORD } from './line-cutter.ts';
+import { type CutRequest, LINE_END, type LineCutter, LONGEST_RECORD } from './line-cutter.ts';
 import { isBefore, LONGEST_STAMP, parseInstant, writeStamp } from './rules/instant.ts';
 
 const NEWLINE = 10;
@@ -12,21 +12,21 @@ interface JsonRecord {
   readonly time: string;
 }
 
-export function createJsonCutter(wish: CutWish): LineCutter {
+export function createJsonCutter(request: CutRequest): LineCutter {
   let carry: readonly Buffer[] = [];
   let carried = 0;
   let skip = 0;
   let atLineStart = true;
-  let remaining = wish.limitBytes;
+  let remaining = request.limitBytes;
 
   const take = (line: Buffer): Buffer => {
     const record = parseRecord(line.toString());
     if (record === undefined) return EMPTY;
-    const wanted = skip === 0 && isWanted(record, wish);
+    const wanted = skip === 0 && isWanted(record, request);
     const isEnd = record.log.endsWith('\n');
     if (isEnd) skip = Math.max(0, skip - 1);
     if (!wanted) return EMPTY;
-    const stamp = wish.timestamps && atLineStart ? fullStamp(record.time) : '';
+    const stamp = request.timestamps && atLineStart ? fullStamp(record.time) : '';
     atLineStart = isEnd;
     return Buffer.from(`${stamp}${record.log}`);
   };
@@ -61,7 +61,7 @@ export function createJsonCutter(wish: CutWish): LineCutter {
   };
 }
 
-function isWanted({ stream, time }: JsonRecord, { stdout, stderr, since }: CutWish): boolean {
+function isWanted({ stream, time }: JsonRecord, { stdout, stderr, since }: CutRequest): boolean {
   if (!(stream === 'stdout' ? stdout : stderr)) return false;
   if (since === undefined) return true;
   const stamp = parseInstant(Buffer.from(time), 0, time.length);

@@ -5,7 +5,7 @@
  */
 import { type Instant, isBefore, isStamp, LONGEST_STAMP, parseInstant, writeStamp } from './rules/instant.ts';
 
-export interface CutWish {
+export interface CutRequest {
   readonly timestamps: boolean;
   readonly since: Instant | undefined;
   readonly stdout: boolean;
@@ -55,8 +55,8 @@ function spaceFrom(bytes: Buffer, from: number, limit: number): number {
 
 type Reading = 'prefix' | 'text';
 
-export function createLineCutter(wish: CutWish): LineCutter {
-  const { timestamps, since, stdout, stderr } = wish;
+export function createLineCutter(request: CutRequest): LineCutter {
+  const { timestamps, since, stdout, stderr } = request;
   let carry = EMPTY;
   let reading: Reading = 'prefix';
   /** Of the record whose text is read. */
@@ -66,7 +66,7 @@ export function createLineCutter(wish: CutWish): LineCutter {
   /** The next record that is given begins a line. */
   let atLineStart = true;
   let skip = 0;
-  let remaining = wish.limitBytes;
+  let remaining = request.limitBytes;
 
   /** Where the text of the record at `at` begins; -1 if there is no whole prefix. */
   const readPrefix = (bytes: Buffer, at: number): number => {

@@ -2,7 +2,7 @@
 import { readSync } from 'node:fs';
 import type { Logger } from '../../base/logger.ts';
 import { createJsonCutter } from './json-cutter.ts';
-import { type CutWish, createLineCutter, type LineCutter } from './line-cutter.ts';
+import { type CutRequest, createLineCutter, type LineCutter } from './line-cutter.ts';
 import type { OpenLog } from './log-files.ts';
 import type { ReadBuffers } from './read-buffers.ts';
 import { unpack } from './unpack.ts';
@@ -32,7 +32,7 @@ const BRACE = 0x7b;
 
 export function createLogCursor(
   { log, buffers }: LogCursorDeps,
-  wish: { readonly cut: CutWish; readonly sink: LogSink },
+  request: { readonly cut: CutRequest; readonly sink: LogSink },
   signal: AbortSignal,
 ): LogCursor {
   let cutter: LineCutter | undefined;
@@ -44,11 +44,11 @@ export function createLogCursor(
   /** What goes to the sink is a copy: the bytes are free again before the client has taken it. */
   const give = async (bytes: Buffer): Promise<void> => {
     if (cutter === undefined) {
-      cutter = bytes[0] === BRACE ? createJsonCutter(wish.cut) : createLineCutter(wish.cut);
+      cutter = bytes[0] === BRACE ? createJsonCutter(request.cut) : createLineCutter(request.cut);
       cutter.begin(skip);
     }
     const out = cutter.cut(bytes);
-    if (out.length > 0) await wish.sink(out);
+    if (out.length > 0) await request.sink(out);
   };
 
   const readPiece = async (file: OpenLog, end: number): Promise<{ readonly given: Promise<void> } | undefined> => {
@@ -96,7 +96,7 @@ export function createLogCursor(
     },
     skipGap: async () => {
       const end = cutter?.endLine();
-      if (end !== undefined && end.length > 0) await wish.sink(end);
+      if (end !== undefined && end.length > 0) await request.sink(end);
     },
     readToEnd,
     readNews: async (file) => {

@@ -21,7 +21,7 @@ export interface NextLog {
 }
 
 export interface LogFiles {
-  readonly folder: string;
+  readonly directory: string;
   /** The name of the file that is written: `0.log`. */
   readonly log: string;
   /** Names of rotated files without `.gz`, oldest first. */
@@ -44,12 +44,11 @@ export interface LogPlace {
 const MOST_NAMES = 20_000;
 
 export function createLogFiles(place: LogPlace, path: string): LogFiles {
-  const [folder, log] = [dirname(path), basename(path)];
-  const rotated = async () => rotatedNames(await namesIn(place, folder), log);
+  const [dir, log] = [dirname(path), basename(path)];
+  const rotated = async () => rotatedNames(await namesIn(place, dir), log);
 
   const openRotated = async (name: string): Promise<OpenLog | undefined> =>
-    (await openLog(place, join(folder, name), false)) ??
-    (await openLog(place, join(folder, compressedName(name)), true));
+    (await openLog(place, join(dir, name), false)) ?? (await openLog(place, join(dir, compressedName(name)), true));
 
   const openAll: LogFiles['openAll'] = async () => {
     for (;;) {
@@ -72,7 +71,7 @@ export function createLogFiles(place: LogPlace, path: string): LogFiles {
     return current === undefined ? undefined : { file: current, name: undefined, afterGap };
   };
 
-  return { folder, log, rotated, openRotated, openAfter, openAll };
+  return { directory: dir, log, rotated, openRotated, openAfter, openAll };
 }
 
 async function openLog(
@@ -97,8 +96,8 @@ async function openLog(
 
 async function namesIn({ files, podLogs }: LogPlace, path: string): Promise<readonly string[]> {
   try {
-    using folder = files.directory(podLogs, path);
-    return (await folder.names(MOST_NAMES)).map(({ name }) => name);
+    using dir = files.directory(podLogs, path);
+    return (await dir.names(MOST_NAMES)).map(({ name }) => name);
   } catch (error) {
     if (isMissing(error)) return [];
     throw error;

@@ -31,7 +31,7 @@ export type Place =
   /** All up to that name is read. `done`: the file of that name, kept so that nothing else gets its number. */
   | { readonly kind: 'between'; readonly after: string; readonly done: OpenLog | undefined };
 
-/** After this time without a change nobody writes any more to a file that the runtime was told to leave. */
+/** After this time without a change no one writes any more to a file that the runtime was told to leave. */
 const SETTLED_MS = 150;
 
 /** Until the container has ended and all of its log was read, or there was as much as is wanted. */
@@ -111,7 +111,7 @@ async function rotatedAs({ files, watch }: FollowDeps, { file, after }: Place & 
   const { current, older } = await files.openAll();
   await current?.close();
   if (current?.inode === file.inode) return undefined;
-  // Where nobody saw it, it is the first that came after the one before it; none: it was taken away, and what comes is new.
+  // Where no one saw it, it is the first that came after the one before it; none: it was taken away, and what comes is new.
   return watch.nameOf(file.inode, after) ?? older.find((name) => name > after) ?? after;
 }
 

@@ -22,7 +22,7 @@ import { createFileCalls } from '../../host/file-calls.ts';
 import { createGuardedFiles } from '../../host/guarded-files.ts';
 import { createInotify } from '../../host/inotify.ts';
 import { createSyscalls } from '../../host/syscalls.ts';
-import type { CutWish } from './line-cutter.ts';
+import type { CutRequest } from './line-cutter.ts';
 import type { Followed } from './log-follow.ts';
 import { streamLog } from './log-stream.ts';
 import { createLogWatches } from './log-watch.ts';
@@ -43,7 +43,7 @@ const deps = {
   watches: createLogWatches({ inotify, clock }),
   place: { files: createGuardedFiles(createFileCalls()), podLogs: tmpdir() },
 };
-const ALL: CutWish = {
+const ALL: CutRequest = {
   timestamps: false,
   since: undefined,
   stdout: true,
@@ -73,15 +73,15 @@ const recordOf = (entry: Entry): string => `${stampOf(entry)} ${entry.stream} ${
 
 /** A log as the runtime and the rotation make it, and what was written to it. */
 function createLog(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'log-stream-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, '0.log');
+  const directory = mkdtempSync(join(tmpdir(), 'log-stream-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, '0.log');
   writeFileSync(path, '');
   const entries: Entry[] = [];
   let rotations = 0;
   return {
     path,
-    folder,
+    directory,
     entries,
     append: (more: readonly Entry[]) => {
       entries.push(...more);
@@ -93,9 +93,9 @@ function createLog(t: TestContext) {
       writeFileSync(path, '');
     },
     compressOldest: () => {
-      const plain = readdirSync(folder).find((name) => name !== '0.log' && !name.endsWith('.gz'));
+      const plain = readdirSync(directory).find((name) => name !== '0.log' && !name.endsWith('.gz'));
       if (plain === undefined) return;
-      const file = join(folder, plain);
+      const file = join(directory, plain);
       writeFileSync(`${file}.tmp`, gzipSync(readFileSync(file)));
       renameSync(`${file}.tmp`, `${file}.gz`);
       rmSync(file);
@@ -117,7 +117,7 @@ function randomEntries(dice: (below: number) => number, second: number): Entry[]
 }
 
 /** What a reader must get: simple, and slow. */
-function model(entries: readonly Entry[], wish: CutWish, tailLines: number | undefined): string {
+function model(entries: readonly Entry[], request: CutRequest, tailLines: number | undefined): string {
   let first = 0;
   if (tailLines !== undefined) {
     const ends = entries.flatMap(({ tag }, index) => (tag === 'F' ? [index] : []));
@@ -126,20 +126,20 @@ function model(entries: readonly Entry[], wish: CutWish, tailLines: number | und
   }
   const parts: string[] = [];
   for (const entry of entries.slice(first)) {
-    if (!wish[entry.stream]) continue;
-    if (wish.since !== undefined && entry.second + 0.5 < wish.since.seconds + wish.since.nanos / 1e9) continue;
+    if (!request[entry.stream]) continue;
+    if (request.since !== undefined && entry.second + 0.5 < request.since.seconds + request.since.nanos / 1e9) continue;
     const isStart = parts.at(-1)?.endsWith('\n') ?? true;
-    if (wish.timestamps && isStart) parts.push(`${stampOf(entry).replace('.5Z', '.500000000Z')} `);
+    if (request.timestamps && isStart) parts.push(`${stampOf(entry).replace('.5Z', '.500000000Z')} `);
     parts.push(entry.text + (entry.tag === 'F' ? '\n' : ''));
   }
   const text = parts.join('');
-  return text.slice(0, wish.limitBytes);
+  return text.slice(0, request.limitBytes);
 }
 
 /** Files that were rotated just now are old to this clock: nothing to wait for. */
 const later = { ...deps, clock: { ...clock, now: () => clock.now() + 10_000 } };
 
-async function read(path: string, cut: CutWish, tailLines?: number): Promise<string> {
+async function read(path: string, cut: CutRequest, tailLines?: number): Promise<string> {
   const parts: Buffer[] = [];
   await streamLog(later, { path, cut, tailLines, follow: undefined }, (bytes) => void parts.push(bytes), never);
   return Buffer.concat(parts).toString();
@@ -174,18 +174,18 @@ for (const seed of [1, 2, 3, 4]) {
       for (const tail of [undefined, 0, 1, 10, dice(lines + 1), lines, lines + 1]) {
         assertSame(await read(log.path, ALL, tail), model(log.entries, ALL, tail), `round ${round} tail ${tail}`);
       }
-      const wishes: CutWish[] = [
+      const requests: CutRequest[] = [
         { ...ALL, timestamps: true },
         { ...ALL, limitBytes: 1 + dice(5000) },
         { ...ALL, since: { seconds: 1_000_000 + dice(log.entries.length + 1), nanos: dice(2) * 6e8 } },
         { ...ALL, stderr: false, timestamps: true },
         { ...ALL, stdout: false },
       ];
-      for (const wish of wishes) {
+      for (const request of requests) {
         assertSame(
-          await read(log.path, wish),
-          model(log.entries, wish, undefined),
-          `round ${round} ${JSON.stringify(wish)}`,
+          await read(log.path, request),
+          model(log.entries, request, undefined),
+          `round ${round} ${JSON.stringify(request)}`,
         );
       }
     }
@@ -318,7 +318,7 @@ test('a follower whose files are removed goes on with what is there, and one who
   await clock.sleep(50, never);
   log.append([entry('two')]);
   while (!got.includes('two')) await clock.sleep(20, never);
-  for (const name of readdirSync(log.folder)) rmSync(join(log.folder, name));
+  for (const name of readdirSync(log.directory)) rmSync(join(log.directory, name));
   life.end();
   await done;
   assert.equal(got, 'one\ntwo\n');
@@ -346,7 +346,7 @@ test('the beginning of a line whose rest is gone does not run into another line'
   log.rotate();
   log.append([entry(' of it')]);
   log.rotate();
-  for (const name of readdirSync(log.folder).filter((one) => one !== '0.log')) rmSync(join(log.folder, name));
+  for (const name of readdirSync(log.directory).filter((one) => one !== '0.log')) rmSync(join(log.directory, name));
   log.append([entry('two')]);
   isHeld = false;
   hold.resolve();
@@ -364,11 +364,11 @@ test('a limit ends a follower too, and so does its client', async (t) => {
   const take = (bytes: Buffer) => {
     got += bytes.toString();
   };
-  const wish = { path: log.path, tailLines: undefined, follow: life.followed };
-  await streamLog(deps, { ...wish, cut: { ...ALL, limitBytes: 3 } }, take, never);
+  const request = { path: log.path, tailLines: undefined, follow: life.followed };
+  await streamLog(deps, { ...request, cut: { ...ALL, limitBytes: 3 } }, take, never);
   assert.equal(got, 'abc');
   const leaving = new AbortController();
-  const done = streamLog(deps, { ...wish, cut: ALL }, take, leaving.signal);
+  const done = streamLog(deps, { ...request, cut: ALL }, take, leaving.signal);
   await clock.sleep(50, never);
   leaving.abort(new Error('gone'));
   await assert.rejects(done, /gone/);
@@ -456,8 +456,8 @@ test('a log that is no file is not read, and neither is one that a link leads to
   other.append([{ second: 1, stream: 'stdout', tag: 'F', text: 'of another' }]);
   symlinkSync(other.path, log.path);
   await assert.rejects(read(log.path, ALL), /is not a regular file/);
-  rmSync(log.folder, { recursive: true });
-  symlinkSync(other.folder, log.folder);
+  rmSync(log.directory, { recursive: true });
+  symlinkSync(other.directory, log.directory);
   await assert.rejects(read(log.path, ALL), /ELOOP|ENOTDIR/);
-  rmSync(log.folder);
+  rmSync(log.directory);
 });

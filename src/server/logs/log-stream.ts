@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { CutWish } from './line-cutter.ts';
+import type { CutRequest } from './line-cutter.ts';
 import { createLogCursor, type LogCursor, type LogSink } from './log-cursor.ts';
 import { createLogFiles, type LogFiles, type LogPlace, type OpenLog } from './log-files.ts';
 import { type Followed, followLog, listenTo, type Place, settle } from './log-follow.ts';
@@ -20,10 +20,10 @@ export interface LogStreamDeps {
   readonly place: LogPlace;
 }
 
-export interface LogStreamWish {
+export interface LogStreamRequest {
   /** The file that the container writes, or wrote. */
   readonly path: string;
-  readonly cut: CutWish;
+  readonly cut: CutRequest;
   readonly tailLines: number | undefined;
   /** For those who want what comes too. */
   readonly follow: Followed | undefined;
@@ -31,15 +31,15 @@ export interface LogStreamWish {
 
 export async function streamLog(
   deps: LogStreamDeps,
-  wish: LogStreamWish,
+  request: LogStreamRequest,
   sink: LogSink,
   signal: AbortSignal,
 ): Promise<void> {
-  const { follow, path } = wish;
+  const { follow, path } = request;
   const files = createLogFiles(deps.place, path);
-  const cursor = createLogCursor(deps, { cut: wish.cut, sink }, signal);
+  const cursor = createLogCursor(deps, { cut: request.cut, sink }, signal);
   using wake = follow && listenTo(deps.watches, path, follow);
-  const place = await readWhatIsThere({ ...deps, files, cursor }, wish, signal);
+  const place = await readWhatIsThere({ ...deps, files, cursor }, request, signal);
   if (follow === undefined || wake === undefined) {
     if (place.kind !== 'between') await place.file.close();
     return;
@@ -53,19 +53,19 @@ interface Reading {
   readonly cursor: LogCursor;
 }
 
-/** Everything from where the wish begins; answers where that ended. */
-async function readWhatIsThere(reading: Reading, wish: LogStreamWish, signal: AbortSignal): Promise<Place> {
+/** Everything from where the request begins; answers where that ended. */
+async function readWhatIsThere(reading: Reading, request: LogStreamRequest, signal: AbortSignal): Promise<Place> {
   const { files, cursor } = reading;
   const { current, older } = await openSettled(reading, signal);
   const after = older.at(-1) ?? '';
   try {
     const size = current === undefined ? 0 : (await current.handle.stat()).size;
-    const start = await findStart(files, { current, size, older }, wish.tailLines, signal);
+    const start = await findStart(files, { current, size, older }, request.tailLines, signal);
     await readOlder(reading, older, start);
     if (current === undefined) return { kind: 'between', after, done: undefined };
     cursor.begin(start.name === undefined ? start.offset : 0, 0);
     // Who does not follow gets what was there when asked for, even from a log that grows faster than it is taken.
-    await cursor.readToEnd(current, wish.follow === undefined ? size : undefined);
+    await cursor.readToEnd(current, request.follow === undefined ? size : undefined);
     return { kind: 'written', file: current, after };
   } catch (error) {
     await current?.close();
@@ -73,7 +73,7 @@ async function readWhatIsThere(reading: Reading, wish: LogStreamWish, signal: Ab
   }
 }
 
-/** All files at a moment when nobody writes to the newest of the rotated ones any more: the last lines are counted from its end. */
+/** All files at a moment when no one writes to the newest of the rotated ones any more: the last lines are counted from its end. */
 async function openSettled({ clock, files }: Reading, signal: AbortSignal): ReturnType<LogFiles['openAll']> {
   const found = await files.openAll();
   const newest = found.older.at(-1);

@@ -6,7 +6,7 @@ import { IN, type Inotify, type InotifyEvent } from '../../host/inotify.ts';
 import { rotatedName } from './rules/rotated-names.ts';
 
 export interface LogWatches {
-  /** From now on, until it is closed. Throws where the folder can't be watched. */
+  /** From now on, until it is closed. Throws where the directory can't be watched. */
   watch(path: string, listener: () => void): LogWatch;
 }
 
@@ -15,7 +15,7 @@ export interface LogWatch {
   moves(): number;
   /** The name that the file got when it was rotated, as far as that was seen: the one that came after the file `after`. */
   nameOf(inode: number, after: string): string | undefined;
-  /** Nobody writes to the rotated file of that name any more. */
+  /** No one writes to the rotated file of that name any more. */
   isClosed(name: string): boolean;
   close(): void;
 }
@@ -42,17 +42,17 @@ export function createLogWatches({ inotify, clock }: { readonly inotify: Inotify
 
   const open = (path: string): Watched => {
     const ended = new AbortController();
-    const [folder, log] = [dirname(path), basename(path)];
+    const [directory, log] = [dirname(path), basename(path)];
     const wake = createPacer(clock, ended.signal, () => {
       for (const listener of entry.listeners) listener();
     });
-    const watch = inotify.watch(folder, MASK, (event) => {
+    const watch = inotify.watch(directory, MASK, (event) => {
       if (event.name !== log && event.name !== '' && rotatedName(event.name, log) === undefined) return;
-      note(entry, event, { folder, log });
+      note(entry, event, { directory, log });
       wake();
     });
     const close = () => {
-      ended.abort('nobody reads the log any more');
+      ended.abort('no one reads the log any more');
       watch.close();
     };
     const entry: Watched = {
@@ -91,7 +91,7 @@ export function createLogWatches({ inotify, clock }: { readonly inotify: Inotify
 function note(
   entry: Watched,
   { mask, name }: InotifyEvent,
-  place: { readonly folder: string; readonly log: string },
+  place: { readonly directory: string; readonly log: string },
 ): void {
   if (mask & MOVED) entry.moves += 1;
   if (name === place.log || rotatedName(name, place.log) !== name) return;
@@ -99,7 +99,7 @@ function note(
   if (mask & IN.movedTo) {
     remember(entry.seen, (set) => set.add(name));
     // Its number can be used again once it is gone, but not while a reader has it open.
-    const inode = lstatSync(join(place.folder, name), { throwIfNoEntry: false })?.ino;
+    const inode = lstatSync(join(place.directory, name), { throwIfNoEntry: false })?.ino;
     if (inode !== undefined) remember(entry.names, (map) => map.set(inode, name));
   }
 }

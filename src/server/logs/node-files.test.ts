@@ -23,7 +23,7 @@ writeFileSync(join(root, 'pods/x/0.log'), 'zero');
 symlinkSync(join(root, 'pods/x/0.log'), join(root, 'containers/x.log'));
 symlinkSync('../secret', join(root, 'up'));
 symlinkSync(join(place, 'secret'), join(root, 'away'));
-symlinkSync(place, join(root, 'folder-away'));
+symlinkSync(place, join(root, 'directory-away'));
 symlinkSync('/proc/self/environ', join(root, 'proc'));
 symlinkSync('loop', join(root, 'loop'));
 execFileSync('mkfifo', [join(root, 'pipe')]);
@@ -35,7 +35,7 @@ for (const [path, expected] of [
   ['pods/../a.log', 'a'],
   ['up', 'missing'],
   ['away', 'missing'],
-  ['folder-away/secret', 'missing'],
+  ['directory-away/secret', 'missing'],
   ['../secret', 'missing'],
   ['../log-other/secret', 'missing'],
   ['pods/../../secret', 'missing'],
@@ -61,11 +61,11 @@ for (const [path, expected] of [
   });
 }
 
-test('folders are lists of names', async () => {
-  assert.deepEqual(await openNodeFile(files, root, 'pods'), { kind: 'folder', names: ['x/'] });
+test('directories are lists of names', async () => {
+  assert.deepEqual(await openNodeFile(files, root, 'pods'), { kind: 'directory', names: ['x/'] });
   const top = await openNodeFile(files, root, '');
   assert.deepEqual(top, {
-    kind: 'folder',
-    names: ['a.log', 'away', 'containers/', 'folder-away', 'loop', 'pipe', 'pods/', 'proc', 'up'],
+    kind: 'directory',
+    names: ['a.log', 'away', 'containers/', 'directory-away', 'loop', 'pipe', 'pods/', 'proc', 'up'],
   });
 });

@@ -7,17 +7,17 @@ import type { GuardedFiles } from '../../host/guarded-files.ts';
 
 export type NodeFile =
   | { readonly kind: 'file'; readonly handle: FileHandle; readonly size: number; readonly changedAt: number }
-  /** Names, those of folders with a slash. */
-  | { readonly kind: 'folder'; readonly names: readonly string[] }
+  /** Names, those of directories with a slash. */
+  | { readonly kind: 'directory'; readonly names: readonly string[] }
   | { readonly kind: 'missing' };
 
 const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EXDEV', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']);
 const MOST_NAMES = 100_000;
 
-export async function openNodeFile(files: GuardedFiles, folder: string, path: string): Promise<NodeFile> {
+export async function openNodeFile(files: GuardedFiles, dir: string, path: string): Promise<NodeFile> {
   if (path.includes('\0')) return { kind: 'missing' };
   try {
-    const root = await realpath(folder);
+    const root = await realpath(dir);
     // Without links from here on: what is exchanged meanwhile is not followed any more.
     const real = await realpath(join(root, path));
     if (!isInside(root, real)) return { kind: 'missing' };
@@ -34,9 +34,9 @@ const isInside = (root: string, real: string): boolean => real === root || real.
 /** Undefined for what is no directory. */
 async function listing(files: GuardedFiles, root: string, real: string): Promise<NodeFile | undefined> {
   try {
-    using folder = files.directory(root, real);
-    const names = await folder.names(MOST_NAMES);
-    return { kind: 'folder', names: names.map(({ name, isDirectory }) => (isDirectory ? `${name}/` : name)).sort() };
+    using dir = files.directory(root, real);
+    const names = await dir.names(MOST_NAMES);
+    return { kind: 'directory', names: names.map(({ name, isDirectory }) => (isDirectory ? `${name}/` : name)).sort() };
   } catch (error) {
     if (errnoName(error) === 'ENOTDIR') return undefined;
     throw error;

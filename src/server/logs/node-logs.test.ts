@@ -18,13 +18,13 @@ echo "journal: $*"
 `;
 
 const place = mkdtempSync(join(tmpdir(), 'node-logs-'));
-const [programs, folder] = [join(place, 'bin'), join(place, 'log')];
+const [programs, directory] = [join(place, 'bin'), join(place, 'log')];
 mkdirSync(programs);
-mkdirSync(join(folder, 'app'), { recursive: true });
+mkdirSync(join(directory, 'app'), { recursive: true });
 writeFileSync(join(programs, 'journalctl'), JOURNAL);
 chmodSync(join(programs, 'journalctl'), 0o755);
-writeFileSync(join(folder, 'app/app.log'), 'from a file\n');
-writeFileSync(join(folder, 'digits'), '0123456789');
+writeFileSync(join(directory, 'app/app.log'), 'from a file\n');
+writeFileSync(join(directory, 'digits'), '0123456789');
 
 const routeOf = (query: boolean) =>
   createNodeLogRoute(
@@ -33,7 +33,7 @@ const routeOf = (query: boolean) =>
       files: createGuardedFiles(createFileCalls()),
       environment: { PATH: `${programs}:/usr/bin:/bin` },
     },
-    { folder, query },
+    { directory, query },
   );
 const routes = { on: routeOf(true), off: routeOf(false) };
 
@@ -92,9 +92,9 @@ for (const [path, status, text] of [
   });
 }
 
-test('a folder without its slash, a part of a file, and packed answers', async () => {
-  const folderAnswer = await fetch(`${origin}/off/app`, { redirect: 'manual' });
-  assert.deepEqual([folderAnswer.status, folderAnswer.headers.get('location')], [301, 'app/']);
+test('a directory without its slash, a part of a file, and packed answers', async () => {
+  const directoryAnswer = await fetch(`${origin}/off/app`, { redirect: 'manual' });
+  assert.deepEqual([directoryAnswer.status, directoryAnswer.headers.get('location')], [301, 'app/']);
   const part = await fetch(`${origin}/off/digits`, { headers: { range: 'bytes=2-4' } });
   assert.deepEqual([part.status, await part.text(), part.headers.get('content-range')], [206, '234', 'bytes 2-4/10']);
   const beyond = await fetch(`${origin}/off/digits`, { headers: { range: 'bytes=20-' } });

@@ -11,7 +11,7 @@ import type { GuardedFiles } from '../../host/guarded-files.ts';
 import { streamProgram } from '../../host/streamed-program.ts';
 import { type Exchange, errorPage, type Route } from '../routes.ts';
 import { type NodeFile, openNodeFile } from './node-files.ts';
-import { contentType, folderPage, httpDate, parseRange } from './rules/file-page.ts';
+import { contentType, directoryPage, httpDate, parseRange } from './rules/file-page.ts';
 import {
   joinErrors,
   journalArguments,
@@ -31,7 +31,7 @@ export interface NodeLogDeps {
 
 export interface NodeLogConfig {
   /** Usually /var/log. */
-  readonly folder: string;
+  readonly directory: string;
   /** The gate NodeLogQuery and enableSystemLogQuery. */
   readonly query: boolean;
 }
@@ -60,7 +60,7 @@ async function answerLogs(deps: NodeLogDeps, config: NodeLogConfig, exchange: Ex
     return;
   }
   if (parsed.kind === 'none') {
-    await giveFile(deps, config.folder, path, exchange);
+    await giveFile(deps, config.directory, path, exchange);
     return;
   }
   if (path !== '') {
@@ -71,17 +71,17 @@ async function answerLogs(deps: NodeLogDeps, config: NodeLogConfig, exchange: Ex
   const [file] = query.files;
   const errors = validateNodeLogQuery(query);
   if (errors.length > 0) exchange.answer(errorPage(406, joinErrors(errors)));
-  else if (file === undefined) await answerQuery(deps, config.folder, query, exchange);
-  else await giveQueriedFile(deps, config.folder, file.replaceAll('\\', '/'), exchange);
+  else if (file === undefined) await answerQuery(deps, config.directory, query, exchange);
+  else await giveQueriedFile(deps, config.directory, file.replaceAll('\\', '/'), exchange);
 }
 
 async function giveQueriedFile(
   { files }: NodeLogDeps,
-  folder: string,
+  directory: string,
   file: string,
   exchange: Exchange,
 ): Promise<void> {
-  const found = await openNodeFile(files, folder, file);
+  const found = await openNodeFile(files, directory, file);
   if (found.kind === 'missing') {
     const problem = invalid('query', [file], `statat ${file}: no such file or directory`);
     exchange.answer(errorPage(406, joinErrors([problem])));
@@ -90,13 +90,13 @@ async function giveQueriedFile(
   await give(found, basename(file), exchange);
 }
 
-async function giveFile({ files }: NodeLogDeps, folder: string, path: string, exchange: Exchange): Promise<void> {
+async function giveFile({ files }: NodeLogDeps, directory: string, path: string, exchange: Exchange): Promise<void> {
   if (path.split('/').includes('..')) {
     exchange.answer(errorPage(400, 'invalid URL path'));
     return;
   }
-  const found = await openNodeFile(files, folder, path);
-  if (found.kind === 'folder' && path !== '' && !path.endsWith('/')) {
+  const found = await openNodeFile(files, directory, path);
+  if (found.kind === 'directory' && path !== '' && !path.endsWith('/')) {
     exchange.answer({ status: 301, headers: { Location: `${encodeURIComponent(basename(path))}/` } });
     return;
   }
@@ -105,8 +105,8 @@ async function giveFile({ files }: NodeLogDeps, folder: string, path: string, ex
 
 async function give(found: NodeFile, name: string, exchange: Exchange): Promise<void> {
   if (found.kind === 'missing') exchange.answer(errorPage(404, '404 page not found'));
-  else if (found.kind === 'folder') {
-    exchange.answer({ status: 200, body: folderPage(found.names), type: 'text/html; charset=utf-8' });
+  else if (found.kind === 'directory') {
+    exchange.answer({ status: 200, body: directoryPage(found.names), type: 'text/html; charset=utf-8' });
   } else {
     try {
       await giveContent(found, name, exchange);
@@ -149,7 +149,7 @@ async function giveContent(
 
 async function answerQuery(
   { clock, environment, files }: NodeLogDeps,
-  folder: string,
+  directory: string,
   query: NodeLogQuery,
   { request, response, signal }: Exchange,
 ): Promise<void> {
@@ -161,7 +161,7 @@ async function answerQuery(
     ...(isPacked && { 'Content-Encoding': 'gzip' }),
   });
   const output = openOutput(response, isPacked);
-  const search = { environment, files, folder, write: output.write, signal: limit.signal };
+  const search = { environment, files, directory, write: output.write, signal: limit.signal };
   await copyLogs(search, query);
   await output.end();
 }
@@ -173,7 +173,7 @@ function openOutput(response: ServerResponse, isPacked: boolean): { write: Write
   const sent = (async () => {
     for await (const bytes of packer as AsyncIterable<Buffer>) await write(bytes);
   })();
-  // Whoever writes or ends finds out; until then it is nobody's error.
+  // Whoever writes or ends finds out; until then it is no one's error.
   sent.catch(() => undefined);
   return {
     write: async (bytes) => {
@@ -190,7 +190,7 @@ function openOutput(response: ServerResponse, isPacked: boolean): { write: Write
 interface Search {
   readonly environment: NodeLogDeps['environment'];
   readonly files: GuardedFiles;
-  readonly folder: string;
+  readonly directory: string;
   readonly write: WriteResponse;
   readonly signal: AbortSignal;
 }
@@ -228,9 +228,9 @@ async function journalUnits({ environment, signal }: Search): Promise<string> {
   return code === 0 ? Buffer.concat(parts).toString() : '';
 }
 
-async function copyFile({ files, folder, write, signal }: Search, service: string): Promise<string | undefined> {
+async function copyFile({ files, directory, write, signal }: Search, service: string): Promise<string | undefined> {
   for (const path of logFilesOf(service)) {
-    const found = await openNodeFile(files, folder, path);
+    const found = await openNodeFile(files, directory, path);
     if (found.kind !== 'file') continue;
     const content = found.handle.createReadStream({ signal });
     for await (const bytes of content as AsyncIterable<Buffer>) await write(bytes);

@@ -75,7 +75,7 @@ async function serveLog(t: TestContext, stallMs: number) {
   };
 }
 
-function openFilesBelow(folder: string): number {
+function openFilesBelow(directory: string): number {
   const targets = readdirSync('/proc/self/fd').map((fd) => {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`);
@@ -84,7 +84,7 @@ function openFilesBelow(folder: string): number {
       throw error;
     }
   });
-  return targets.filter((target) => target.startsWith(folder)).length;
+  return targets.filter((target) => target.startsWith(directory)).length;
 }
 
 async function until(what: string, isSo: () => boolean): Promise<void> {

@@ -107,14 +107,14 @@ async function setVerbosity({ request, answer, log, user }: Exchange, deps: Plai
   const text = (status: number, body: string) =>
     answer({ status, body, type: 'text/plain', headers: { 'X-Content-Type-Options': 'nosniff' } });
   if (request.method !== 'PUT') return text(406, 'unsupported http method');
-  const wish = await readBody(request, LONGEST_LEVEL).catch(() => undefined);
-  if (wish === undefined || !/^\d{1,9}$/.test(wish))
+  const asked = await readBody(request, LONGEST_LEVEL).catch(() => undefined);
+  if (asked === undefined || !/^\d{1,9}$/.test(asked))
     return text(
       400,
-      `the level of the log must be a whole number such as 4 (found ${JSON.stringify(wish ?? 'more than 32 bytes')})`,
+      `the level of the log must be a whole number such as 4 (found ${JSON.stringify(asked ?? 'more than 32 bytes')})`,
     );
   if (deps.setVerbosity === undefined) return text(501, 'the log of this kubelet is not its own');
-  deps.setVerbosity(Number(wish));
-  log.info('The verbosity of the log was set', { level: Number(wish), user: user.name });
-  text(200, `successfully set klog.logging.verbosity to ${wish}`);
+  deps.setVerbosity(Number(asked));
+  log.info('The verbosity of the log was set', { level: Number(asked), user: user.name });
+  text(200, `successfully set klog.logging.verbosity to ${asked}`);
 }

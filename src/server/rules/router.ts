@@ -5,7 +5,7 @@ export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly parameters: Readonly<Record<string, string>> }
   /** The endpoint is there for those who may use it, and answers this. */
   | { readonly kind: 'closed'; readonly access: Access; readonly answer: Answer }
-  /** Nobody's path, told to everybody. */
+  /** No one's path, told to everybody. */
   | { readonly kind: 'nowhere'; readonly answer: Answer };
 
 export interface RouterSettings {

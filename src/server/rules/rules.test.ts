@@ -65,19 +65,19 @@ describe('TLS in the words of OpenSSL', () => {
     assert.doesNotMatch(ciphers, /:AES128|-SHA(:|$)/);
   });
 
-  it('is what was wished, with 1.3 always on offer', () => {
-    const wish = {
+  it('is what was requested, with 1.3 always on offer', () => {
+    const request = {
       minVersion: 'VersionTLS13',
       cipherSuites: ['TLS_RSA_WITH_AES_128_CBC_SHA', 'TLS_AES_128_GCM_SHA256'],
       curves: [29, 4588],
     };
-    const { minVersion, ciphers, ecdhCurve, unknown } = computeTlsOptions(wish);
+    const { minVersion, ciphers, ecdhCurve, unknown } = computeTlsOptions(request);
     assert.equal(minVersion, 'TLSv1.3');
     assert.match(ciphers, /TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:AES128-SHA$/);
     assert.deepEqual([ecdhCurve, unknown], ['X25519:X25519MLKEM768', []]);
   });
 
-  it('names what it has not, and lets old versions in where that was wished', () => {
+  it('names what it has not, and lets old versions in where that was requested', () => {
     const { ciphers, unknown, minVersion } = computeTlsOptions({
       minVersion: 'VersionTLS10',
       cipherSuites: ['TLS_RSA_WITH_RC4_128_SHA'],

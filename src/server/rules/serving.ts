@@ -25,7 +25,7 @@ export interface Serving {
   readonly nodeToken: boolean;
 }
 
-/** On a node without a cluster, nobody gets in without a credential and from nowhere else, until somebody says otherwise. */
+/** On a node without a cluster, no one gets in without a credential and from nowhere else, until somebody says otherwise. */
 export function decideServing(input: ServingInput): Serving {
   const { isStandalone, secure, readOnly, anonymous, isAddressGiven, isAnonymousGiven } = input;
   if (!isStandalone) return { secure, readOnly, anonymous, nodeToken: false };

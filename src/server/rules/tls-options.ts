@@ -1,5 +1,5 @@
 /** Versions, cipher suites and curves in the words of OpenSSL. */
-export interface TlsWishes {
+export interface TlsRequests {
   /** `VersionTLS12`; empty: the default. */
   readonly minVersion: string;
   /** In the words of Go and IANA; empty: the default. */
@@ -14,7 +14,7 @@ export interface TlsOptions {
   readonly minVersion: TlsVersion;
   readonly ciphers: string;
   readonly ecdhCurve: string;
-  /** What was wished but OpenSSL hasn't. */
+  /** What was requested but OpenSSL hasn't. */
   readonly unknown: readonly string[];
 }
 
@@ -63,11 +63,11 @@ const CURVES: Readonly<Record<number, string>> = {
   4589: 'SecP384r1MLKEM1024',
 };
 
-export function computeTlsOptions({ minVersion, cipherSuites, curves }: TlsWishes): TlsOptions {
+export function computeTlsOptions({ minVersion, cipherSuites, curves }: TlsRequests): TlsOptions {
   const version = VERSIONS[minVersion] ?? 'TLSv1.2';
-  const wished = cipherSuites.length === 0 ? DEFAULT_SUITES : cipherSuites;
-  const suites = wished.map((suite) => SUITES_12[suite]).filter((suite) => suite !== undefined);
-  const missing = wished.filter((suite) => SUITES_12[suite] === undefined && !SUITES_13.includes(suite));
+  const requested = cipherSuites.length === 0 ? DEFAULT_SUITES : cipherSuites;
+  const suites = requested.map((suite) => SUITES_12[suite]).filter((suite) => suite !== undefined);
+  const missing = requested.filter((suite) => SUITES_12[suite] === undefined && !SUITES_13.includes(suite));
   const groups = curves.map((curve) => CURVES[curve]).filter((curve) => curve !== undefined);
   return {
     minVersion: version,

@@ -17,8 +17,8 @@ export interface CheckpointDeps {
   ): Promise<void>;
 }
 
-/** `folder`: where archives go. */
-export function createCheckpointRoute(deps: CheckpointDeps, folder: string): Route {
+/** `directory`: where archives go. */
+export function createCheckpointRoute(deps: CheckpointDeps, directory: string): Route {
   return {
     name: 'checkpoint',
     methods: ['POST'],
@@ -27,11 +27,11 @@ export function createCheckpointRoute(deps: CheckpointDeps, folder: string): Rou
     port: 'secure',
     switch: 'debugging',
     audited: true,
-    handle: async (exchange) => exchange.answer(await checkpoint(deps, folder, exchange)),
+    handle: async (exchange) => exchange.answer(await checkpoint(deps, directory, exchange)),
   };
 }
 
-async function checkpoint(deps: CheckpointDeps, folder: string, exchange: Exchange): Promise<Answer> {
+async function checkpoint(deps: CheckpointDeps, directory: string, exchange: Exchange): Promise<Answer> {
   const { namespace = '', pod = '', container = '' } = exchange.parameters;
   const found = deps.pods.find(namespace, pod);
   if (found === undefined) return notFound('pod does not exist');
@@ -46,7 +46,7 @@ async function checkpoint(deps: CheckpointDeps, folder: string, exchange: Exchan
     const id = await deps.pods.runningContainer(found.uid, container, exchange.signal);
     if (id === undefined) return failed(`container ${container} not found`);
     const name = `checkpoint-${fullName(found)}-${container}-${formatTimestamp(deps.clock.now())}.tar`;
-    const location = join(folder, name);
+    const location = join(directory, name);
     await deps.checkpoint({ containerId: id, location, timeoutSeconds: Number(timeout) }, exchange.signal);
     return jsonAnswer({ items: [location] });
   } catch (error) {

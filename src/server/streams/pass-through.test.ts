@@ -108,12 +108,12 @@ test('64 MB each way through a slow reader arrive whole, and little of it is hel
     client.end();
   };
   const sending = send();
-  // Nobody reads: the writer is held up long before everything is sent.
+  // No one reads: the writer is held up long before everything is sent.
   for (let last = -1; last !== sent || last < 1; ) {
     last = sent;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  assert.ok(sent < pieces / 2, `${sent} MB were taken although nobody reads`);
+  assert.ok(sent < pieces / 2, `${sent} MB were taken although no one reads`);
   assert.ok((runtimeSocket?.writableLength ?? 0) < 4 * 1024 * 1024);
   const received = createHash('sha256');
   for await (const part of client) received.update(part);

@@ -17,13 +17,13 @@ import {
   type UpgradeExchange,
 } from '../routes.ts';
 import { passThrough } from './pass-through.ts';
-import { parseCommand, parsePorts, parseStreams, runCommandOf, type StreamWish } from './rules/stream-query.ts';
+import { parseCommand, parsePorts, parseStreams, runCommandOf, type StreamRequest } from './rules/stream-query.ts';
 import { fullName, isMeant, type ServedPod, type ServedPods } from './served-pods.ts';
 
 /** The runtime's side of it; addresses are those of its streaming server. */
 export interface StreamingRuntime {
-  exec(request: StreamWish & { containerId: string; cmd: readonly string[] }, signal: AbortSignal): Promise<string>;
-  attach(request: StreamWish & { containerId: string }, signal: AbortSignal): Promise<string>;
+  exec(request: StreamRequest & { containerId: string; cmd: readonly string[] }, signal: AbortSignal): Promise<string>;
+  attach(request: StreamRequest & { containerId: string }, signal: AbortSignal): Promise<string>;
   portForward(request: { podSandboxId: string; port: readonly number[] }, signal: AbortSignal): Promise<string>;
   execSync(
     request: { containerId: string; command: readonly string[]; timeoutSeconds: number },
@@ -43,7 +43,7 @@ type OpenSession = (asked: Asked) => Promise<Session>;
 
 const CONTAINER = ['{namespace}/{pod}/{container}', '{namespace}/{pod}/{uid}/{container}'];
 const POD = ['{namespace}/{pod}', '{namespace}/{pod}/{uid}'];
-/** How long the runtime keeps a session that nobody has come for: what it is busy with now is over then. */
+/** How long the runtime keeps a session that no one has come for: what it is busy with now is over then. */
 const RETRY_AFTER_SECONDS = '60';
 
 const refused = (answer: Answer): Session => ({ kind: 'refused', answer });

@@ -28,16 +28,16 @@ const NOW = Date.UTC(2026, 10, 15, 12);
 const DAY = 86_400_000;
 
 describe('certificates', () => {
-  it('are in the form that OpenSSL reads, with everything that was wished', async () => {
+  it('are in the form that OpenSSL reads, with everything that was requested', async () => {
     const ca = await issueCertificate({ kind: 'authority', commonName: 'ca', from: NOW, to: NOW + DAY });
-    const wish = {
+    const request = {
       kind: 'client',
       commonName: 'ada',
       organizations: ['dev', 'ops'],
       from: NOW,
       to: NOW + DAY,
     } as const;
-    const leaf = new X509Certificate((await issueCertificate(wish, ca)).certificate);
+    const leaf = new X509Certificate((await issueCertificate(request, ca)).certificate);
     const authority = new X509Certificate(ca.certificate);
     assert.equal(leaf.subject, 'O=dev\nO=ops\nCN=ada');
     assert.equal(leaf.issuer, 'CN=ca');
@@ -79,42 +79,42 @@ describe('certificates', () => {
 });
 
 describe('files of certificates', () => {
-  const folderOf = (t: { after(done: () => void): void }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'tls-'));
-    t.after(() => rmSync(folder, { recursive: true }));
-    return folder;
+  const directoryOf = (t: { after(done: () => void): void }) => {
+    const directory = mkdtempSync(join(tmpdir(), 'tls-'));
+    t.after(() => rmSync(directory, { recursive: true }));
+    return directory;
   };
 
   it('are made once, the key for root only, kept while they are good, and made anew when ours are past their time', async (t) => {
-    const folder = join(folderOf(t), 'pki');
-    const files = await ensureSelfSigned(folder, 'node', NOW, log);
+    const directory = join(directoryOf(t), 'pki');
+    const files = await ensureSelfSigned(directory, 'node', NOW, log);
     assert.equal(statSync(files.key).mode & 0o777, 0o600);
     const first = readFileSync(files.certificate, 'utf8');
-    await ensureSelfSigned(folder, 'node', NOW + 300 * DAY, log);
+    await ensureSelfSigned(directory, 'node', NOW + 300 * DAY, log);
     assert.equal(readFileSync(files.certificate, 'utf8'), first);
-    await ensureSelfSigned(folder, 'node', NOW + 366 * DAY, log);
+    await ensureSelfSigned(directory, 'node', NOW + 366 * DAY, log);
     assert.notEqual(readFileSync(files.certificate, 'utf8'), first);
   });
 
   it('of somebody else are never replaced', async (t) => {
-    const folder = folderOf(t);
+    const directory = directoryOf(t);
     const ca = await issueCertificate({ kind: 'authority', commonName: 'corp', from: NOW - DAY, to: NOW + DAY });
     const theirs = await issueCertificate(
       { kind: 'server', commonName: 'node', from: NOW - 2 * DAY, to: NOW - DAY },
       ca,
     );
-    writeFileSync(join(folder, 'kubelet.crt'), theirs.certificate);
-    writeFileSync(join(folder, 'kubelet.key'), theirs.key);
-    await ensureSelfSigned(folder, 'node', NOW, log);
-    assert.equal(readFileSync(join(folder, 'kubelet.crt'), 'utf8'), theirs.certificate);
-    writeFileSync(join(folder, 'kubelet.key'), 'broken');
-    await assert.rejects(ensureSelfSigned(folder, 'node', NOW, log), /can't read .*kubelet\.key/);
+    writeFileSync(join(directory, 'kubelet.crt'), theirs.certificate);
+    writeFileSync(join(directory, 'kubelet.key'), theirs.key);
+    await ensureSelfSigned(directory, 'node', NOW, log);
+    assert.equal(readFileSync(join(directory, 'kubelet.crt'), 'utf8'), theirs.certificate);
+    writeFileSync(join(directory, 'kubelet.key'), 'broken');
+    await assert.rejects(ensureSelfSigned(directory, 'node', NOW, log), /can't read .*kubelet\.key/);
   });
 
   it('that do not belong together are refused by name', async (t) => {
-    const folder = folderOf(t);
+    const directory = directoryOf(t);
     const [one, two] = await Promise.all([createSelfSigned('a', NOW), createSelfSigned('b', NOW)]);
-    const files = { certificate: join(folder, 'c'), key: join(folder, 'k'), clientCa: join(folder, 'ca') };
+    const files = { certificate: join(directory, 'c'), key: join(directory, 'k'), clientCa: join(directory, 'ca') };
     writeFileSync(files.certificate, one.certificate);
     writeFileSync(files.key, two.key);
     writeFileSync(files.clientCa, 'nothing');
@@ -123,14 +123,14 @@ describe('files of certificates', () => {
     await assert.rejects(readTlsMaterial(files), /\/ca holds no certificate/);
     writeFileSync(files.clientCa, one.certificate);
     assert.equal((await readTlsMaterial(files)).clientCa, one.certificate);
-    await assert.rejects(readTlsMaterial({ ...files, certificate: join(folder, 'none') }), /ENOENT/);
+    await assert.rejects(readTlsMaterial({ ...files, certificate: join(directory, 'none') }), /ENOENT/);
   });
 
   it('are read again when they change; half a change is waited out', async (t) => {
-    const folder = folderOf(t);
+    const directory = directoryOf(t);
     const [one, two] = await Promise.all([createSelfSigned('a', NOW), createSelfSigned('b', NOW)]);
-    const files = { certificate: join(folder, 'c'), key: join(folder, 'k'), clientCa: '' };
-    const write = (name: 'c' | 'k', text: string) => writeFileSync(join(folder, name), text);
+    const files = { certificate: join(directory, 'c'), key: join(directory, 'k'), clientCa: '' };
+    const write = (name: 'c' | 'k', text: string) => writeFileSync(join(directory, name), text);
     write('c', one.certificate);
     write('k', one.key);
     const clock = createManualClock();
@@ -159,7 +159,7 @@ describe('files of certificates', () => {
   });
 
   it('are read again as soon as something happens to them: written, moved, or by the link of a mounted secret', async (t) => {
-    const folder = folderOf(t);
+    const directory = directoryOf(t);
     const host = createHost();
     t.after(() => host.inotify.close());
     const pairs = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => createSelfSigned(name, NOW)));
@@ -169,15 +169,15 @@ describe('files of certificates', () => {
       writeFileSync(join(place, 'tls.crt'), certificate);
       writeFileSync(join(place, 'tls.key'), key);
     };
-    /** As a kubelet brings a secret into a pod: a new folder, then the link to it in one step. */
+    /** As a kubelet brings a secret into a pod: a new directory, then the link to it in one step. */
     const swap = (version: string, pair: KeyPair) => {
-      put(join(folder, version), pair);
-      symlinkSync(version, join(folder, '..new'));
-      renameSync(join(folder, '..new'), join(folder, '..data'));
+      put(join(directory, version), pair);
+      symlinkSync(version, join(directory, '..new'));
+      renameSync(join(directory, '..new'), join(directory, '..data'));
     };
     swap('..1', a);
-    for (const name of ['tls.crt', 'tls.key']) symlinkSync(`..data/${name}`, join(folder, name));
-    const files = { certificate: join(folder, 'tls.crt'), key: join(folder, 'tls.key'), clientCa: '' };
+    for (const name of ['tls.crt', 'tls.key']) symlinkSync(`..data/${name}`, join(directory, name));
+    const files = { certificate: join(directory, 'tls.crt'), key: join(directory, 'tls.key'), clientCa: '' };
     let tell: (key: string) => void = () => undefined;
     const stopping = new AbortController();
     const anHour = 3_600_000;
@@ -197,12 +197,12 @@ describe('files of certificates', () => {
       return await promise;
     };
     assert.equal(await after(() => swap('..2', b)), b.key);
-    rmSync(join(folder, '..1'), { recursive: true });
+    rmSync(join(directory, '..1'), { recursive: true });
     assert.equal(await after(() => swap('..3', c)), c.key, 'a second time');
-    assert.equal(await after(() => put(join(folder, '..3'), d)), d.key, 'written where the link leads to');
+    assert.equal(await after(() => put(join(directory, '..3'), d)), d.key, 'written where the link leads to');
     const moveIn = () => {
-      put(join(folder, 'new'), e);
-      for (const name of ['tls.key', 'tls.crt']) renameSync(join(folder, 'new', name), join(folder, name));
+      put(join(directory, 'new'), e);
+      for (const name of ['tls.key', 'tls.crt']) renameSync(join(directory, 'new', name), join(directory, name));
     };
     assert.equal(await after(moveIn), e.key, 'files in place of the links');
     stopping.abort(new Error('over'));

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { parseIpAddress } from '../../api/ip-address.ts';
 import { bits, boolean, explicit, implicit, integer, objectId, octets, sequence, set, text, time } from './der.ts';
 
-export interface CertificateWish {
+export interface CertificateRequest {
   readonly commonName: string;
   readonly organizations?: readonly string[];
   readonly kind: 'authority' | 'server' | 'client';
@@ -48,9 +48,9 @@ const ENCIPHERS_KEYS = 0x20;
 const SIGNS_CERTIFICATES = 0x04;
 
 /** With a new key. Without an issuer it signs itself. */
-export async function issueCertificate(wish: CertificateWish, issuer?: Issued): Promise<Issued> {
+export async function issueCertificate(request: CertificateRequest, issuer?: Issued): Promise<Issued> {
   const keys = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
-  const name = nameOf(wish);
+  const name = nameOf(request);
   const signer = issuer ?? { name, keys };
   const algorithm = sequence(objectId(OBJECTS.ecdsaWithSha256));
   const body = sequence(
@@ -58,10 +58,10 @@ export async function issueCertificate(wish: CertificateWish, issuer?: Issued): 
     integer(Buffer.concat([Uint8Array.of(1), randomBytes(8)])),
     algorithm,
     signer.name,
-    sequence(time(wish.from), time(wish.to)),
+    sequence(time(request.from), time(request.to)),
     name,
     keys.publicKey.export({ type: 'spki', format: 'der' }),
-    explicit(3, sequence(...extensions(wish, keys.publicKey, signer.keys.publicKey))),
+    explicit(3, sequence(...extensions(request, keys.publicKey, signer.keys.publicKey))),
   );
   const signature = sign('sha256', body, signer.keys.privateKey);
   return {
@@ -72,7 +72,7 @@ export async function issueCertificate(wish: CertificateWish, issuer?: Issued): 
   };
 }
 
-function extensions({ kind, names = [] }: CertificateWish, own: KeyObject, signer: KeyObject): readonly Buffer[] {
+function extensions({ kind, names = [] }: CertificateRequest, own: KeyObject, signer: KeyObject): readonly Buffer[] {
   if (kind === 'authority') {
     return [
       extension(OBJECTS.keyUsage, keyUsage(SIGNS | ENCIPHERS_KEYS | SIGNS_CERTIFICATES), true),
@@ -89,7 +89,7 @@ function extensions({ kind, names = [] }: CertificateWish, own: KeyObject, signe
   ];
 }
 
-function nameOf({ commonName, organizations = [] }: CertificateWish): Buffer {
+function nameOf({ commonName, organizations = [] }: CertificateRequest): Buffer {
   const attribute = (id: string, value: string) => set(sequence(objectId(id), text(value)));
   return sequence(
     ...organizations.map((organization) => attribute(OBJECTS.organization, organization)),

@@ -6,7 +6,7 @@ import type { Logger } from '../../base/logger.ts';
 import { IN, type Inotify } from '../../host/inotify.ts';
 
 export interface FileNews {
-  /** Watches the folders in which the files are now. Cheap where nothing has changed. */
+  /** Watches the directories in which the files are now. Cheap where nothing has changed. */
   follow(files: readonly string[]): Promise<void>;
   close(): void;
 }
@@ -19,43 +19,45 @@ export interface FileNewsDeps {
 
 /** A mounted secret changes by a link that is renamed over another one; others write, or move a file into place. */
 const CHANGES = IN.closeWrite | IN.movedTo | IN.create;
-const FOLDER_GONE = IN.deleteSelf | IN.moveSelf | IN.ignored;
+const DIRECTORY_GONE = IN.deleteSelf | IN.moveSelf | IN.ignored;
 
 export function createFileNews({ inotify, log, onNews }: FileNewsDeps): FileNews {
   const watches = new Map<string, { close(): void }>();
   const unwatchable = new Set<string>();
 
-  const drop = (folder: string) => {
-    watches.get(folder)?.close();
-    watches.delete(folder);
+  const drop = (directory: string) => {
+    watches.get(directory)?.close();
+    watches.delete(directory);
   };
 
-  const add = (folder: string) => {
+  const add = (directory: string) => {
     try {
-      const watch = inotify.watch(folder, CHANGES | FOLDER_GONE, ({ mask }) => {
-        // The name may stand for another folder now: it is watched anew with the next look.
-        if (mask & (FOLDER_GONE | IN.overflow)) drop(folder);
+      const watch = inotify.watch(directory, CHANGES | DIRECTORY_GONE, ({ mask }) => {
+        // The name may stand for another directory now: it is watched anew with the next look.
+        if (mask & (DIRECTORY_GONE | IN.overflow)) drop(directory);
         onNews();
       });
-      watches.set(folder, watch);
-      unwatchable.delete(folder);
+      watches.set(directory, watch);
+      unwatchable.delete(directory);
     } catch (error) {
-      if (!unwatchable.has(folder))
-        log.v(2)?.info('Could not watch a folder: it is looked at now and then', { folder, err: describeError(error) });
-      unwatchable.add(folder);
+      if (!unwatchable.has(directory))
+        log
+          .v(2)
+          ?.info('Could not watch a directory: it is looked at now and then', { directory, err: describeError(error) });
+      unwatchable.add(directory);
     }
   };
 
   return {
     follow: async (files) => {
-      const folders = new Set(files.map(dirname));
-      // Where a link leads to nothing, the folder of the link tells when it does again.
-      for (const file of files) folders.add(dirname(await realpath(file).catch(() => file)));
-      for (const folder of watches.keys()) if (!folders.has(folder)) drop(folder);
-      for (const folder of folders) if (!watches.has(folder)) add(folder);
+      const directories = new Set(files.map(dirname));
+      // Where a link leads to nothing, the directory of the link tells when it does again.
+      for (const file of files) directories.add(dirname(await realpath(file).catch(() => file)));
+      for (const directory of watches.keys()) if (!directories.has(directory)) drop(directory);
+      for (const directory of directories) if (!watches.has(directory)) add(directory);
     },
     close: () => {
-      for (const folder of [...watches.keys()]) drop(folder);
+      for (const directory of [...watches.keys()]) drop(directory);
     },
   };
 }

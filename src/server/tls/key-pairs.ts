@@ -67,17 +67,17 @@ function parsing<T>(file: string, parse: () => T): T {
   }
 }
 
-/** The pair in the certificate folder, made where there is none, or where the one that was made here is past its time. */
+/** The pair in the certificate directory, made where there is none, or where the one that was made here is past its time. */
 export async function ensureSelfSigned(
-  folder: string,
+  directory: string,
   host: string,
   now: number,
   log: Logger,
 ): Promise<Omit<TlsFiles, 'clientCa'>> {
-  const files = { certificate: join(folder, 'kubelet.crt'), key: join(folder, 'kubelet.key') };
+  const files = { certificate: join(directory, 'kubelet.crt'), key: join(directory, 'kubelet.key') };
   if (await isUsable(files, now)) return files;
   const made = await createSelfSigned(host, now);
-  await mkdir(folder, { recursive: true });
+  await mkdir(directory, { recursive: true });
   await replaceFile(files.key, made.key, 0o600);
   await replaceFile(files.certificate, made.certificate, 0o644);
   log.info('Using self-signed cert', { certFile: files.certificate, keyFile: files.key });
@@ -107,7 +107,7 @@ async function replaceFile(path: string, content: string, mode: number): Promise
   await rename(`${path}.new`, path);
 }
 
-/** The net below the events of the file system: for folders that can't be watched, and links above them that are exchanged. */
+/** The net below the events of the file system: for directories that can't be watched, and links above them that are exchanged. */
 const LOOK_EVERY_MS = 10_000;
 /** A certificate and its key come one after the other. */
 const SETTLE_MS = 100;

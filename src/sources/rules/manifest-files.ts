@@ -1,4 +1,4 @@
-/** Which files of a folder are manifests, and whose pods count where two files have one of the same name. */
+/** Which files of a directory are manifests, and whose pods count where two files have one of the same name. */
 import type { Pod } from '../../api/pod.ts';
 
 /** What editors and copies leave behind. */
@@ -26,7 +26,7 @@ export interface SettledFiles {
 
 export const podKey = (pod: Pod): string => `${pod.metadata.namespace}/${pod.metadata.name}`;
 
-/** A file keeps the names it has; a name that nobody has goes to the first file in order. */
+/** A file keeps the names it has; a name that no one has goes to the first file in order. */
 export function settleNames(files: readonly ReadFile[], before: NameOwners): SettledFiles {
   const has = new Map(files.map(({ path, pods }) => [path, new Set(pods.map(podKey))]));
   const owners = new Map([...before].filter(([key, path]) => has.get(path)?.has(key)));

@@ -1,5 +1,5 @@
 /**
- * Who a pod from a file or a URL is. Nobody registered it, so its UID is made from what it says: the same text is the same pod
+ * Who a pod from a file or a URL is. No one registered it, so its UID is made from what it says: the same text is the same pod
  * after a restart of the kubelet, and a changed text is another pod, which takes the place of the first.
  *
  * What is hashed is the pod as it was written (formatting, comments and unknown fields aside), without the defaults: a kubelet

@@ -15,7 +15,7 @@ export interface UsageHistory {
 
 /** A shorter span says more of the scheduler than of the load. */
 const SHORTEST_BASE_MS = 1000;
-/** Where nobody asked for so long, a rate since then would say nothing of now. */
+/** Where no one asked for so long, a rate since then would say nothing of now. */
 export const LONGEST_BASE_MS = 60_000;
 const NS_PER_MS = 1e6;
 

@@ -16,7 +16,7 @@ export interface CgroupReading {
   readonly tasks: TaskSample | undefined;
   /** Directly in this cgroup, not below it. */
   readonly processes: number;
-  /** Of those processes; 0 where nobody asked for them. */
+  /** Of those processes; 0 where no one asked for them. */
   readonly files: number;
   readonly sockets: number;
   readonly openFilesLimit: number | undefined;

@@ -37,7 +37,7 @@ const cases: readonly Case[] = [
     expect: { PodResizePending: 'True | Infeasible | not supported', Ready: 'True' },
   },
   {
-    name: 'one that nobody asked for is not',
+    name: 'one that no one asked for is not',
     containers: [makeContainer('c')],
     told: { conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }] },
     expect: { PodResizePending: 'missing' },
@@ -114,7 +114,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: 'readiness gates nobody has spoken about',
+    name: 'readiness gates no one has spoken about',
     spec: gated,
     containers: [makeContainer('c')],
     expect: {

@@ -3,7 +3,7 @@ import type { ContainerState, ContainerStateTerminated } from '../../api/pod-sta
 import { formatTimestamp } from '../../api/timestamp.ts';
 import type { ObservedContainer } from '../../model/observation.ts';
 
-/** The container is gone without a trace: nobody can say how it ended, so it counts as killed. */
+/** The container is gone without a trace: no one can say how it ended, so it counts as killed. */
 const LOST_EXIT_CODE = 137;
 export const RESTARTING_ALL = 'RestartingAllContainers';
 export const RESTARTING_ALL_MESSAGE = 'The container is removed because RestartAllContainers in place';

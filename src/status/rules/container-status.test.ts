@@ -94,7 +94,7 @@ const cases: readonly Case[] = [
     expect: ['terminated 1 Error', '', 0],
   },
   {
-    name: 'nobody waits in a pod that ends',
+    name: 'no one waits in a pod that ends',
     more: { waiting: held, step: 'terminating' },
     expect: ['waiting ContainerCreating', '', 0],
   },

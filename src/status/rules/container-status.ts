@@ -80,7 +80,7 @@ function observedState({ input, previous }: ContainerContext, seen: ObservedCont
     case 'created':
       return { waiting: {} };
     case 'unknown': {
-      // It ran, and now nobody can say: "it failed" is nearer to the truth than "it has not started yet".
+      // It ran, and now no one can say: "it failed" is nearer to the truth than "it has not started yet".
       const known = previous?.containerID === containerIdOf(seen, input.runtimeName);
       if (known && previous.state.terminated !== undefined) return previous.state;
       return previous?.state.running === undefined ? { waiting: {} } : lostAtEnd;

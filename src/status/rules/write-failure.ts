@@ -2,7 +2,7 @@
 import { CodedError, type ErrorCode } from '../../base/errors.ts';
 
 /**
- * `replaced`: the object is not there any more, or is another pod's. `away`: the API server can't be reached, by nobody. `busy`: it
+ * `replaced`: the object is not there any more, or is another pod's. `away`: the API server can't be reached, by no one. `busy`: it
  * answered that it can't now. `refused`: it won't, and soon won't either.
  */
 export type WriteFailure = 'replaced' | 'away' | 'busy' | 'refused';

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { FileCalls } from '../../host/file-calls.ts';
 import type { FileJobs } from '../../host/file-jobs.ts';
 import type { MountTable } from '../../host/mount-table.ts';
-import { createFolders } from '../folders.ts';
+import { createDirectories } from '../directories.ts';
 import type { VolumeKind } from '../kind.ts';
 import { type EmptyDirNode, emptyDirPlace } from '../rules/empty-dir.ts';
 import { createEmptyDirKind } from './empty-dir.ts';
@@ -22,7 +22,7 @@ export interface KindsDeps {
   readonly mountTable: MountTable;
   readonly isForeign: (path: string) => boolean;
   /** An integer that is not negative, another one each time. */
-  readonly chance: () => number;
+  readonly random: () => number;
   /** Undefined for a kubelet without an API server. */
   readonly objects: VolumeObjects | undefined;
   readonly allocatable: () => Quantities;
@@ -36,8 +36,8 @@ export interface KindsConfig {
 }
 
 export function createKinds(deps: KindsDeps, { podLevel }: KindsConfig): readonly VolumeKind[] {
-  const { clock, calls, jobs, mountTable, isForeign, chance, allocatable } = deps;
-  const folders = createFolders({ calls, jobs, mountTable });
+  const { clock, calls, jobs, mountTable, isForeign, random, allocatable } = deps;
+  const directories = createDirectories({ calls, jobs, mountTable });
   /** What volumes in memory are cut to. */
   const node = (pod: Pod): EmptyDirNode => {
     const memory = allocatable().get('memory');
@@ -48,14 +48,14 @@ export function createKinds(deps: KindsDeps, { podLevel }: KindsConfig): readonl
     };
   };
   return [
-    createEmptyDirKind({ folders, node }),
+    createEmptyDirKind({ directories, node }),
     createHostPathKind({ jobs, isForeign }),
     createImageKind(),
     ...createObjectKinds(
       {
         clock,
-        chance,
-        folders,
+        random,
+        directories,
         objects: deps.objects ?? NO_OBJECTS,
         nodeAllocatable: () => resourceListOf(allocatable()),
         memoryBytes: (pod) => memoryBytes(pod, node(pod)),

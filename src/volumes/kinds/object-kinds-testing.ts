@@ -1,4 +1,4 @@
-/** For tests: an API server in a few maps, and the kinds that are made from it, on plain folders. */
+/** For tests: an API server in a few maps, and the kinds that are made from it, on plain directories. */
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod, PodSpec } from '../../api/pod.ts';
@@ -6,7 +6,7 @@ import type { ConfigMap, Secret } from '../../api/referenced-objects.ts';
 import type { Volume } from '../../api/volume.ts';
 import { createSystemClock } from '../../base/clock.ts';
 import { CodedError } from '../../base/errors.ts';
-import type { VolumeFolders, VolumeKind, VolumeReady } from '../kind.ts';
+import type { VolumeDirectories, VolumeKind, VolumeReady } from '../kind.ts';
 import { volumeDirectory } from '../rules/places.ts';
 import { createObjectKinds, type VolumeObjects } from './object-kinds.ts';
 
@@ -55,9 +55,10 @@ export function testObjects(now: () => number = () => 0): TestObjects {
       tokens.set(key, made);
       return Promise.resolve(made);
     },
-    clusterTrustBundles: (wish) => {
-      if ('name' in wish && wish.name === 'roots') return Promise.resolve({ ok: true, value: 'PEM of roots\n' });
-      if ('name' in wish && wish.name === 'away') return Promise.reject(new CodedError('unavailable', 'no API server'));
+    clusterTrustBundles: (request) => {
+      if ('name' in request && request.name === 'roots') return Promise.resolve({ ok: true, value: 'PEM of roots\n' });
+      if ('name' in request && request.name === 'away')
+        return Promise.reject(new CodedError('unavailable', 'no API server'));
       return Promise.resolve({ ok: false, problem: 'no bundle matches' });
     },
     podCertificate: ({ volumeName, sourceIndex }) =>
@@ -70,8 +71,8 @@ export function testObjects(now: () => number = () => 0): TestObjects {
   return { configMaps, secrets, asked, objects };
 }
 
-/** Folders with the modes that a disk and a tmpfs give them. */
-export const plainFolders: VolumeFolders = {
+/** Directories with the modes that a disk and a tmpfs give them. */
+export const plainDirectories: VolumeDirectories = {
   ensure: async ({ directory, medium }) => {
     if ((await mkdir(directory, { recursive: true })) === undefined) return;
     await chmod(directory, medium === 'disk' ? 0o777 : 0o1777);
@@ -89,14 +90,14 @@ export interface TestVolumes {
 const signal = new AbortController().signal;
 
 export function testVolumes(root: string, objects: VolumeObjects): TestVolumes {
-  let chance = 0;
-  // Old folders go at once: nobody reads them here.
+  let random = 0;
+  // Old directories go at once: no one reads them here.
   const clock = { ...createSystemClock(), sleep: () => Promise.resolve() };
   const kinds = createObjectKinds(
     {
       clock,
-      chance: () => ++chance,
-      folders: plainFolders,
+      random: () => ++random,
+      directories: plainDirectories,
       objects,
       nodeAllocatable: () => ({ cpu: '2', memory: '4Gi' }),
       memoryBytes: () => undefined,

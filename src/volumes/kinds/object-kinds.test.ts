@@ -6,7 +6,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { Volume, VolumeProjection } from '../../api/volume.ts';
 import { codeOf, describeError } from '../../base/errors.ts';
 import { createManualClock } from '../../base/manual-clock.ts';
-import { testFolder, treeOf, visibleFiles } from '../atomic-testing.ts';
+import { testDirectory, treeOf, visibleFiles } from '../atomic-testing.ts';
 import { createVolumeTask } from '../volume.ts';
 import { NO_OBJECTS } from './no-objects.ts';
 import { configMap, podWith, secret, type TestObjects, testObjects, testVolumes } from './object-kinds-testing.ts';
@@ -24,8 +24,8 @@ function world(): TestObjects {
 }
 
 async function filesOf(volume: Volume, more: Partial<Pod['spec']> = {}): Promise<Readonly<Record<string, string>>> {
-  await using folder = await testFolder();
-  const volumes = testVolumes(folder.path, world().objects);
+  await using dir = await testDirectory();
+  const volumes = testVolumes(dir.path, world().objects);
   const pod = podWith([volume], more);
   const ready = await volumes.setUp(pod, volume.name);
   assert.deepEqual([ready.path, ready.readOnly], [volumes.directory(pod, volume), true]);
@@ -132,7 +132,7 @@ describe('what can not be had', () => {
       'no API server',
     ],
     [
-      'a bundle of nobody',
+      'a bundle of no one',
       projected({ clusterTrustBundle: { path: 'p' } }),
       'invalid',
       'ClusterTrustBundle projection requires either name or signerName to be set',
@@ -166,8 +166,8 @@ describe('what can not be had', () => {
   }
 
   test('without an API server each says what is missing; the pod itself is there', async () => {
-    await using folder = await testFolder();
-    const volumes = testVolumes(folder.path, NO_OBJECTS);
+    await using dir = await testDirectory();
+    const volumes = testVolumes(dir.path, NO_OBJECTS);
     const fields = { downwardAPI: { items: [{ path: 'n', fieldRef: { fieldPath: 'metadata.name' } }] } };
     const pod = podWith([
       { name: 'cm', configMap: { name: 'x' } },
@@ -207,8 +207,8 @@ describe('who may read', () => {
   ];
   for (const [name, more, lines] of cases) {
     test(name, async () => {
-      await using folder = await testFolder();
-      const volumes = testVolumes(folder.path, world().objects);
+      await using dir = await testDirectory();
+      const volumes = testVolumes(dir.path, world().objects);
       const { path = '' } = await volumes.setUp(podWith([tokenAndMap], more), 'v');
       const tree = await treeOf(path);
       assert.deepEqual(
@@ -225,9 +225,9 @@ describe('who may read', () => {
 
 describe('while the pod runs', () => {
   test('a changed config map changes the files, the same one does not', async () => {
-    await using folder = await testFolder();
+    await using dir = await testDirectory();
     const objects = world();
-    const volumes = testVolumes(folder.path, objects.objects);
+    const volumes = testVolumes(dir.path, objects.objects);
     const pod = podWith([{ name: 'v', configMap: { name: 'settings' } }]);
     const { path = '' } = await volumes.setUp(pod, 'v');
     const before = await lstat(join(path, '..data'));
@@ -239,8 +239,8 @@ describe('while the pod runs', () => {
   });
 
   test('labels that change are in the files', async () => {
-    await using folder = await testFolder();
-    const volumes = testVolumes(folder.path, world().objects);
+    await using dir = await testDirectory();
+    const volumes = testVolumes(dir.path, world().objects);
     const pod = podWith([
       { name: 'v', downwardAPI: { items: [{ path: 'l', fieldRef: { fieldPath: 'metadata.labels' } }] } },
     ]);
@@ -253,10 +253,10 @@ describe('while the pod runs', () => {
   });
 
   test('a token is asked for again before it expires, and only then', async () => {
-    await using folder = await testFolder();
+    await using dir = await testDirectory();
     let now = 1_000_000;
     const objects = testObjects(() => now);
-    const volumes = testVolumes(folder.path, objects.objects);
+    const volumes = testVolumes(dir.path, objects.objects);
     const pod = podWith([
       projected(
         { serviceAccountToken: { path: 'long' } },
@@ -276,9 +276,9 @@ describe('while the pod runs', () => {
   });
 
   test('a token is asked for ahead, as the volume will ask for it', async () => {
-    await using folder = await testFolder();
+    await using dir = await testDirectory();
     const objects = testObjects(() => 1_000_000);
-    const volumes = testVolumes(folder.path, objects.objects);
+    const volumes = testVolumes(dir.path, objects.objects);
     const volume = projected(
       { serviceAccountToken: { path: 'a', audience: 'vault' } },
       { configMap: { name: 'none' } },
@@ -294,10 +294,10 @@ describe('while the pod runs', () => {
   });
 
   test('the file is another one before the token expires', async () => {
-    await using folder = await testFolder();
+    await using dir = await testDirectory();
     const clock = createManualClock(1_000_000);
     const objects = testObjects(clock.now);
-    const volumes = testVolumes(folder.path, objects.objects);
+    const volumes = testVolumes(dir.path, objects.objects);
     const volume = projected({ serviceAccountToken: { path: 't', expirationSeconds: 600 } });
     const kind = volumes.kinds.find((candidate) => candidate.handles(volume));
     assert.ok(kind);
@@ -328,9 +328,9 @@ describe('while the pod runs', () => {
   });
 
   test('a hundred pods that share a config map', async (t) => {
-    await using folder = await testFolder();
+    await using dir = await testDirectory();
     const objects = world();
-    const volumes = testVolumes(folder.path, objects.objects);
+    const volumes = testVolumes(dir.path, objects.objects);
     const pods = Array.from({ length: 100 }, (_, i) =>
       podWith([{ name: 'v', configMap: { name: 'settings' } }], {}, `u-${i}`),
     );
@@ -349,9 +349,9 @@ describe('while the pod runs', () => {
   });
 
   test('a mebibyte in a value, a thousand keys', async () => {
-    await using folder = await testFolder();
+    await using dir = await testDirectory();
     const objects = testObjects();
-    const volumes = testVolumes(folder.path, objects.objects);
+    const volumes = testVolumes(dir.path, objects.objects);
     objects.secrets.set('big', secret('big', { v: 'v'.repeat(2 ** 20) }));
     objects.configMaps.set(
       'many',
@@ -368,8 +368,8 @@ describe('while the pod runs', () => {
 });
 
 test('mount points of other volumes are made, also where a name of the volume is in the way', async () => {
-  await using folder = await testFolder();
-  const volumes = testVolumes(folder.path, world().objects);
+  await using dir = await testDirectory();
+  const volumes = testVolumes(dir.path, world().objects);
   const mounts = ['/v', '/v/deep/place', '/v/color'].map((mountPath) => ({
     name: mountPath === '/v' ? 'v' : 'w',
     mountPath,
@@ -387,8 +387,8 @@ test('mount points of other volumes are made, also where a name of the volume is
 });
 
 test('taking away leaves nothing, and nothing is no reason to fail', async () => {
-  await using folder = await testFolder();
-  const volumes = testVolumes(folder.path, world().objects);
+  await using dir = await testDirectory();
+  const volumes = testVolumes(dir.path, world().objects);
   const pod = podWith([{ name: 'v', secret: { secretName: 'pass' } }]);
   const { path = '' } = await volumes.setUp(pod, 'v');
   await volumes.tearDown(pod, 'v');

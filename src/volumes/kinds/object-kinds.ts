@@ -4,7 +4,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Objects } from '../../objects/objects.ts';
 import { createAtomicWriter } from '../atomic-writer.ts';
-import type { VolumeFolders, VolumeKind } from '../kind.ts';
+import type { VolumeDirectories, VolumeKind } from '../kind.ts';
 import { createConfigMapKind } from './config-map.ts';
 import { createDownwardApiKind } from './downward-api.ts';
 import { createPayloads } from './payloads.ts';
@@ -16,8 +16,8 @@ export type VolumeObjects = Pick<Objects, 'configMap' | 'secret' | 'token' | 'cl
 export interface ObjectKindsDeps {
   readonly clock: Clock;
   /** An integer that is not negative, another one each time. */
-  readonly chance: () => number;
-  readonly folders: VolumeFolders;
+  readonly random: () => number;
+  readonly directories: VolumeDirectories;
   readonly objects: VolumeObjects;
   readonly nodeAllocatable: () => ResourceList;
   /** The most that a volume in memory of this pod may take; undefined: what the kernel allows. */
@@ -30,8 +30,13 @@ export interface ObjectKindsConfig {
 }
 
 export function createObjectKinds(deps: ObjectKindsDeps, { podLevel }: ObjectKindsConfig): readonly VolumeKind[] {
-  const { clock, chance, folders, objects, nodeAllocatable, memoryBytes } = deps;
-  const shared = { folders, memoryBytes, writer: createAtomicWriter({ clock, chance }), payloads: createPayloads() };
+  const { clock, random, directories, objects, nodeAllocatable, memoryBytes } = deps;
+  const shared = {
+    directories,
+    memoryBytes,
+    writer: createAtomicWriter({ clock, random }),
+    payloads: createPayloads(),
+  };
   const { configMap, secret, token, clusterTrustBundles, podCertificate } = objects;
   const references = { configMap, secret, token, clusterTrustBundles, podCertificate };
   return [

@@ -1,17 +1,17 @@
-/** What the kinds that are made from objects have in common: a folder, files that change all at once, and the way back. */
+/** What the kinds that are made from objects have in common: a directory, files that change all at once, and the way back. */
 import { chmod, chown, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/pod.ts';
 import type { Volume } from '../../api/volume.ts';
 import { CodedError } from '../../base/errors.ts';
 import type { AtomicWriter } from '../atomic-writer.ts';
-import type { ObjectReference, VolumeFolders, VolumeKind, VolumeWish } from '../kind.ts';
+import type { ObjectReference, VolumeDirectories, VolumeKind, VolumeRequest } from '../kind.ts';
 import { rootMode } from '../rules/file-access.ts';
 import { nestedMountPoints } from '../rules/nested-mount-points.ts';
 import { type Payload, sizeFault } from '../rules/payload.ts';
 
 export interface ObjectVolumeDeps {
-  readonly folders: VolumeFolders;
+  readonly directories: VolumeDirectories;
   readonly writer: AtomicWriter;
   /** The most that a volume in memory of this pod may take; undefined: what the kernel allows. */
   readonly memoryBytes: (pod: Pod) => number | undefined;
@@ -21,7 +21,7 @@ export interface ObjectVolume<Source> {
   readonly plugin: string;
   readonly medium: 'disk' | 'memory';
   readonly source: (volume: Volume) => Source | undefined;
-  readonly content: (wish: VolumeWish, source: Source, signal: AbortSignal) => Promise<ObjectContent>;
+  readonly content: (request: VolumeRequest, source: Source, signal: AbortSignal) => Promise<ObjectContent>;
   readonly foresee?: (pod: Pod, source: Source, signal: AbortSignal) => void;
   readonly references?: (pod: Pod, source: Source) => readonly ObjectReference[];
   readonly dependsOnPod?: boolean;
@@ -43,20 +43,20 @@ export function createObjectVolumeKind<Source>(deps: ObjectVolumeDeps, kind: Obj
       const source = kind.source(volume);
       if (source !== undefined) foresee(pod, source, signal);
     },
-    setUp: async (wish, signal) => {
-      const source = kind.source(wish.volume);
-      if (source === undefined) throw new TypeError(`volume ${wish.volume.name} is none of ${plugin}`);
-      const { payload, refreshAt } = await kind.content(wish, source, signal);
+    setUp: async (request, signal) => {
+      const source = kind.source(request.volume);
+      if (source === undefined) throw new TypeError(`volume ${request.volume.name} is none of ${plugin}`);
+      const { payload, refreshAt } = await kind.content(request, source, signal);
       const fault = sizeFault(payload);
       if (fault !== undefined) throw new CodedError('invalid', fault);
-      await ensureFolder(deps, medium, wish, signal);
-      const { directory, fsGroup } = wish;
+      await ensureDirectory(deps, medium, request, signal);
+      const { directory, fsGroup } = request;
       await deps.writer.write({ directory, payload, fsGroup, medium }, signal);
       const ready = { path: directory, readOnly: true, selinuxRelabel: true };
       return refreshAt === undefined ? ready : { ...ready, refreshAt };
     },
     tearDown: async ({ directory }, signal) => {
-      await deps.folders.remove(directory, signal);
+      await deps.directories.remove(directory, signal);
       deps.writer.forget(directory);
     },
     dependsOn: (pod, volume) => {
@@ -66,14 +66,14 @@ export function createObjectVolumeKind<Source>(deps: ObjectVolumeDeps, kind: Obj
   };
 }
 
-async function ensureFolder(
-  { folders, memoryBytes }: ObjectVolumeDeps,
+async function ensureDirectory(
+  { directories, memoryBytes }: ObjectVolumeDeps,
   medium: 'disk' | 'memory',
-  { pod, volume, directory, fsGroup }: VolumeWish,
+  { pod, volume, directory, fsGroup }: VolumeRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const sizeBytes = medium === 'memory' ? memoryBytes(pod) : undefined;
-  await folders.ensure({ directory, medium, ...(sizeBytes !== undefined && { sizeBytes }) }, signal);
+  await directories.ensure({ directory, medium, ...(sizeBytes !== undefined && { sizeBytes }) }, signal);
   if (fsGroup !== undefined) await giveToGroup(directory, fsGroup);
   await Promise.all(nestedMountPoints(pod, volume.name).map((path) => makeMountPoint(join(directory, path))));
 }

@@ -7,10 +7,10 @@ import type { VolumeProjection } from '../../api/volume.ts';
 import { CodedError } from '../../base/errors.ts';
 import type {
   BoundToken,
+  CertificateOptions,
   PodCertificateAnswer,
-  PodCertificateWish,
-  TokenWish,
-  TrustBundleWish,
+  TokenOptions,
+  TrustBundleRequest,
 } from '../../objects/objects.ts';
 import { downwardPayload, type FieldContents } from '../rules/downward-payload.ts';
 import { credentialAccess } from '../rules/file-access.ts';
@@ -22,16 +22,16 @@ export interface ProjectedSourceDeps {
   readonly payloads: Payloads;
   readonly configMap: (namespace: string, name: string, signal: AbortSignal) => Promise<ObjectAnswer<ConfigMap>>;
   readonly secret: (namespace: string, name: string, signal: AbortSignal) => Promise<ObjectAnswer<Secret>>;
-  readonly token: (wish: TokenWish, signal: AbortSignal) => Promise<BoundToken>;
+  readonly token: (request: TokenOptions, signal: AbortSignal) => Promise<BoundToken>;
   /** Not ok: none is there. */
-  readonly clusterTrustBundles: (wish: TrustBundleWish, signal: AbortSignal) => Promise<Parsed<string>>;
-  readonly podCertificate: (wish: PodCertificateWish, signal: AbortSignal) => Promise<PodCertificateAnswer>;
+  readonly clusterTrustBundles: (request: TrustBundleRequest, signal: AbortSignal) => Promise<Parsed<string>>;
+  readonly podCertificate: (request: CertificateOptions, signal: AbortSignal) => Promise<PodCertificateAnswer>;
   readonly nodeAllocatable: () => ResourceList;
   /** The gate PodLevelResources. */
   readonly podLevel: boolean;
 }
 
-export interface ProjectedWish {
+export interface ProjectedRequest {
   readonly pod: Pod;
   readonly volumeName: string;
   readonly source: VolumeProjection;
@@ -43,10 +43,10 @@ export interface ProjectedWish {
   readonly fields: FieldContents;
 }
 
-type Reader = (deps: ProjectedSourceDeps, wish: ProjectedWish, signal: AbortSignal) => Promise<ObjectContent>;
+type Reader = (deps: ProjectedSourceDeps, request: ProjectedRequest, signal: AbortSignal) => Promise<ObjectContent>;
 
-export const readProjectedSource: Reader = async (deps, wish, signal) => {
-  const { source, pod, defaultMode } = wish;
+export const readProjectedSource: Reader = async (deps, request, signal) => {
+  const { source, pod, defaultMode } = request;
   const { namespace } = pod.metadata;
   if (source.secret !== undefined) {
     const { name = '', items, optional = false } = source.secret;
@@ -58,14 +58,17 @@ export const readProjectedSource: Reader = async (deps, wish, signal) => {
     const answer = await deps.configMap(namespace, name, signal);
     return { payload: deps.payloads.configMap(answer, { items, defaultMode, optional }) };
   }
-  if (source.downwardAPI !== undefined) return readDownward(deps, wish);
-  if (source.serviceAccountToken !== undefined) return await readToken(deps, wish, signal);
-  if (source.clusterTrustBundle !== undefined) return await readTrustBundles(deps, wish, signal);
-  if (source.podCertificate !== undefined) return await readCertificate(deps, wish, signal);
+  if (source.downwardAPI !== undefined) return readDownward(deps, request);
+  if (source.serviceAccountToken !== undefined) return await readToken(deps, request, signal);
+  if (source.clusterTrustBundle !== undefined) return await readTrustBundles(deps, request, signal);
+  if (source.podCertificate !== undefined) return await readCertificate(deps, request, signal);
   return { payload: new Map() };
 };
 
-function readDownward(deps: ProjectedSourceDeps, { source, pod, defaultMode, fields }: ProjectedWish): ObjectContent {
+function readDownward(
+  deps: ProjectedSourceDeps,
+  { source, pod, defaultMode, fields }: ProjectedRequest,
+): ObjectContent {
   const { podLevel } = deps;
   const items = source.downwardAPI?.items;
   const made = downwardPayload({ pod, items, defaultMode, podLevel, nodeAllocatable: deps.nodeAllocatable(), fields });
@@ -75,10 +78,10 @@ function readDownward(deps: ProjectedSourceDeps, { source, pod, defaultMode, fie
 
 const HOUR = 3600;
 
-export function tokenWish(
+export function tokenRequest(
   { metadata: { uid, name, namespace }, spec }: Pod,
   { audience = '', expirationSeconds = HOUR }: NonNullable<VolumeProjection['serviceAccountToken']>,
-): TokenWish {
+): TokenOptions {
   return {
     pod: { uid, name, namespace },
     serviceAccountName: spec.serviceAccountName ?? '',
@@ -87,26 +90,26 @@ export function tokenWish(
   };
 }
 
-const readToken: Reader = async (deps, wish, signal) => {
-  const { serviceAccountToken: source = { path: '' } } = wish.source;
+const readToken: Reader = async (deps, request, signal) => {
+  const { serviceAccountToken: source = { path: '' } } = request.source;
   const { path } = source;
-  const { token, refreshAt } = await deps.token(tokenWish(wish.pod, source), signal);
-  return { payload: new Map([[path, credential(wish, token)]]), refreshAt };
+  const { token, refreshAt } = await deps.token(tokenRequest(request.pod, source), signal);
+  return { payload: new Map([[path, credential(request, token)]]), refreshAt };
 };
 
-const readTrustBundles: Reader = async (deps, wish, signal) => {
-  const { name, signerName, labelSelector, optional = false, path = '' } = wish.source.clusterTrustBundle ?? {};
+const readTrustBundles: Reader = async (deps, request, signal) => {
+  const { name, signerName, labelSelector, optional = false, path = '' } = request.source.clusterTrustBundle ?? {};
   if (name === undefined && signerName === undefined) {
     throw new CodedError('invalid', 'ClusterTrustBundle projection requires either name or signerName to be set');
   }
   const chosen = name === undefined ? { signerName: signerName ?? '', labelSelector } : { name };
   const found = await deps.clusterTrustBundles(chosen, signal);
   if (!found.ok && !optional) throw new CodedError('notFound', found.problem);
-  return { payload: new Map([[path, credential(wish, found.ok ? found.value : '')]]) };
+  return { payload: new Map([[path, credential(request, found.ok ? found.value : '')]]) };
 };
 
-const readCertificate: Reader = async (deps, wish, signal) => {
-  const { pod, volumeName, index, source } = wish;
+const readCertificate: Reader = async (deps, request, signal) => {
+  const { pod, volumeName, index, source } = request;
   const answer = await deps.podCertificate({ pod, volumeName, sourceIndex: index }, signal);
   if (answer.kind !== 'issued') {
     throw new CodedError(answer.kind === 'waiting' ? 'unavailable' : 'denied', answer.message);
@@ -119,12 +122,12 @@ const readCertificate: Reader = async (deps, wish, signal) => {
     [certificateChainPath, certificateChain],
   ];
   const wanted = files.filter(([path]) => path !== '');
-  const payload: Payload = new Map(wanted.map(([path, content]) => [path, credential(wish, content)]));
+  const payload: Payload = new Map(wanted.map(([path, content]) => [path, credential(request, content)]));
   return { payload };
 };
 
 const text = new TextEncoder();
 
-function credential({ pod, fsGroup, defaultMode }: ProjectedWish, content: string): ProjectedFile {
+function credential({ pod, fsGroup, defaultMode }: ProjectedRequest, content: string): ProjectedFile {
   return { data: text.encode(content), ...credentialAccess(pod, fsGroup, defaultMode) };
 }

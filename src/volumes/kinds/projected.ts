@@ -1,10 +1,10 @@
-/** Several sources in one folder. The token that every pod has for the API server comes this way. */
+/** Several sources in one directory. The token that every pod has for the API server comes this way. */
 import type { Volume, VolumeProjection } from '../../api/volume.ts';
 import { CodedError, codeOf, describeError } from '../../base/errors.ts';
 import type { ObjectReference, VolumeKind } from '../kind.ts';
 import { DEFAULT_MODE, describeProblems, mergePayloads } from '../rules/payload.ts';
 import { createObjectVolumeKind, type ObjectContent, type ObjectVolumeDeps } from './object-volume.ts';
-import { type ProjectedSourceDeps, readProjectedSource, tokenWish } from './projected-source.ts';
+import { type ProjectedSourceDeps, readProjectedSource, tokenRequest } from './projected-source.ts';
 
 export interface ProjectedKindDeps extends ObjectVolumeDeps, ProjectedSourceDeps {}
 
@@ -15,9 +15,9 @@ export function createProjectedKind(deps: ProjectedKindDeps): VolumeKind {
     dependsOnPod: true,
     source: ({ projected }) => projected,
     content: async ({ pod, volume, fsGroup }, { sources = [], defaultMode = DEFAULT_MODE }, signal) => {
-      const wish = { pod, volumeName: volume.name, fsGroup, defaultMode, fields: new Map() };
+      const request = { pod, volumeName: volume.name, fsGroup, defaultMode, fields: new Map() };
       const answers = await Promise.allSettled(
-        sources.map((source, index) => readProjectedSource(deps, { ...wish, source, index }, signal)),
+        sources.map((source, index) => readProjectedSource(deps, { ...request, source, index }, signal)),
       );
       signal.throwIfAborted();
       return mergeContents(answers);
@@ -25,7 +25,7 @@ export function createProjectedKind(deps: ProjectedKindDeps): VolumeKind {
     foresee: (pod, { sources = [] }, signal) => {
       for (const { serviceAccountToken: source } of sources) {
         // Whoever asks next gets the same answer.
-        if (source !== undefined) deps.token(tokenWish(pod, source), signal).catch(() => undefined);
+        if (source !== undefined) deps.token(tokenRequest(pod, source), signal).catch(() => undefined);
       }
     },
     references: (pod, { sources = [] }) => sources.flatMap((source) => referencesOf(source, pod.metadata)),

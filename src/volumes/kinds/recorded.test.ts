@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { loadLives, type RecordedLife } from '../../../tests/recorded/lives.ts';
-import { testFolder, treeOf } from '../atomic-testing.ts';
+import { testDirectory, treeOf } from '../atomic-testing.ts';
 import { configMap, secret, testObjects, testVolumes } from './object-kinds-testing.ts';
 
 const OURS = /^volumes\/kubernetes\.io~(configmap|secret|projected|downward-api)\/./;
@@ -35,8 +35,8 @@ describe('recorded volumes', () => {
   assert.ok(lives.length > 30, 'the recordings are there');
   for (const life of lives) {
     test(life.name, async () => {
-      await using folder = await testFolder();
-      const volumes = testVolumes(folder.path, recordedObjects());
+      await using directory = await testDirectory();
+      const volumes = testVolumes(directory.path, recordedObjects());
       const { pod } = life;
       const failures: string[] = [];
       for (const volume of pod.spec.volumes ?? []) {
@@ -47,7 +47,7 @@ describe('recorded volumes', () => {
             failures.push(`MountVolume.SetUp failed for volume "${volume.name}" : ${error.message}`),
           );
       }
-      const tree = (await treeOf(join(folder.path, pod.metadata.uid))).filter((line) => OURS.test(line));
+      const tree = (await treeOf(join(directory.path, pod.metadata.uid))).filter((line) => OURS.test(line));
       assert.deepEqual(tree, recordedTree(life));
       const told = life.events.filter(({ reason }) => reason === 'FailedMount').map(({ message }) => message);
       assert.deepEqual(failures, [...new Set(told)]);

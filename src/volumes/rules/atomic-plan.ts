@@ -5,37 +5,37 @@
  *     ..data  -> ..2026_11_15_10_06_37.3009648341
  *     ..2026_11_15_10_06_37.3009648341/color
  *
- * New files are made in a folder beside the old one, and a rename of `..data` makes all of them visible at once. Links of names that
+ * New files are made in a directory beside the old one, and a rename of `..data` makes all of them visible at once. Links of names that
  * come or go are made after and removed after. Whoever was killed on the way left either the old set or the new one, and rubbish whose
  * names begin with two dots: a plan made from what is then found ends in the same place.
  */
 import { formatTimestamp } from '../../api/timestamp.ts';
-import { fileMode, folderMode } from './file-access.ts';
+import { directoryMode, fileMode } from './file-access.ts';
 import type { Payload, ProjectedFile } from './payload.ts';
-import { foldersByDepth, topNames } from './payload-paths.ts';
+import { directoriesByDepth, topNames } from './payload-paths.ts';
 
 export const DATA_LINK = '..data';
 const NEXT_LINK = '..data_tmp';
 const RESERVED = '..';
-const FOLDER_MODE = 0o755;
+const DIRECTORY_MODE = 0o755;
 
 export interface FoundEntry {
   readonly name: string;
-  readonly kind: 'link' | 'folder' | 'other';
+  readonly kind: 'link' | 'directory' | 'other';
 }
 
-/** What is in the folder of a volume now. */
+/** What is in the directory of a volume now. */
 export interface AtomicState {
-  /** The folder that `..data` leads to; undefined: there is no such link. */
+  /** The directory that `..data` leads to; undefined: there is no such link. */
   readonly current: string | undefined;
-  /** That folder has exactly the files that are wanted. */
+  /** That directory has exactly the files that are wanted. */
   readonly upToDate: boolean;
   readonly entries: readonly FoundEntry[];
 }
 
 /** Paths are relative to the volume. */
 export type AtomicStep =
-  | { readonly step: 'folder'; readonly path: string; readonly mode: number }
+  | { readonly step: 'directory'; readonly path: string; readonly mode: number }
   | { readonly step: 'file'; readonly path: string; readonly file: ProjectedFile }
   | { readonly step: 'link'; readonly path: string; readonly target: string; readonly owner?: number }
   | { readonly step: 'rename'; readonly from: string; readonly to: string }
@@ -49,35 +49,35 @@ export interface AtomicPlan {
   readonly tidy: readonly AtomicStep[];
 }
 
-export interface AtomicWish {
+export interface AtomicRequest {
   readonly payload: Payload;
   readonly fsGroup: number | undefined;
-  /** For the new folder, if one is needed; see `folderName`. */
-  readonly folder: string;
+  /** For the new directory, if one is needed; see `directoryName`. */
+  readonly directory: string;
 }
 
-export function planAtomicWrite(state: AtomicState, wish: AtomicWish): AtomicPlan {
+export function planAtomicWrite(state: AtomicState, request: AtomicRequest): AtomicPlan {
   const rubbish = removeRubbish(state);
   if (state.upToDate)
-    return { publish: withoutEmpty([rubbish, newLinks(state, wish), staleLinks(state, wish)]), tidy: [] };
-  const { folder } = wish;
+    return { publish: withoutEmpty([rubbish, newLinks(state, request), staleLinks(state, request)]), tidy: [] };
+  const { directory } = request;
   return {
     publish: withoutEmpty([
       rubbish,
-      ...newFolder(wish),
-      [{ step: 'link', path: NEXT_LINK, target: folder }],
+      ...newDirectory(request),
+      [{ step: 'link', path: NEXT_LINK, target: directory }],
       [{ step: 'rename', from: NEXT_LINK, to: DATA_LINK }],
-      newLinks(state, wish),
-      staleLinks(state, wish),
+      newLinks(state, request),
+      staleLinks(state, request),
     ]),
     tidy: state.current === undefined ? [] : [{ step: 'removeTree', path: state.current }],
   };
 }
 
 /** What tells the volume's own name for a set of files from names of the pod: `..2026_11_15_10_06_37.3009648341`. */
-export function folderName(now: number, chance: number): string {
+export function directoryName(now: number, random: number): string {
   const [date = '', time = ''] = formatTimestamp(now).replace('Z', '').split('T');
-  return `..${date.replaceAll('-', '_')}_${time.replaceAll(':', '_')}.${chance}`;
+  return `..${date.replaceAll('-', '_')}_${time.replaceAll(':', '_')}.${random}`;
 }
 
 function withoutEmpty(stages: readonly (readonly AtomicStep[])[]): readonly (readonly AtomicStep[])[] {
@@ -88,24 +88,26 @@ function withoutEmpty(stages: readonly (readonly AtomicStep[])[]): readonly (rea
 function removeRubbish({ current, entries }: AtomicState): readonly AtomicStep[] {
   return entries
     .filter(({ name }) => name.startsWith(RESERVED) && name !== DATA_LINK && name !== current)
-    .map(({ name, kind }) => (kind === 'folder' ? { step: 'removeTree', path: name } : { step: 'unlink', path: name }));
+    .map(({ name, kind }) =>
+      kind === 'directory' ? { step: 'removeTree', path: name } : { step: 'unlink', path: name },
+    );
 }
 
-function newFolder({ payload, fsGroup, folder }: AtomicWish): readonly (readonly AtomicStep[])[] {
-  const mode = folderMode(FOLDER_MODE, fsGroup);
-  const inside = foldersByDepth(payload.keys());
+function newDirectory({ payload, fsGroup, directory }: AtomicRequest): readonly (readonly AtomicStep[])[] {
+  const mode = directoryMode(DIRECTORY_MODE, fsGroup);
+  const inside = directoriesByDepth(payload.keys());
   return [
-    [{ step: 'folder', path: folder, mode }],
-    ...inside.map((paths) => paths.map((path) => ({ step: 'folder' as const, path: `${folder}/${path}`, mode }))),
+    [{ step: 'directory', path: directory, mode }],
+    ...inside.map((paths) => paths.map((path) => ({ step: 'directory' as const, path: `${directory}/${path}`, mode }))),
     Array.from(payload, ([path, file]) => ({
       step: 'file' as const,
-      path: `${folder}/${path}`,
+      path: `${directory}/${path}`,
       file: { ...file, mode: fileMode(file.mode, fsGroup) },
     })),
   ];
 }
 
-function newLinks({ entries }: AtomicState, { payload }: AtomicWish): readonly AtomicStep[] {
+function newLinks({ entries }: AtomicState, { payload }: AtomicRequest): readonly AtomicStep[] {
   const there = new Set(entries.map(({ name }) => name));
   const missing = [...topNames(payload.keys())].filter((name) => !there.has(name));
   return missing.map((name) => {
@@ -115,8 +117,8 @@ function newLinks({ entries }: AtomicState, { payload }: AtomicWish): readonly A
   });
 }
 
-/** Only links: folders are places where something else is mounted. */
-function staleLinks({ entries }: AtomicState, { payload }: AtomicWish): readonly AtomicStep[] {
+/** Only links: directories are places where something else is mounted. */
+function staleLinks({ entries }: AtomicState, { payload }: AtomicRequest): readonly AtomicStep[] {
   const wanted = topNames(payload.keys());
   return entries
     .filter(({ name, kind }) => kind === 'link' && !name.startsWith(RESERVED) && !wanted.has(name))

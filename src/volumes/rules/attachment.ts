@@ -3,7 +3,7 @@
 export interface AttachmentState {
   /** `enableControllerAttachDetach`: the control plane attaches, and the node's status says what is attached. */
   readonly byController: boolean;
-  /** The node's status has it in `volumesInUse`: from then on nobody detaches it behind our back. */
+  /** The node's status has it in `volumesInUse`: from then on no one detaches it behind our back. */
   readonly reportedInUse: boolean;
   /** Of `volumesAttached` in the node's status. */
   readonly devicePath: string | undefined;

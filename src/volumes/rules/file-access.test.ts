@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Pod, PodSpec } from '../../api/pod.ts';
-import { commonUser, credentialAccess, fileMode, folderMode, rootMode } from './file-access.ts';
+import { commonUser, credentialAccess, directoryMode, fileMode, rootMode } from './file-access.ts';
 
 const podWith = (spec: Partial<PodSpec>): Pod => ({
   metadata: { name: 'p', namespace: 'n', uid: 'u' },
@@ -11,7 +11,7 @@ const as = (runAsUser?: number) => ({ name: 'c', securityContext: runAsUser === 
 
 describe('the user that all containers share', () => {
   const cases: readonly (readonly [string, Partial<PodSpec>, number | undefined])[] = [
-    ['nobody says', {}, undefined],
+    ['no one says', {}, undefined],
     ['the pod says', { securityContext: { runAsUser: 1000 } }, 1000],
     ['all containers say the same', { containers: [as(7), as(7)] }, 7],
     ['root is a user too', { containers: [as(0)] }, 0],
@@ -30,13 +30,13 @@ test('credentials are as closed as they can be', () => {
   assert.deepEqual(credentialAccess(podWith({ containers: [as(5)] }), undefined, 0o644), { mode: 0o600, owner: 5 });
 });
 
-test('a group reads everything, writes nothing, and what is made in a folder is its own', () => {
+test('a group reads everything, writes nothing, and what is made in a directory is its own', () => {
   assert.equal(fileMode(0o600, 3000), 0o640);
   assert.equal(fileMode(0o400, 3000), 0o440);
   assert.equal(fileMode(0o600, undefined), 0o600);
-  assert.equal(folderMode(0o755, 3000), 0o2755);
-  assert.equal(folderMode(0o700, 0), 0o2750);
-  assert.equal(folderMode(0o755, undefined), 0o755);
+  assert.equal(directoryMode(0o755, 3000), 0o2755);
+  assert.equal(directoryMode(0o700, 0), 0o2750);
+  assert.equal(directoryMode(0o755, undefined), 0o755);
   assert.equal(rootMode(0o1777, 3000), 0o3777);
   assert.equal(rootMode(0o777, undefined), 0o777);
 });

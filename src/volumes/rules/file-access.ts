@@ -30,16 +30,16 @@ export function credentialAccess(pod: Pod, fsGroup: number | undefined, defaultM
   return { mode: fsGroup === undefined ? defaultMode : OWNER_ONLY };
 }
 
-/** These volumes are read-only: the group of the pod gets to read what is in them, and what is made in a folder is its too. */
+/** These volumes are read-only: the group of the pod gets to read what is in them, and what is made in a directory is its too. */
 export function fileMode(mode: number, fsGroup: number | undefined): number {
   return fsGroup === undefined ? mode : mode | GROUP_READS;
 }
 
-export function folderMode(mode: number, fsGroup: number | undefined): number {
+export function directoryMode(mode: number, fsGroup: number | undefined): number {
   return fsGroup === undefined ? mode : mode | GROUP_READS | GROUP_ENTERS | SET_GROUP;
 }
 
-/** The folder of the volume itself was writable once, when it was an empty one: its group may write it. */
+/** The directory of the volume itself was writable once, when it was an empty one: its group may write it. */
 export function rootMode(mode: number, fsGroup: number | undefined): number {
   return fsGroup === undefined ? mode : mode | 0o770 | SET_GROUP;
 }

@@ -6,16 +6,16 @@ import { parsed, unparsable } from '../../api/parsed.ts';
 export type FoundKind = 'missing' | 'directory' | 'file' | 'socket' | 'character device' | 'block device' | 'other';
 
 export interface HostPathCheck {
-  /** Undefined: nobody looks there. */
+  /** Undefined: no one looks there. */
   readonly expected: FoundKind | undefined;
-  readonly make: 'folder' | 'file' | undefined;
+  readonly make: 'directory' | 'file' | undefined;
   /** How the error calls what is expected. */
   readonly name: string;
 }
 
 const CHECKS: Readonly<Record<string, HostPathCheck>> = {
   Directory: { expected: 'directory', make: undefined, name: 'a directory' },
-  DirectoryOrCreate: { expected: 'directory', make: 'folder', name: 'a directory' },
+  DirectoryOrCreate: { expected: 'directory', make: 'directory', name: 'a directory' },
   File: { expected: 'file', make: undefined, name: 'a file' },
   FileOrCreate: { expected: 'file', make: 'file', name: 'a file' },
   Socket: { expected: 'socket', make: undefined, name: 'a socket file' },

@@ -1,5 +1,5 @@
 /**
- * Folders that must be in a volume because something else is mounted there: the runtime can't make them in a volume that containers
+ * Directories that must be in a volume because something else is mounted there: the runtime can't make them in a volume that containers
  * may not write.
  */
 import type { Container } from '../../api/container.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cleanPayload, foldersByDepth, pathFault, topNames } from './payload-paths.ts';
+import { cleanPayload, directoriesByDepth, pathFault, topNames } from './payload-paths.ts';
 
 const file = { data: new Uint8Array(), mode: 0o644 };
 const long = 'n'.repeat(256);
@@ -53,9 +53,9 @@ test('a payload that is clean keeps its identity', () => {
   assert.ok(clean.ok && clean.value === payload);
 });
 
-test('names and folders of paths', () => {
+test('names and directories of paths', () => {
   const paths = ['a/b/c', 'a/d', 'e', 'f/g'];
   assert.deepEqual([...topNames(paths)], ['a', 'e', 'f']);
-  assert.deepEqual(foldersByDepth(paths), [['a', 'f'], ['a/b']]);
-  assert.deepEqual(foldersByDepth(['x']), []);
+  assert.deepEqual(directoriesByDepth(paths), [['a', 'f'], ['a/b']]);
+  assert.deepEqual(directoriesByDepth(['x']), []);
 });

@@ -47,21 +47,21 @@ export function cleanPath(path: string): string {
     .join('/');
 }
 
-/** What is seen in the volume's own folder: the first step of each path. */
+/** What is seen in the volume's own directory: the first step of each path. */
 export function topNames(paths: Iterable<string>): ReadonlySet<string> {
   return new Set(Array.from(paths, (path) => path.split('/')[0] ?? ''));
 }
 
-/** The folders that the paths need, parents before their children, each depth a list of its own. */
-export function foldersByDepth(paths: Iterable<string>): readonly (readonly string[])[] {
+/** The directories that the paths need, parents before their children, each depth a list of its own. */
+export function directoriesByDepth(paths: Iterable<string>): readonly (readonly string[])[] {
   const depths: Set<string>[] = [];
   for (const path of paths) {
     const names = path.split('/');
     for (let depth = 1; depth < names.length; depth += 1) {
-      const folders = depths[depth - 1] ?? new Set();
-      folders.add(names.slice(0, depth).join('/'));
-      depths[depth - 1] = folders;
+      const directories = depths[depth - 1] ?? new Set();
+      directories.add(names.slice(0, depth).join('/'));
+      depths[depth - 1] = directories;
     }
   }
-  return depths.map((folders) => [...folders]);
+  return depths.map((directories) => [...directories]);
 }

@@ -50,8 +50,8 @@ describe('files of a config map', () => {
       'configmap references non-existent config key: constructor',
     ],
   ];
-  for (const [name, wish, expected] of cases) {
-    test(name, () => assert.deepEqual(shown(configMapPayload(wish, settings)), expected));
+  for (const [name, request, expected] of cases) {
+    test(name, () => assert.deepEqual(shown(configMapPayload(request, settings)), expected));
   }
 
   test('bytes stay as they are', () => {

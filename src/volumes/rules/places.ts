@@ -1,28 +1,28 @@
-/** Where volumes of a pod are below the pod's folder: names that other kubelets and tools know. */
+/** Where volumes of a pod are below the pod's directory: names that other kubelets and tools know. */
 
-/** `kubernetes.io/secret` is `kubernetes.io~secret` as the name of a folder. */
-export function pluginFolder(plugin: string): string {
+/** `kubernetes.io/secret` is `kubernetes.io~secret` as the name of a directory. */
+export function pluginDirectory(plugin: string): string {
   return plugin.replaceAll('/', '~');
 }
 
-export function pluginOfFolder(folder: string): string {
-  return folder.replaceAll('~', '/');
+export function pluginOfDirectory(dir: string): string {
+  return dir.replaceAll('~', '/');
 }
 
 export function volumeDirectory(podDirectory: string, plugin: string, name: string): string {
-  return `${podDirectory}/volumes/${pluginFolder(plugin)}/${name}`;
+  return `${podDirectory}/volumes/${pluginDirectory(plugin)}/${name}`;
 }
 
 export const EMPTY_DIR_PLUGIN = 'kubernetes.io/empty-dir';
 
-/** Where it is noted that a folder was made whole. Kinds that write into such a folder have it below another name. */
+/** Where it is noted that a directory was made whole. Kinds that write into such a directory have it below another name. */
 export function readyDirectory(volumePath: string): string {
   const [podDirectory = '', plugin = '', name = ''] = splitEnd(volumePath);
-  const noted = pluginOfFolder(plugin) === EMPTY_DIR_PLUGIN ? name : `wrapped_${name}`;
-  return `${podDirectory}/plugins/${pluginFolder(EMPTY_DIR_PLUGIN)}/${noted}`;
+  const noted = pluginOfDirectory(plugin) === EMPTY_DIR_PLUGIN ? name : `wrapped_${name}`;
+  return `${podDirectory}/plugins/${pluginDirectory(EMPTY_DIR_PLUGIN)}/${noted}`;
 }
 
-/** Of `POD/volumes/PLUGIN/NAME`: the pod's folder, the plugin's and the name. */
+/** Of `POD/volumes/PLUGIN/NAME`: the pod's directory, the plugin's and the name. */
 function splitEnd(volumePath: string): readonly string[] {
   const names = volumePath.split('/');
   return [names.slice(0, -3).join('/'), names.at(-2) ?? '', names.at(-1) ?? ''];

@@ -6,7 +6,7 @@ import { emptyDirPlace } from './empty-dir.ts';
 import { hostPathCheck, hostPathFault } from './host-path.ts';
 import { nextMeasure } from './measure.ts';
 import { volumeFailed, volumesNotReady } from './messages.ts';
-import { placeFromUid, pluginFolder, pluginOfFolder, readyDirectory, subPathPlace } from './places.ts';
+import { placeFromUid, pluginDirectory, pluginOfDirectory, readyDirectory, subPathPlace } from './places.ts';
 import { MISSING, nextStep, reduceVolume, retryDelay, type VolumeChange, type VolumeState } from './volume-step.ts';
 
 const step = (more: Partial<VolumeState>, now = 1000) => nextStep({ ...MISSING, ...more }, now);
@@ -111,8 +111,8 @@ test('what a path of the node must be', () => {
 });
 
 test('places and words', () => {
-  assert.equal(pluginFolder('kubernetes.io/empty-dir'), 'kubernetes.io~empty-dir');
-  assert.equal(pluginOfFolder('a~b'), 'a/b');
+  assert.equal(pluginDirectory('kubernetes.io/empty-dir'), 'kubernetes.io~empty-dir');
+  assert.equal(pluginOfDirectory('a~b'), 'a/b');
   assert.equal(
     readyDirectory('/r/pods/U/volumes/kubernetes.io~empty-dir/e'),
     '/r/pods/U/plugins/kubernetes.io~empty-dir/e',

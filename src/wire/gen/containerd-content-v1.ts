@@ -1,5 +1,5 @@
 // Made from proto/containerd-content-v1.proto by tools/generate-wire.ts. Do not edit.
-// containerd's content store: what it downloads now, and which blobs belong to which repository. The part that we use. Facts (names, numbers, types) only; see README.md in this folder for the dialect.
+// containerd's content store: what it downloads now, and which blobs belong to which repository. The part that we use. Facts (names, numbers, types) only; see README.md in this directory for the dialect.
 import { Kind, message, NO_ENTRIES, NO_ITEMS, Shape, type MessageType, type MethodType } from '../message.ts';
 import { Timestamp } from './google-protobuf.ts';
 

@@ -1,5 +1,5 @@
 // Made from proto/containerd-events-service-v1.proto by tools/generate-wire.ts. Do not edit.
-// containerd's own event service: there on every version, also where CRI has no events. Facts (names, numbers, types) only; see README.md in this folder for the dialect.
+// containerd's own event service: there on every version, also where CRI has no events. Facts (names, numbers, types) only; see README.md in this directory for the dialect.
 import { Kind, message, NO_ITEMS, Shape, type MessageType, type MethodType } from '../message.ts';
 import { Envelope } from './containerd-types.ts';
 import { Any, Empty } from './google-protobuf.ts';

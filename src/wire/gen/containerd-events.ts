@@ -1,5 +1,5 @@
 // Made from proto/containerd-events.proto by tools/generate-wire.ts. Do not edit.
-// The events themselves, as they come inside an Envelope. TaskCreate.rootfs is left out: nobody here reads it. Facts (names, numbers, types) only; see README.md in this folder for the dialect.
+// The events themselves, as they come inside an Envelope. TaskCreate.rootfs is left out: no one here reads it. Facts (names, numbers, types) only; see README.md in this directory for the dialect.
 import { Kind, message, NO_ENTRIES, Shape, type MessageType } from '../message.ts';
 import { Any, Timestamp } from './google-protobuf.ts';
 

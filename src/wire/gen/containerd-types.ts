@@ -1,5 +1,5 @@
 // Made from proto/containerd-types.proto by tools/generate-wire.ts. Do not edit.
-// What containerd's event service wraps its events in. Facts (names, numbers, types) only; see README.md in this folder for the dialect.
+// What containerd's event service wraps its events in. Facts (names, numbers, types) only; see README.md in this directory for the dialect.
 import { Kind, message, type MessageType } from '../message.ts';
 import { Any, Timestamp } from './google-protobuf.ts';
 

@@ -1,5 +1,5 @@
 // Made from proto/cri-runtime-v1.proto by tools/generate-wire.ts. Do not edit.
-// Container Runtime Interface v1, the Linux part: the Windows messages are left out, and skipped when a runtime sends them. Facts (names, numbers, types) only; see README.md in this folder for the dialect.
+// Container Runtime Interface v1, the Linux part: the Windows messages are left out, and skipped when a runtime sends them. Facts (names, numbers, types) only; see README.md in this directory for the dialect.
 import { Kind, message, NO_BYTES, NO_ENTRIES, NO_ITEMS, Shape, type MessageType, type MethodType, type UnknownEnumValue } from '../message.ts';
 
 export const Protocol = {

@@ -1,5 +1,5 @@
 // Made from proto/device-plugin-v1beta1.proto by tools/generate-wire.ts. Do not edit.
-// Device plugins v1beta1: Registration is served by the kubelet, DevicePlugin by each plugin. Facts (names, numbers, types) only; see README.md in this folder for the dialect.
+// Device plugins v1beta1: Registration is served by the kubelet, DevicePlugin by each plugin. Facts (names, numbers, types) only; see README.md in this directory for the dialect.
 import { Kind, message, NO_ENTRIES, NO_ITEMS, Shape, type MessageType, type MethodType } from '../message.ts';
 
 export interface DevicePluginOptions {

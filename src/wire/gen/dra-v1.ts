@@ -1,5 +1,5 @@
 // Made from proto/dra-v1.proto by tools/generate-wire.ts. Do not edit.
-// Dynamic resource allocation v1, served by DRA drivers. Facts (names, numbers, types) only; see README.md in this folder for the dialect.
+// Dynamic resource allocation v1, served by DRA drivers. Facts (names, numbers, types) only; see README.md in this directory for the dialect.
 import { Kind, message, NO_ENTRIES, NO_ITEMS, Shape, type MessageType, type MethodType } from '../message.ts';
 
 export interface NodePrepareResourcesRequest {

@@ -1,5 +1,5 @@
 // Made from proto/grpc-health-v1.proto by tools/generate-wire.ts. Do not edit.
-// Health checking of gRPC servers, v1, served by containers that have a gRPC probe. Facts (names, numbers, types) only; see README.md in this folder for the dialect.
+// Health checking of gRPC servers, v1, served by containers that have a gRPC probe. Facts (names, numbers, types) only; see README.md in this directory for the dialect.
 import { Kind, message, type MessageType, type MethodType, type UnknownEnumValue } from '../message.ts';
 
 export const HealthCheckResponseServingStatus = {

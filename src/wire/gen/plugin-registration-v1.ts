@@ -1,5 +1,5 @@
 // Made from proto/plugin-registration-v1.proto by tools/generate-wire.ts. Do not edit.
-// Plugin registration v1, served by a plugin on a socket that the kubelet finds. Facts (names, numbers, types) only; see README.md in this folder for the dialect.
+// Plugin registration v1, served by a plugin on a socket that the kubelet finds. Facts (names, numbers, types) only; see README.md in this directory for the dialect.
 import { Kind, message, NO_ITEMS, Shape, type MessageType, type MethodType } from '../message.ts';
 
 export interface PluginInfo {

@@ -1,5 +1,5 @@
 // Made from proto/pod-resources-v1.proto by tools/generate-wire.ts. Do not edit.
-// Pod resources v1, served by the kubelet to monitoring agents. Facts (names, numbers, types) only; see README.md in this folder for the dialect.
+// Pod resources v1, served by the kubelet to monitoring agents. Facts (names, numbers, types) only; see README.md in this directory for the dialect.
 import { Kind, message, NO_ITEMS, Shape, type MessageType, type MethodType } from '../message.ts';
 
 export interface AllocatableResourcesResponse {

@@ -50,8 +50,8 @@ const PLACEHOLDERS = [
 export const DIGEST_NAME = `${E2E}/busybox@sha256:a9155b13325b2abef48e71de77bb8ac015412a566829f621d06bfae5c699b1b9`;
 export const DIGEST_CONTENT = 'registry.k8s.io/e2e-node/by-digest:1';
 
-/** `keysFolder` keeps the key pair of the HTTPS servers in the images: with a new one every time no image would ever be the same. */
-export async function nodeImages(programs: NodeImagePrograms, keysFolder: string): Promise<readonly Image[]> {
+/** `keysDirectory` keeps the key pair of the HTTPS servers in the images: with a new one every time no image would ever be the same. */
+export async function nodeImages(programs: NodeImagePrograms, keysDirectory: string): Promise<readonly Image[]> {
   const pause = await pauseImage();
   const shell = [...(await shellLayers()), clockLayer()];
   const shellImage = (name: string, more: readonly TarEntry[] = [], config: ImageConfig = {}): ImageSpec => ({
@@ -60,7 +60,7 @@ export async function nodeImages(programs: NodeImagePrograms, keysFolder: string
     config: { Cmd: ['sh'], Env: [PATH], ...config },
   });
   const agnhostMore = [
-    ...(await httpsKeys(keysFolder)),
+    ...(await httpsKeys(keysDirectory)),
     ...fakeRegistry(makeImage(pause)),
     ...(await netcatFiles()),
     ...clockLayer(),
@@ -136,10 +136,13 @@ TZ=UTC0 printf '%(%T)T.%s\\n' "$seconds" "\${micros:0:3}"
 }
 
 /** For specs that have agnhost serve HTTPS. */
-async function httpsKeys(folder: string): Promise<readonly TarEntry[]> {
-  const [key, certificate] = ['localhost.key', 'localhost.crt'].map((name) => join(folder, name)) as [string, string];
-  await mkdir(folder, { recursive: true });
-  if ((await readdir(folder)).length < 2) {
+async function httpsKeys(directory: string): Promise<readonly TarEntry[]> {
+  const [key, certificate] = ['localhost.key', 'localhost.crt'].map((name) => join(directory, name)) as [
+    string,
+    string,
+  ];
+  await mkdir(directory, { recursive: true });
+  if ((await readdir(directory)).length < 2) {
     await captureOk([
       ...['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '3650', '-subj', '/CN=localhost'],
       ...['-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate],

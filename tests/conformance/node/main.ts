@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createSystemClock } from '../../../src/base/clock.ts';
 import { describeError } from '../../../src/base/errors.ts';
 import { createProgress } from '../../lab/binaries/progress.ts';
-import { makeFolder } from '../run.ts';
+import { makeDirectory } from '../run.ts';
 import { judge, readNames, renderVerdict, type SpecResult } from '../verdict.ts';
 import { correctList, missingSpecs } from './list.ts';
 import { MEANT, sortFailures } from './meant.ts';
@@ -18,10 +18,10 @@ async function main(): Promise<number> {
   const settings = readNodeSettings(process.env);
   const progress = createProgress(process.stderr, createSystemClock());
   const suite = await createNodeSuite({ env: process.env, settings, progress });
-  const folder = await makeFolder(process.env, 'conformance-node');
+  const directory = await makeDirectory(process.env, 'conformance-node');
   let code = 0;
   for (const set of settings.sets) {
-    const output = join(folder, set.name);
+    const output = join(directory, set.name);
     await mkdir(output, { recursive: true });
     try {
       const results = await suite.run(set, output);
@@ -36,7 +36,7 @@ async function main(): Promise<number> {
       code = 2;
     }
   }
-  process.stdout.write(`\nLogs and results: ${folder}\n`);
+  process.stdout.write(`\nLogs and results: ${directory}\n`);
   return code;
 }
 

@@ -11,15 +11,15 @@ import { writeLayout } from '../../../tools/machine/oci/layout.ts';
 import { createRegistry } from './registry.ts';
 
 test('an image of a layout is served by its tag and by the digests of its parts', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'kubelet-ts-layout-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const directory = await mkdtemp(join(tmpdir(), 'kubelet-ts-layout-'));
+  t.after(() => rm(directory, { recursive: true }));
   const image = makeImage({
     names: ['registry.example/team/app:1'],
     layers: [[textFile('a', ['hello'])]],
     config: { Cmd: ['/a'] },
   });
-  await writeLayout(folder, [image]);
-  const server = (await createRegistry(folder, ['registry.example'])).listen(0, '127.0.0.1');
+  await writeLayout(directory, [image]);
+  const server = (await createRegistry(directory, ['registry.example'])).listen(0, '127.0.0.1');
   t.after(() => server.close());
   await once(server, 'listening');
   const ask = (path: string, method = 'GET') =>

@@ -19,8 +19,8 @@ import type { NodeSettings } from './settings.ts';
 import { RUNTIME_SOCKET, SUITE_UNIT, suiteFiles, suiteScript } from './units.ts';
 
 export interface NodeSuite {
-  /** `folder` gets the logs of everything and the results. */
-  run(set: SpecSet, folder: string): Promise<readonly SpecResult[]>;
+  /** `directory` gets the logs of everything and the results. */
+  run(set: SpecSet, directory: string): Promise<readonly SpecResult[]>;
 }
 
 const REPORT = 'report.json';
@@ -59,22 +59,22 @@ export async function createNodeSuite(given: {
   const worlds = createWorlds(labPlace(env));
 
   return {
-    run: async (set, folder) => {
+    run: async (set, directory) => {
       await worlds.sweepOnce();
       progress.status(`${set.name}: starting a system`);
-      const binFolder = join(folder, 'bin');
-      await writePrograms(binFolder, { kubelet, kubectl: programs.kubectl });
-      const script = join(folder, 'suite.sh');
+      const binDirectory = join(directory, 'bin');
+      await writePrograms(binDirectory, { kubelet, kubectl: programs.kubectl });
+      const script = join(directory, 'suite.sh');
       await using system = await worlds.make(
         (id) =>
           createSystem({
             place: labPlace(env),
             id,
             hostName: NODE_NAME,
-            path: [binFolder],
+            path: [binDirectory],
             units: ['dbus.service', 'systemd-logind.service', 'containerd.service', 'registry.service'],
             etc: suiteFiles(runtime, {
-              output: folder,
+              output: directory,
               images,
               suiteScript: script,
               node: process.execPath,
@@ -90,49 +90,49 @@ export async function createNodeSuite(given: {
           suite: programs['e2e_node.test'],
           set,
           flags: settings.flags,
-          binFolder,
-          workFolder: join(system.disk, 'node-e2e-20260101T000000'),
-          output: folder,
+          binDirectory,
+          workDirectory: join(system.disk, 'node-e2e-20260101T000000'),
+          output: directory,
           report: REPORT,
           nodeName: NODE_NAME,
         }),
       );
       progress.status(`${set.name}: pulling images`);
       await pullImages(system, runtime.ctr, images);
-      return await runSuite(system, { set, folder, progress });
+      return await runSuite(system, { set, directory, progress });
     },
   };
 }
 
 async function runSuite(
   system: System,
-  { set, folder, progress }: { set: SpecSet; folder: string; progress: Progress },
+  { set, directory, progress }: { set: SpecSet; directory: string; progress: Progress },
 ): Promise<readonly SpecResult[]> {
-  const log = join(folder, 'e2e.log');
+  const log = join(directory, 'e2e.log');
   await writeFile(log, '');
   // Ends with the suite; the exit code says no more than the report does.
   const ended = system.exec(['systemctl', 'start', SUITE_UNIT]);
   await watchSpecs({ logFile: log, ended, label: `${set.name}: `, progress });
   const journal = await system.exec(['journalctl', '--no-pager']);
-  await writeFile(join(folder, 'journal.log'), journal.stdout);
-  const report = await readFile(join(folder, REPORT), 'utf8').catch((cause: unknown) => {
+  await writeFile(join(directory, 'journal.log'), journal.stdout);
+  const report = await readFile(join(directory, REPORT), 'utf8').catch((cause: unknown) => {
     throw new Error(`the suite left no report; its log: ${log}`, { cause });
   });
   const results = readReport(report);
-  await writeFile(join(folder, 'results.json'), JSON.stringify(results, undefined, 2));
-  await rm(join(folder, REPORT)); // most of it is about specs that were not chosen
+  await writeFile(join(directory, 'results.json'), JSON.stringify(results, undefined, 2));
+  await rm(join(directory, REPORT)); // most of it is about specs that were not chosen
   return results;
 }
 
 /** The suite looks for `kubelet` in one directory, and calls sudo, which a root without it does not need. */
-async function writePrograms(folder: string, programs: { kubelet: string; kubectl: string }): Promise<void> {
-  await mkdir(folder, { recursive: true });
+async function writePrograms(directory: string, programs: { kubelet: string; kubectl: string }): Promise<void> {
+  await mkdir(directory, { recursive: true });
   const scripts = { sudo: 'exec "$@"', kubelet: `exec ${programs.kubelet} "$@"` };
   for (const [name, line] of Object.entries(scripts)) {
-    await writeFile(join(folder, name), `#!/bin/sh\n${line}\n`);
-    await chmod(join(folder, name), 0o755);
+    await writeFile(join(directory, name), `#!/bin/sh\n${line}\n`);
+    await chmod(join(directory, name), 0o755);
   }
-  await symlink(programs.kubectl, join(folder, 'kubectl'));
+  await symlink(programs.kubectl, join(directory, 'kubectl'));
 }
 
 /** By way of CRI, as the suite itself would do it: what is pulled so has the names that a kubelet sees. */

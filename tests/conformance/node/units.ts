@@ -68,7 +68,7 @@ function containerdUnit(runtime: RuntimeBinaries, output: string): string {
   return `[Service]
 Type=notify
 ExecStart=${runtime.containerd} --config /etc/containerd/config.toml
-Environment=PATH=${runtime.shimFolder}:${dirname(runtime.runc)}:/usr/sbin:/usr/bin:/sbin:/bin
+Environment=PATH=${runtime.shimDirectory}:${dirname(runtime.runc)}:/usr/sbin:/usr/bin:/sbin:/bin
 Delegate=yes
 CPUAccounting=yes
 KillMode=process
@@ -113,9 +113,9 @@ export interface SuiteCommand {
   readonly set: SpecSet;
   readonly flags: readonly string[];
   /** The directory with an executable `kubelet`. */
-  readonly binFolder: string;
+  readonly binDirectory: string;
   /** The directory that the suite runs in; the end of its name becomes part of the kubelet's unit. */
-  readonly workFolder: string;
+  readonly workDirectory: string;
   readonly output: string;
   readonly report: string;
   readonly nodeName: string;
@@ -123,7 +123,7 @@ export interface SuiteCommand {
 
 /** The suite starts an API server and etcd inside its own process, and the kubelet as a transient unit. */
 export function suiteScript(command: SuiteCommand): string {
-  const { set, output, workFolder } = command;
+  const { set, output, workDirectory } = command;
   const argv = [
     command.ginkgo,
     'run',
@@ -138,12 +138,12 @@ export function suiteScript(command: SuiteCommand): string {
     `--json-report=${command.report}`,
     './e2e_node.test',
     '--',
-    `--k8s-bin-dir=${command.binFolder}`,
+    `--k8s-bin-dir=${command.binDirectory}`,
     `--container-runtime-endpoint=unix://${RUNTIME_SOCKET}`,
     '--prepull-images=false',
     '--restart-kubelet=false',
     '--server-start-timeout=3m',
-    `--kubelet-config-file=${join(workFolder, 'kubelet.yaml')}`,
+    `--kubelet-config-file=${join(workDirectory, 'kubelet.yaml')}`,
     `--report-dir=${output}`,
     `--node-name=${command.nodeName}`,
     '--runtime-config=api/all=true',
@@ -152,8 +152,8 @@ export function suiteScript(command: SuiteCommand): string {
   ];
   // Ginkgo runs a suite in the directory where its program is, and the suite leaves its files there.
   return `set -e
-mkdir -p ${quote(workFolder)}
-cd ${quote(workFolder)}
+mkdir -p ${quote(workDirectory)}
+cd ${quote(workDirectory)}
 cp ${quote(command.suite)} e2e_node.test
 cat > kubelet.yaml <<'END'
 ${kubeletConfig()}END

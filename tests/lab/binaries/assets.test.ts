@@ -8,14 +8,14 @@ import { assetPath, checkAsset } from './assets.ts';
 import { createBinaries } from './binaries.ts';
 import { BinariesUnavailable } from './unavailable.ts';
 
-let folder = '';
+let directory = '';
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'assets-test-'));
+  directory = await mkdtemp(join(tmpdir(), 'assets-test-'));
 });
-after(() => rm(folder, { recursive: true }));
+after(() => rm(directory, { recursive: true }));
 
 async function asset(name: string, script: string): Promise<string> {
-  const path = join(folder, name);
+  const path = join(directory, name);
   await writeFile(path, `#!/bin/sh\n${script}\n`);
   await chmod(path, 0o755);
   return path;
@@ -71,7 +71,7 @@ for (const [name, script, message] of [
 }
 
 test('an asset that is not there is an error, not a reason to build', async () => {
-  await assert.rejects(checkAsset('etcd', join(folder, 'none', 'etcd'), how), /none\/etcd does not run .*ENOENT/);
+  await assert.rejects(checkAsset('etcd', join(directory, 'none', 'etcd'), how), /none\/etcd does not run .*ENOENT/);
 });
 
 test('KUBEBUILDER_ASSETS is taken, each program checked once, and nothing is built', async () => {
@@ -82,9 +82,9 @@ test('KUBEBUILDER_ASSETS is taken, each program checked once, and nothing is bui
     kubectl: await asset('kubectl', 'echo "Client Version: v1.36.2"'),
   };
   const binaries = createBinaries({
-    env: { ...process.env, KUBEBUILDER_ASSETS: folder },
+    env: { ...process.env, KUBEBUILDER_ASSETS: directory },
     log: { line: assert.fail, status: assert.fail },
-    cacheDir: join(folder, 'cache'),
+    cacheDir: join(directory, 'cache'),
     run: (command) => {
       asked.push(command.argv[0]);
       return runCommand(command);

@@ -1,4 +1,4 @@
-/** KUBEBUILDER_ASSETS: a folder with ready-made etcd, kube-apiserver and kubectl, the way the ecosystem's test tools name it. */
+/** KUBEBUILDER_ASSETS: a directory with ready-made etcd, kube-apiserver and kubectl, the way the ecosystem's test tools name it. */
 import { join } from 'node:path';
 import type { RunCommand } from '../../../tools/machine/command.ts';
 import { BinariesUnavailable } from './unavailable.ts';
@@ -30,11 +30,11 @@ const CHECKS: Readonly<Record<string, AssetCheck>> = {
   },
 };
 
-/** The path of `name` in the folder that KUBEBUILDER_ASSETS names, or nothing if it is not to be taken from there. */
+/** The path of `name` in the directory that KUBEBUILDER_ASSETS names, or nothing if it is not to be taken from there. */
 export function assetPath(env: Environment, name: string): string | undefined {
-  const folder = env['KUBEBUILDER_ASSETS'];
-  if (folder === undefined || folder === '' || !Object.hasOwn(CHECKS, name)) return undefined;
-  return join(folder, name);
+  const directory = env['KUBEBUILDER_ASSETS'];
+  if (directory === undefined || directory === '' || !Object.hasOwn(CHECKS, name)) return undefined;
+  return join(directory, name);
 }
 
 /** Resolves if the asset runs and is new enough; says what is wrong otherwise. */

@@ -51,10 +51,10 @@ async function placeCountingGo(): Promise<string> {
   return dirname(go);
 }
 
-function helloCatalog(folder: string): Catalog<Name> {
+function helloCatalog(directory: string): Catalog<Name> {
   const module: GoModule = {
     name: 'hello',
-    folder,
+    directory,
     versionOf: 'kubelet-ts.invalid/hello',
     cgo: false,
     tags: [],
@@ -117,20 +117,20 @@ test('builds what is asked for with its version, says so, and a second call star
   assert.equal(rows[1]?.path, undefined);
 });
 
-test('a changed go.sum means a new folder; the old one stays for others', async () => {
-  const folder = join(root, 'changed');
+test('a changed go.sum means a new directory; the old one stays for others', async () => {
+  const directory = join(root, 'changed');
   const make = () =>
-    createBinariesOf(helloCatalog(folder), {
+    createBinariesOf(helloCatalog(directory), {
       env,
       cacheDir: join(root, 'keys'),
       log: { line: () => undefined, status: () => undefined },
     });
-  await mkdir(folder);
+  await mkdir(directory);
   const goMod = await readFile(join(root, 'module', 'go.mod'), 'utf8');
-  await writeFile(join(folder, 'go.mod'), goMod.replace('./code', join(root, 'module', 'code')));
-  await writeFile(join(folder, 'go.sum'), '');
+  await writeFile(join(directory, 'go.mod'), goMod.replace('./code', join(root, 'module', 'code')));
+  await writeFile(join(directory, 'go.sum'), '');
   const before = await make().ensure(['hello'], signal);
-  await writeFile(join(folder, 'go.sum'), '\n');
+  await writeFile(join(directory, 'go.sum'), '\n');
   const afterwards = await make().ensure(['hello'], signal);
   assert.notEqual(before.hello, afterwards.hello);
   await stat(before.hello);
@@ -147,8 +147,8 @@ test('a build that fails tells what the compiler said and leaves nothing half-do
     );
     return true;
   });
-  const [folder] = (await readdir(join(cacheDir, 'bin'))).filter((name) => !name.endsWith('.lock'));
-  assert.deepEqual(await readdir(join(cacheDir, 'bin', folder ?? '')), []);
+  const [directory] = (await readdir(join(cacheDir, 'bin'))).filter((name) => !name.endsWith('.lock'));
+  assert.deepEqual(await readdir(join(cacheDir, 'bin', directory ?? '')), []);
 });
 
 test('an abort ends the build; what it left is removed by the next one', async () => {
@@ -161,11 +161,11 @@ test('an abort ends the build; what it left is removed by the next one', async (
     lines.some((line) => line.startsWith('built')),
     false,
   );
-  const [folder] = (await readdir(join(cacheDir, 'bin'))).filter((name) => !name.endsWith('.lock'));
-  assert.deepEqual(await readdir(join(cacheDir, 'bin', folder ?? '')), []);
+  const [directory] = (await readdir(join(cacheDir, 'bin'))).filter((name) => !name.endsWith('.lock'));
+  assert.deepEqual(await readdir(join(cacheDir, 'bin', directory ?? '')), []);
   // One that was killed could not tidy up.
-  await mkdir(join(cacheDir, 'bin', folder ?? '', '.building-1-hello'));
-  await writeFile(join(cacheDir, 'bin', folder ?? '', '.building-1-hello', 'hello'), 'half');
+  await mkdir(join(cacheDir, 'bin', directory ?? '', '.building-1-hello'));
+  await writeFile(join(cacheDir, 'bin', directory ?? '', '.building-1-hello', 'hello'), 'half');
   const { hello } = await binaries.ensure(['hello'], signal);
   assert.deepEqual(await readdir(dirname(hello)), ['hello']);
 });

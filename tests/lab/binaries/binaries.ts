@@ -74,24 +74,24 @@ export function createBinariesOf<N extends string>(catalog: Catalog<N>, deps: Bi
   const ensureGoBinaries = async (module: GoModule, binaries: readonly GoBinary[], signal: AbortSignal) => {
     const pins = await readPins(module);
     const toolchain = await ensureGo(parts, requiredGo(module, pins), signal);
-    const folder = placeOf(module, toolchain, pins);
-    const order = { module, binaries, version: pinnedVersion(module, pins), toolchain, folder };
+    const directory = placeOf(module, toolchain, pins);
+    const order = { module, binaries, version: pinnedVersion(module, pins), toolchain, directory };
     await ensureBuilt(parts, order, signal);
-    return folder;
+    return directory;
   };
 
   const unpackedPlace = ({ debianPackage }: UnpackedBinary) => join(parts.cacheDir, 'unpacked', debianPackage);
   const ensureUnpacked = async (source: UnpackedBinary, signal: AbortSignal): Promise<string> => {
     const { debianPackage, path } = source;
-    const folder = unpackedPlace(source);
+    const directory = unpackedPlace(source);
     const { env, run, progress } = parts;
     try {
-      await unpackPackage(debianPackage, folder, progress.line, { env, run, signal });
+      await unpackPackage(debianPackage, directory, progress.line, { env, run, signal });
     } catch (error) {
       if (error instanceof PackagesUnavailable) throw new BinariesUnavailable('packages', error.message, error);
       throw error;
     }
-    return join(folder, path);
+    return join(directory, path);
   };
 
   const ensureAsset = async (name: string, path: string, signal: AbortSignal) => {
@@ -123,8 +123,8 @@ export function createBinariesOf<N extends string>(catalog: Catalog<N>, deps: Bi
       }
       await parts.installPackages([...debianPackages], signal);
       for (const [module, wanted] of wantedOfGo) {
-        const folder = await ensureGoBinaries(module, [...wanted.values()], signal);
-        for (const [name, binary] of wanted) paths[name] = join(folder, binary.file);
+        const directory = await ensureGoBinaries(module, [...wanted.values()], signal);
+        for (const [name, binary] of wanted) paths[name] = join(directory, binary.file);
       }
       return paths as Record<(typeof names)[number], string>;
     },
@@ -146,8 +146,13 @@ export function createBinariesOf<N extends string>(catalog: Catalog<N>, deps: Bi
     const version = pinnedVersion(source.module, pins);
     const toolchain = await findGo(parts, requiredGo(source.module, pins));
     if (toolchain === undefined) return { name, from: 'go', version, path: undefined };
-    const folder = placeOf(source.module, toolchain, pins);
-    return { name, from: 'go', version, path: (await isBuilt(folder, source)) ? join(folder, source.file) : undefined };
+    const directory = placeOf(source.module, toolchain, pins);
+    return {
+      name,
+      from: 'go',
+      version,
+      path: (await isBuilt(directory, source)) ? join(directory, source.file) : undefined,
+    };
   }
 }
 
@@ -174,8 +179,8 @@ function resolveParts(deps: BinariesDeps): BuildDeps & ToolchainDeps {
 
 async function readPins(module: GoModule): Promise<Pins> {
   const [goMod, goSum] = await Promise.all([
-    readFile(join(module.folder, 'go.mod'), 'utf8'),
-    readFile(join(module.folder, 'go.sum'), 'utf8'),
+    readFile(join(module.directory, 'go.mod'), 'utf8'),
+    readFile(join(module.directory, 'go.sum'), 'utf8'),
   ]);
   return { goMod, goSum };
 }

@@ -1,4 +1,4 @@
-/** Builds the binaries of one Go module into their folder in the cache: each once, whole or not at all. */
+/** Builds the binaries of one Go module into their directory in the cache: each once, whole or not at all. */
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../../src/base/clock.ts';
@@ -25,46 +25,46 @@ export interface BuildOrder {
   readonly binaries: readonly GoBinary[];
   readonly version: string;
   readonly toolchain: GoToolchain;
-  readonly folder: string;
+  readonly directory: string;
 }
 
 const UNFINISHED = '.building-';
 
-/** Builds what is not there yet. Holds the folder's lock while it builds; where nothing is missing, it only looks. */
+/** Builds what is not there yet. Holds the directory's lock while it builds; where nothing is missing, it only looks. */
 export async function ensureBuilt(deps: BuildDeps, order: BuildOrder, signal: AbortSignal): Promise<void> {
   if ((await missingOf(order)).length === 0) return;
-  await mkdir(order.folder, { recursive: true });
+  await mkdir(order.directory, { recursive: true });
   const onWait = () => deps.progress.line(`Waiting for another process that builds ${order.module.name}`);
-  await withLock({ file: `${order.folder}.lock`, signal, onWait }, async () => {
+  await withLock({ file: `${order.directory}.lock`, signal, onWait }, async () => {
     const missing = await missingOf(order); // another process may have built it while we waited
     if (missing.length === 0) return;
-    await removeUnfinished(order.folder);
+    await removeUnfinished(order.directory);
     await deps.installPackages(order.module.buildPackages, signal);
     for (const binary of missing) await buildOne(deps, order, binary, signal);
   });
 }
 
-export async function isBuilt(folder: string, binary: GoBinary): Promise<boolean> {
-  return await stat(join(folder, binary.file)).then(
+export async function isBuilt(directory: string, binary: GoBinary): Promise<boolean> {
+  return await stat(join(directory, binary.file)).then(
     (found) => found.isFile(),
     () => false,
   );
 }
 
 async function missingOf(order: BuildOrder): Promise<readonly GoBinary[]> {
-  const there = await Promise.all(order.binaries.map((binary) => isBuilt(order.folder, binary)));
+  const there = await Promise.all(order.binaries.map((binary) => isBuilt(order.directory, binary)));
   return order.binaries.filter((_, index) => !there[index]);
 }
 
-async function removeUnfinished(folder: string): Promise<void> {
-  const left = (await readdir(folder)).filter((name) => name.startsWith(UNFINISHED));
-  await Promise.all(left.map((name) => rm(join(folder, name), { recursive: true, force: true })));
+async function removeUnfinished(directory: string): Promise<void> {
+  const left = (await readdir(directory)).filter((name) => name.startsWith(UNFINISHED));
+  await Promise.all(left.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
 async function buildOne(deps: BuildDeps, order: BuildOrder, binary: GoBinary, signal: AbortSignal): Promise<void> {
   const what = `${binary.file} ${order.version}`;
-  const output = join(order.folder, binary.file);
-  const workshop = join(order.folder, `${UNFINISHED}${process.pid}-${binary.file}`);
+  const output = join(order.directory, binary.file);
+  const workshop = join(order.directory, `${UNFINISHED}${process.pid}-${binary.file}`);
   const unfinished = join(workshop, binary.file);
   const started = deps.clock.mono();
   const elapsed = () => formatElapsed(deps.clock.mono() - started);
@@ -76,7 +76,7 @@ async function buildOne(deps: BuildDeps, order: BuildOrder, binary: GoBinary, si
       argv: [order.toolchain.go, ...buildArguments(binary, order.version, unfinished)],
       // An interrupted Go leaves its working files behind: here they go with the workshop.
       env: { ...buildEnvironment(deps.env, order.module, deps.machine), GOTMPDIR: workshop },
-      cwd: order.module.folder,
+      cwd: order.module.directory,
       signal,
       onLine: work.see,
     });
@@ -91,7 +91,7 @@ async function buildOne(deps: BuildDeps, order: BuildOrder, binary: GoBinary, si
 function notBuilt(what: string, order: BuildOrder, code: number, complaints: readonly string[]): BinariesUnavailable {
   return new BinariesUnavailable(
     'build',
-    `${what} could not be built in ${order.module.folder} by ${order.toolchain.version} (ended with ${code}):\n  ${complaints.join('\n  ')}`,
+    `${what} could not be built in ${order.module.directory} by ${order.toolchain.version} (ended with ${code}):\n  ${complaints.join('\n  ')}`,
   );
 }
 

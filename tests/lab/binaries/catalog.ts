@@ -1,10 +1,10 @@
 /** What the lab can ask for, and where each of it comes from. Versions are not here: the go.mod files pin them. */
 import { join } from 'node:path';
 
-/** A folder of ours with a go.mod and a go.sum, and the flags with which everything in it is built. */
+/** A directory of ours with a go.mod and a go.sum, and the flags with which everything in it is built. */
 export interface GoModule {
   readonly name: string;
-  readonly folder: string;
+  readonly directory: string;
   /** The required module whose version in go.mod is the version of the binaries. */
   readonly versionOf: string;
   readonly cgo: boolean;
@@ -41,11 +41,11 @@ export interface UnpackedBinary {
 export type Source = GoBinary | DebianBinary | UnpackedBinary;
 export type Catalog<N extends string> = Readonly<Record<N, Source>>;
 
-const GO_FOLDER = join(import.meta.dirname, 'go');
+const GO_DIRECTORY = join(import.meta.dirname, 'go');
 
 const runc: GoModule = {
   name: 'runc',
-  folder: join(GO_FOLDER, 'runc'),
+  directory: join(GO_DIRECTORY, 'runc'),
   versionOf: 'github.com/opencontainers/runc',
   cgo: true,
   tags: ['seccomp'],
@@ -55,7 +55,7 @@ const runc: GoModule = {
 
 const containerd: GoModule = {
   name: 'containerd',
-  folder: join(GO_FOLDER, 'containerd'),
+  directory: join(GO_DIRECTORY, 'containerd'),
   versionOf: 'github.com/containerd/containerd/v2',
   cgo: false,
   tags: ['no_btrfs', 'no_zfs'],
@@ -65,7 +65,7 @@ const containerd: GoModule = {
 
 const etcd: GoModule = {
   name: 'etcd',
-  folder: join(GO_FOLDER, 'etcd'),
+  directory: join(GO_DIRECTORY, 'etcd'),
   versionOf: 'go.etcd.io/etcd/server/v3',
   cgo: false,
   tags: [],
@@ -75,7 +75,7 @@ const etcd: GoModule = {
 
 const kubernetes: GoModule = {
   name: 'kubernetes',
-  folder: join(GO_FOLDER, 'kubernetes'),
+  directory: join(GO_DIRECTORY, 'kubernetes'),
   versionOf: 'k8s.io/kubernetes',
   cgo: false,
   tags: [],
@@ -84,7 +84,7 @@ const kubernetes: GoModule = {
 };
 
 /** A module of its own: a new program in the list of a module gives all of that module a new place, and each would be built again. */
-const nodeSuite: GoModule = { ...kubernetes, name: 'node-suite', folder: join(GO_FOLDER, 'node-suite') };
+const nodeSuite: GoModule = { ...kubernetes, name: 'node-suite', directory: join(GO_DIRECTORY, 'node-suite') };
 
 /** Servers tell their version from the first package, the user agents of clients come from the second. */
 function stampKubernetes(version: string): readonly string[] {
@@ -132,7 +132,7 @@ export const labCatalog = {
   'debian-ctr': fromDebian('containerd', '/usr/bin/ctr'),
   'debian-runc': fromDebian('runc', '/usr/sbin/runc'),
   'debian-kubectl': { from: 'debian-unpacked', debianPackage: 'kubernetes-client', path: 'usr/bin/kubectl' },
-  /** A folder: bridge, host-local, portmap, loopback and the rest are in it. */
+  /** A directory: bridge, host-local, portmap, loopback and the rest are in it. */
   'cni-plugins': fromDebian('containernetworking-plugins', '/usr/lib/cni'),
   'docker-registry': fromDebian('docker-registry', '/usr/bin/docker-registry'),
   busybox: fromDebian('busybox-static', '/bin/busybox'),

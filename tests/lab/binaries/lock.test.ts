@@ -8,16 +8,16 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { withLock } from './lock.ts';
 
-let folder = '';
+let directory = '';
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lock-test-'));
+  directory = await mkdtemp(join(tmpdir(), 'lock-test-'));
 });
-after(() => rm(folder, { recursive: true }));
+after(() => rm(directory, { recursive: true }));
 
 const never = new AbortController().signal;
 
 test('one at a time, and the one who waits is told so', async () => {
-  const file = join(folder, 'one');
+  const file = join(directory, 'one');
   const happened: string[] = [];
   const held = Promise.withResolvers<void>();
   const waits = Promise.withResolvers<void>();
@@ -41,14 +41,14 @@ test('one at a time, and the one who waits is told so', async () => {
 });
 
 test('a failing body gives the lock back and its error on', async () => {
-  const file = join(folder, 'failing');
+  const file = join(directory, 'failing');
   const fail = () => Promise.reject(new Error('broken'));
   await assert.rejects(withLock({ file, signal: never, onWait: assert.fail }, fail), /broken/);
   await withLock({ file, signal: never, onWait: assert.fail }, () => Promise.resolve());
 });
 
 test('an abort ends the wait', async () => {
-  const file = join(folder, 'abort');
+  const file = join(directory, 'abort');
   await withLock({ file, signal: never, onWait: assert.fail }, async () => {
     const stop = new AbortController();
     const onWait = () => stop.abort(new Error('not longer'));
@@ -60,15 +60,15 @@ test('an abort ends the wait', async () => {
 });
 
 test('a place that can not be locked is named', async () => {
-  const file = join(folder, 'no', 'such', 'folder');
+  const file = join(directory, 'no', 'such', 'directory');
   await assert.rejects(
     withLock({ file, signal: never, onWait: assert.fail }, () => Promise.resolve()),
-    /can't lock .*\/no\/such\/folder: flock\(1\) ended with 66: .*No such file/,
+    /can't lock .*\/no\/such\/directory: flock\(1\) ended with 66: .*No such file/,
   );
 });
 
 test('a killed holder leaves no stale lock', async () => {
-  const file = join(folder, 'killed');
+  const file = join(directory, 'killed');
   const script = `
     import { withLock } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'lock.ts')).href)};
     const signal = new AbortController().signal;

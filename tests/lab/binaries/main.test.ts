@@ -12,7 +12,7 @@ before(async () => {
 after(() => rm(cache, { recursive: true }));
 
 function main(...args: readonly string[]) {
-  const env = { ...process.env, KUBELET_TS_CACHE: cache, KUBEBUILDER_ASSETS: '/no/such/folder' };
+  const env = { ...process.env, KUBELET_TS_CACHE: cache, KUBEBUILDER_ASSETS: '/no/such/directory' };
   return runCommand({ argv: [process.execPath, join(import.meta.dirname, 'main.ts'), ...args], env });
 }
 
@@ -22,7 +22,7 @@ for (const [args, code, said] of [
   [['list', 'etcd'], 2, /^usage/],
   [['make', 'etcd'], 2, /^usage/],
   [['ensure', 'etcd', 'kubelett', 'toString'], 2, /^no binary is called kubelett, toString\nusage/],
-  [['ensure', 'etcd'], 1, /KUBEBUILDER_ASSETS: \/no\/such\/folder\/etcd does not run/],
+  [['ensure', 'etcd'], 1, /KUBEBUILDER_ASSETS: \/no\/such\/directory\/etcd does not run/],
 ] as const) {
   test(`main.ts ${args.join(' ')} ends with ${code}`, async () => {
     const outcome = await main(...args);

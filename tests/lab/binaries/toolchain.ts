@@ -52,8 +52,12 @@ export async function findGo(
   seen: string[] = [],
 ): Promise<GoToolchain | undefined> {
   const onPath = (deps.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
-  const folders = [...onPath, ...(deps.usualPlaces ?? USUAL_PLACES), join(fetchedFolder(deps.cacheDir), 'go', 'bin')];
-  for (const go of folders.map((folder) => join(folder, 'go'))) {
+  const directories = [
+    ...onPath,
+    ...(deps.usualPlaces ?? USUAL_PLACES),
+    join(fetchedDirectory(deps.cacheDir), 'go', 'bin'),
+  ];
+  for (const go of directories.map((directory) => join(directory, 'go'))) {
     if (!(await isExecutable(go))) continue;
     const version = await versionOf(go, deps);
     const parsed = parseVersion(version);
@@ -80,12 +84,12 @@ async function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-function fetchedFolder(cacheDir: string): string {
+function fetchedDirectory(cacheDir: string): string {
   return join(cacheDir, 'go', FETCHED_GO);
 }
 
 async function fetchGo(deps: ToolchainDeps, signal: AbortSignal): Promise<void> {
-  const target = fetchedFolder(deps.cacheDir);
+  const target = fetchedDirectory(deps.cacheDir);
   await mkdir(dirname(target), { recursive: true });
   const onWait = () => deps.progress.line('Waiting for another process that fetches Go');
   await withLock({ file: `${target}.lock`, signal, onWait }, async () => {

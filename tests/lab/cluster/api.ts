@@ -136,7 +136,7 @@ async function createTlsAgent(deps: ApiDeps): Promise<Agent> {
   agent.createConnection = (_options, done) => {
     deps.connect().then(
       (socket) => done?.(null, secure(socket)),
-      (error: Error) => done?.(error, new Duplex()), // beside an error nobody reads the stream
+      (error: Error) => done?.(error, new Duplex()), // beside an error no one reads the stream
     );
     return undefined;
   };

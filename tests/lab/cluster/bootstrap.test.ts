@@ -61,7 +61,7 @@ async function refusesOtherNames(cluster: Cluster): Promise<void> {
 }
 
 async function kubeletBootstrapped(cluster: Cluster): Promise<void> {
-  const kubeconfig = await readFile(join(cluster.node.kubeletFolder, 'kubeconfig'), 'utf8');
+  const kubeconfig = await readFile(join(cluster.node.kubeletDirectory, 'kubeconfig'), 'utf8');
   assert.match(kubeconfig, /kubelet-client-current\.pem/);
   const { items } = (await cluster.admin.get(REQUESTS)) as { items?: readonly ApiObject[] };
   const own = items?.find(({ spec }) => spec?.['username'] === `system:bootstrap:${cluster.bootstrapToken.id}`);

@@ -40,8 +40,8 @@ test('a cluster with the reference kubelet', { skip: whyClusterIsSkipped(process
 /** Every process of the world was in its cgroup, so where that is gone they are. */
 function leavesNothing(cluster: Cluster): void {
   for (const name of COMPONENTS) assert.equal(cluster.components[name].isRunning(), false, `${name} is still there`);
-  const { folder, cgroup, hierarchies } = cluster.node.world;
-  const places = [folder, ...hierarchies.mounts.map((mount) => join(mount, cgroup))];
+  const { directory, cgroup, hierarchies } = cluster.node.world;
+  const places = [directory, ...hierarchies.mounts.map((mount) => join(mount, cgroup))];
   assert.deepEqual(places.filter(existsSync), []);
 }
 

@@ -115,10 +115,10 @@ async function furnish(given: {
 /** The kubelet writes the second file itself, when the certificate that it asked for is signed. */
 async function tokenFlags(plane: ControlPlane, node: LabNode): Promise<readonly string[]> {
   const bootstrap = await plane.kubeconfigFor('bootstrap', { token: plane.bootstrapToken.token });
-  return [`--bootstrap-kubeconfig=${bootstrap}`, `--kubeconfig=${join(node.kubeletFolder, 'kubeconfig')}`];
+  return [`--bootstrap-kubeconfig=${bootstrap}`, `--kubeconfig=${join(node.kubeletDirectory, 'kubeconfig')}`];
 }
 
-/** As kubeadm sets a kubelet up: nobody gets in whom the cluster doesn't know. */
+/** As kubeadm sets a kubelet up: no one gets in whom the cluster doesn't know. */
 function securedConfig({ pki }: ControlPlane): Readonly<Record<string, unknown>> {
   return {
     authentication: {

@@ -9,25 +9,25 @@ import { startPart } from '../../../tools/machine/part.ts';
 import { type Component, createComponent } from './component.ts';
 
 describe('the handle of a component', () => {
-  let folder: string;
+  let directory: string;
   const started: Component[] = [];
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'component-'));
+    directory = await mkdtemp(join(tmpdir(), 'component-'));
   });
   after(async () => {
     for (const component of started) if (component.isRunning()) await component.kill();
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   });
 
   /** A shell script as the program; it is healthy once it has made the file `$READY`. */
   const component = (name: string, script: string): Component => {
-    const ready = join(folder, `${name}.ready`);
+    const ready = join(directory, `${name}.ready`);
     const made = createComponent({
       name: 'etcd',
       launch: async () => {
         await rm(ready, { force: true });
         const env = { ...process.env, READY: ready };
-        return startPart({ name, argv: ['sh', '-c', script], env, logFile: join(folder, `${name}.log`) });
+        return startPart({ name, argv: ['sh', '-c', script], env, logFile: join(directory, `${name}.log`) });
       },
       isHealthy: () => Promise.resolve(existsSync(ready)),
     });

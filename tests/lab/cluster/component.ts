@@ -15,7 +15,7 @@ export interface Component {
   restart(): Promise<void>;
   /** SIGKILL: it notices nothing. Resolves when it is gone. */
   kill(): Promise<PartExit>;
-  /** SIGSTOP: its connections stay open and nobody answers, until `resume`. */
+  /** SIGSTOP: its connections stay open and no one answers, until `resume`. */
   freeze(): void;
   resume(): void;
   signal(name: NodeJS.Signals): void;

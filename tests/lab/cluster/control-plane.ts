@@ -50,15 +50,15 @@ export interface ControlPlane {
 
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { world, gate } = options;
-  const folder = join(world.folder, 'cluster');
-  await mkdir(folder, { recursive: true });
-  const pki = await createClusterPki({ dir: join(folder, 'pki'), serverNames: apiServerNames(NODE_ADDRESS) });
+  const directory = join(world.directory, 'cluster');
+  await mkdir(directory, { recursive: true });
+  const pki = await createClusterPki({ dir: join(directory, 'pki'), serverNames: apiServerNames(NODE_ADDRESS) });
   const server = `https://${NODE_ADDRESS}:${API_PORT}`;
   const kubeconfigFor = (name: string, credentials: Credentials) =>
-    writeKubeconfig({ path: join(folder, `${name}.kubeconfig`), server, ca: pki.ca.cert, credentials });
+    writeKubeconfig({ path: join(directory, `${name}.kubeconfig`), server, ca: pki.ca.cert, credentials });
   const layout: Layout = {
     address: NODE_ADDRESS,
-    etcdDir: join(folder, 'etcd'),
+    etcdDir: join(directory, 'etcd'),
     pki,
     kubeconfigs: {
       controllerManager: await kubeconfigFor('controller-manager', pki.controllerManager),

@@ -1,6 +1,6 @@
 /**
  * The keys and certificates of one lab cluster, made with openssl(1): EC P-256 throughout, one process for each certificate,
- * all leaves at once. Everything is written below one folder that belongs to the world and goes away with it.
+ * all leaves at once. Everything is written below one directory that belongs to the world and goes away with it.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';

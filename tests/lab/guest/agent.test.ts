@@ -11,14 +11,14 @@ import { type TestContext, test } from 'node:test';
 import { type Agent, listenForAgent } from './agent.ts';
 
 async function createPair(t: TestContext): Promise<{ agent: Agent; guest: Socket; requests: Interface; path: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'kubelet-ts-agent-'));
-  const path = join(folder, 'agent.sock');
+  const directory = await mkdtemp(join(tmpdir(), 'kubelet-ts-agent-'));
+  const path = join(directory, 'agent.sock');
   const agent = await listenForAgent(path);
   const guest = connect(path);
   t.after(async () => {
     agent.close(() => new Error('the test is over'));
     guest.destroy();
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   });
   await once(guest, 'connect');
   return { agent, guest, requests: createInterface({ input: guest }), path };
@@ -89,5 +89,5 @@ test('closing rejects everything that waits, with the first reason', async (t) =
   await assert.rejects(rebooting, /power cut/);
   await assert.rejects(agent.run('y', 1000), /power cut/);
   await assert.rejects(agent.booted(), /power cut/);
-  assert.ok(!existsSync(path), 'nobody listens any more');
+  assert.ok(!existsSync(path), 'no one listens any more');
 });

@@ -13,12 +13,12 @@ const done: CommandOutcome = { code: 0, stdout: '', lastLines: [] };
 
 /** A machine on which apt and the making of the disk are played by `make`. */
 async function playedMachine(t: TestContext, make: (output: string) => Promise<CommandOutcome>) {
-  const cacheFolder = await mkdtemp(join(tmpdir(), 'kubelet-ts-base-'));
-  t.after(() => rm(cacheFolder, { recursive: true }));
+  const cacheDirectory = await mkdtemp(join(tmpdir(), 'kubelet-ts-base-'));
+  t.after(() => rm(cacheDirectory, { recursive: true }));
   const made: string[] = [];
   const deps: BaseImageDeps = {
     env: process.env,
-    cacheFolder,
+    cacheDirectory,
     installPackages: () => Promise.resolve(),
     progress: { line: () => undefined, status: () => undefined },
     clock: createSystemClock(),
@@ -32,7 +32,7 @@ async function playedMachine(t: TestContext, make: (output: string) => Promise<C
   return {
     deps,
     made,
-    kept: async () => (await readdir(join(cacheFolder, 'guest'))).filter((name) => name !== 'lock'),
+    kept: async () => (await readdir(join(cacheDirectory, 'guest'))).filter((name) => name !== 'lock'),
   };
 }
 
@@ -47,8 +47,8 @@ test('two at once make it once, from the mirror of the machine; after that it is
   assert.deepEqual(one, two);
   assert.deepEqual(await ensureBaseImage(deps, never), one);
   assert.deepEqual(made, ['bookworm http://mirror.test/']);
-  const [folder = ''] = await kept();
-  assert.deepEqual((await readdir(join(deps.cacheFolder, 'guest', folder))).sort(), [
+  const [directory = ''] = await kept();
+  assert.deepEqual((await readdir(join(deps.cacheDirectory, 'guest', directory))).sort(), [
     'disk.img',
     'initrd.img',
     'vmlinuz',
@@ -81,10 +81,10 @@ test('halves and old images go when a new one is made; the one before stays', as
     ['old', 100],
     ['.building-1', 0],
   ] as const) {
-    const folder = join(deps.cacheFolder, 'guest', name);
-    await mkdir(folder, { recursive: true });
+    const directory = join(deps.cacheDirectory, 'guest', name);
+    await mkdir(directory, { recursive: true });
     const at = Date.now() / 1000 - age;
-    await utimes(folder, at, at);
+    await utimes(directory, at, at);
   }
   await ensureBaseImage(deps, never);
   const names = await kept();

@@ -19,7 +19,7 @@ export interface BaseImage {
 
 export interface BaseImageDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cacheFolder: string;
+  readonly cacheDirectory: string;
   readonly run: RunCommand;
   readonly installPackages: (names: readonly string[]) => Promise<void>;
   readonly progress: Progress;
@@ -44,17 +44,21 @@ const KEPT_IMAGES = 2;
 /** Makes the image where it is missing (a minute and a half); otherwise it only looks. */
 export async function ensureBaseImage(deps: BaseImageDeps, signal: AbortSignal): Promise<BaseImage> {
   const files = await baseFiles();
-  const parent = join(deps.cacheFolder, 'guest');
-  const folder = join(parent, await imageKey(files));
-  const image = { disk: join(folder, 'disk.img'), kernel: join(folder, 'vmlinuz'), initrd: join(folder, 'initrd.img') };
-  if (await isThere(folder)) return image;
+  const parent = join(deps.cacheDirectory, 'guest');
+  const directory = join(parent, await imageKey(files));
+  const image = {
+    disk: join(directory, 'disk.img'),
+    kernel: join(directory, 'vmlinuz'),
+    initrd: join(directory, 'initrd.img'),
+  };
+  if (await isThere(directory)) return image;
   await mkdir(parent, { recursive: true });
   const onWait = () => deps.progress.line('Waiting for another process that makes the disk of the guest');
   await withLock({ file: join(parent, 'lock'), signal, onWait }, async () => {
-    if (await isThere(folder)) return; // made by another process while we waited
+    if (await isThere(directory)) return; // made by another process while we waited
     await removeOld(parent);
     await deps.installPackages(BUILD_PACKAGES);
-    await makeImage(deps, { files, folder, signal });
+    await makeImage(deps, { files, directory, signal });
   });
   return image;
 }
@@ -105,10 +109,10 @@ async function imageKey(files: readonly BaseFile[]): Promise<string> {
 
 async function makeImage(
   deps: BaseImageDeps,
-  order: { files: readonly BaseFile[]; folder: string; signal: AbortSignal },
+  order: { files: readonly BaseFile[]; directory: string; signal: AbortSignal },
 ): Promise<void> {
   const mirror = await findMirror(deps);
-  const workshop = join(dirname(order.folder), `${UNFINISHED}${process.pid}`);
+  const workshop = join(dirname(order.directory), `${UNFINISHED}${process.pid}`);
   const overlay = join(workshop, 'overlay');
   const started = deps.clock.mono();
   const elapsed = () => formatElapsed(deps.clock.mono() - started);
@@ -130,11 +134,11 @@ async function makeImage(
     });
     if (outcome.code !== 0) throw await notMade(mirror, workshop, outcome);
     await rm(overlay, { recursive: true });
-    await rename(workshop, order.folder);
+    await rename(workshop, order.directory);
   } finally {
     await rm(workshop, { recursive: true, force: true });
   }
-  deps.progress.line(`made the disk of the guest in ${elapsed()}: ${order.folder}`);
+  deps.progress.line(`made the disk of the guest in ${elapsed()}: ${order.directory}`);
 }
 
 /** Ends with us, however we end, and takes its processes and mounts along. */

@@ -6,16 +6,16 @@ import { type TestContext, test } from 'node:test';
 import { captureOk } from '../../../tools/machine/capture.ts';
 import { checkedName, makeFilesDisk } from './files-disk.ts';
 
-async function workFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'kubelet-ts-disk-'));
-  t.after(() => rm(folder, { recursive: true }));
-  return folder;
+async function workDirectory(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'kubelet-ts-disk-'));
+  t.after(() => rm(directory, { recursive: true }));
+  return directory;
 }
 
 const ask = async (disk: string, request: string) => (await captureOk(['debugfs', '-R', request, disk])).stdout;
 
-test('the disk holds files, folders and given content, with their modes', async (t) => {
-  const work = await workFolder(t);
+test('the disk holds files, directories and given content, with their modes', async (t) => {
+  const work = await workDirectory(t);
   const program = join(work, 'program');
   await writeFile(program, '#!/bin/sh\n');
   await chmod(program, 0o755);
@@ -46,13 +46,13 @@ test('the disk holds files, folders and given content, with their modes', async 
 });
 
 test('no files make an empty disk', async (t) => {
-  const disk = join(await workFolder(t), 'files.img');
+  const disk = join(await workDirectory(t), 'files.img');
   await makeFilesDisk({}, disk);
   assert.match(await ask(disk, 'ls /'), /lost\+found/);
 });
 
 test('a file that does not exist is an error that names it, and no half disk stays', async (t) => {
-  const work = await workFolder(t);
+  const work = await workDirectory(t);
   await assert.rejects(makeFilesDisk({ x: join(work, 'missing') }, join(work, 'files.img')), /missing/);
   assert.deepEqual(await readdir(work), []);
 });

@@ -4,16 +4,16 @@ import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { captureOk } from '../../../tools/machine/capture.ts';
 import { isCode } from '../../../tools/machine/cgroup-trees.ts';
 
-/** A file or folder of the machine, by its path, or content given here. */
+/** A file or directory of the machine, by its path, or content given here. */
 export type GuestFile = string | { readonly content: string | Buffer; readonly mode?: number };
 
 /** By the path below /files. */
 export type GuestFiles = Readonly<Record<string, GuestFile>>;
 
-export const FILES_FOLDER = '/files';
+export const FILES_DIRECTORY = '/files';
 
 const MIB = 1024 * 1024;
-/** Inodes, bitmaps and folders of a file system with few files. */
+/** Inodes, bitmaps and directories of a file system with few files. */
 const ROOM_MIB = 16;
 const GROWTH = 1.05;
 
@@ -35,7 +35,7 @@ export async function makeFilesDisk(files: GuestFiles, disk: string): Promise<vo
 export function checkedName(name: string): string {
   const path = normalize(name);
   if (name === '' || path === '.' || path === '..' || path.startsWith('../') || isAbsolute(path)) {
-    throw new Error(`files for the guest: ${JSON.stringify(name)} is no path below ${FILES_FOLDER}`);
+    throw new Error(`files for the guest: ${JSON.stringify(name)} is no path below ${FILES_DIRECTORY}`);
   }
   return path;
 }
@@ -61,9 +61,9 @@ async function linkOrCopy(source: string, target: string): Promise<void> {
   }
 }
 
-async function sizeOf(folder: string): Promise<number> {
+async function sizeOf(directory: string): Promise<number> {
   let bytes = 0;
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
   }
   return bytes;

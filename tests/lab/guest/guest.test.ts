@@ -37,7 +37,7 @@ suite('a guest', () => {
   after(async () => {
     await guest.stop();
     assert.equal(ownerOf(guest.pid), undefined);
-    assert.ok(!existsSync(guest.world.folder));
+    assert.ok(!existsSync(guest.world.directory));
     await assert.rejects(guest.run('true'), /the guest was stopped/);
   });
 

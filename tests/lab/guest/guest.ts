@@ -133,15 +133,15 @@ async function boot(
   files: GuestFiles,
   options: GuestOptions,
 ): Promise<{ part: Part; agent: Agent }> {
-  const filesDisk = join(world.folder, 'files.img');
+  const filesDisk = join(world.directory, 'files.img');
   await makeFilesDisk(files, filesDisk);
-  const agentSocket = join(world.folder, 'agent.sock');
+  const agentSocket = join(world.directory, 'agent.sock');
   const agent = await listenForAgent(agentSocket);
   const machine = qemuCommand({
     base,
     filesDisk,
     agentSocket,
-    logsFolder: world.logsFolder,
+    logsDirectory: world.logsDirectory,
     memoryMiB: options.memoryMiB ?? MEMORY_MIB,
     cpus: options.cpus ?? CPUS,
   });
@@ -151,7 +151,7 @@ async function boot(
       // A machine whose owner was killed must not go on burning two processors until the next run takes its world away.
       argv: ['setpriv', '--pdeathsig', 'KILL', ...machine],
       // What the guest writes to its disk goes to a nameless file there.
-      env: { TMPDIR: world.folder },
+      env: { TMPDIR: world.directory },
     });
     const words = () => lastWords(world, part);
     part.exited.then((exit) =>
@@ -180,7 +180,7 @@ async function untilBooted(booted: Promise<string>, tail: () => string): Promise
 }
 
 const lastWords = (world: World, part: Part): string =>
-  `qemu said:\n${part.logTail()}\nthe end of its console:\n${logTail(consoleLogOf(world.logsFolder))}`;
+  `qemu said:\n${part.logTail()}\nthe end of its console:\n${logTail(consoleLogOf(world.logsDirectory))}`;
 
 class RunningGuest {
   readonly #world: World;
@@ -194,13 +194,13 @@ class RunningGuest {
   }
 
   doors(): Omit<GuestWorld, 'startContainerd' | 'installKubelet' | 'startKubelet'> {
-    const { id, logsFolder } = this.#world;
+    const { id, logsDirectory } = this.#world;
     return {
       id,
       world: this.#world,
       pid: this.#part.pid,
-      consoleLog: consoleLogOf(logsFolder),
-      journalLog: journalLogOf(logsFolder),
+      consoleLog: consoleLogOf(logsDirectory),
+      journalLog: journalLogOf(logsDirectory),
       exited: this.#part.exited,
       run: (script, options) => this.run(script, options),
       runOk: (script, options) => this.runOk(script, options),

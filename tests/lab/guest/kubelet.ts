@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { FILES_FOLDER, type GuestFiles } from './files-disk.ts';
+import { FILES_DIRECTORY, type GuestFiles } from './files-disk.ts';
 
 /** The launcher and bundle of `make build` with the Node of this repository, or the one executable file of `make dist`. */
 export type KubeletForm = 'bundle' | 'release';
@@ -22,7 +22,7 @@ const CONFIG = 'kubelet.yaml';
 /** An emulated processor takes a few seconds for what Node does in a blink. */
 const HEALTHY_SECONDS = 120;
 
-const folderOf = (form: KubeletForm): string => `kubelet/${form}`;
+const directoryOf = (form: KubeletForm): string => `kubelet/${form}`;
 
 /** What must be on the guest's disk of files. */
 export async function kubeletFiles(repoRoot: string, forms: readonly KubeletForm[]): Promise<GuestFiles> {
@@ -32,7 +32,7 @@ export async function kubeletFiles(repoRoot: string, forms: readonly KubeletForm
       if (!existsSync(path)) {
         throw new Error(`${path} is missing: make ${form === 'bundle' ? 'build' : 'dist'} makes it`);
       }
-      files[`${folderOf(form)}/${name}`] = path;
+      files[`${directoryOf(form)}/${name}`] = path;
     }
   }
   return files;
@@ -52,8 +52,8 @@ async function partsOf(repoRoot: string, form: KubeletForm): Promise<Record<stri
     };
   }
   const { version } = JSON.parse(await readFile(join(repoRoot, 'package.json'), 'utf8')) as { version: string };
-  const folder = join(repoRoot, 'dist', 'release', `kubelet-ts-${version}-linux-amd64`);
-  return { kubelet: join(folder, 'kubelet'), [UNIT]: join(folder, UNIT), [CONFIG]: join(folder, CONFIG) };
+  const directory = join(repoRoot, 'dist', 'release', `kubelet-ts-${version}-linux-amd64`);
+  return { kubelet: join(directory, 'kubelet'), [UNIT]: join(directory, UNIT), [CONFIG]: join(directory, CONFIG) };
 }
 
 /** One script for all of it: each command costs the guest the better part of a second. */
@@ -72,11 +72,11 @@ export async function installScript(
   }
   const { [CONFIG]: samplePath = '' } = await partsOf(repoRoot, form);
   const sample = parse(await readFile(samplePath, 'utf8')) as Record<string, unknown>;
-  const folder = `${FILES_FOLDER}/${folderOf(form)}`;
+  const directory = `${FILES_DIRECTORY}/${directoryOf(form)}`;
   return `set -e
     mkdir -p /etc/kubernetes/manifests
-    ln -sf ${folder}/kubelet /usr/local/bin/kubelet
-    cp ${folder}/${UNIT} /etc/systemd/system/${UNIT}
+    ln -sf ${directory}/kubelet /usr/local/bin/kubelet
+    cp ${directory}/${UNIT} /etc/systemd/system/${UNIT}
     ${writing('/etc/kubernetes/kubelet.yaml', stringify({ ...sample, ...installation.config }))}
     ${writing('/etc/default/kubelet', `KUBELET_EXTRA_ARGS=${flags.join(' ')}\n`)}
     systemctl daemon-reload`;

@@ -9,7 +9,7 @@ const cases: readonly [string, string, { suite: string; address: string } | unde
     { suite: 'bookworm', address: 'http://a/debian/' },
   ],
   [
-    "nobody else's repository of the same name",
+    "no one else's repository of the same name",
     'Docker|bookworm|stable|http://d/\nOther|bookworm|main|http://o/\nDebian|bookworm|main|http://a/',
     { suite: 'bookworm', address: 'http://a/' },
   ],

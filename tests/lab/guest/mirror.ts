@@ -8,7 +8,7 @@ export interface Mirror {
 /** For `apt-get indextargets --format`: one line for each index that the machine's sources name. */
 export const INDEX_FORMAT = '$(ORIGIN)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)';
 
-/** The plain suite of Debian itself: not its updates (`bookworm-updates`), and nobody else's repository of the same name. */
+/** The plain suite of Debian itself: not its updates (`bookworm-updates`), and no one else's repository of the same name. */
 export function chooseMirror(indexes: string): Mirror {
   const lines = indexes.split('\n').filter((line) => line !== '');
   for (const line of lines) {

@@ -8,13 +8,13 @@ export interface MachineSpec {
   readonly base: BaseImage;
   readonly filesDisk: string;
   readonly agentSocket: string;
-  readonly logsFolder: string;
+  readonly logsDirectory: string;
   readonly memoryMiB: number;
   readonly cpus: number;
 }
 
-export const consoleLogOf = (logsFolder: string): string => join(logsFolder, 'console.log');
-export const journalLogOf = (logsFolder: string): string => join(logsFolder, 'journal.log');
+export const consoleLogOf = (logsDirectory: string): string => join(logsDirectory, 'console.log');
+export const journalLogOf = (logsDirectory: string): string => join(logsDirectory, 'journal.log');
 
 const KERNEL_OPTIONS = [
   ...['root=/dev/vda', 'rw', 'console=ttyS0', 'psi=1'],
@@ -39,9 +39,9 @@ export function qemuCommand(spec: MachineSpec): string[] {
     ...['-drive', `if=none,id=files,format=raw,readonly=on,file=${doubled(spec.filesDisk)}`],
     ...['-device', 'virtio-blk-pci,drive=files'],
     ...['-device', 'virtio-rng-pci'],
-    ...['-chardev', `file,id=console,path=${doubled(consoleLogOf(spec.logsFolder))}`, '-serial', 'chardev:console'],
+    ...['-chardev', `file,id=console,path=${doubled(consoleLogOf(spec.logsDirectory))}`, '-serial', 'chardev:console'],
     ...['-device', 'virtio-serial-pci'],
-    ...['-chardev', `file,id=journal,path=${doubled(journalLogOf(spec.logsFolder))}`],
+    ...['-chardev', `file,id=journal,path=${doubled(journalLogOf(spec.logsDirectory))}`],
     ...['-device', 'virtconsole,chardev=journal'],
     ...['-chardev', `socket,id=agent,path=${doubled(spec.agentSocket)}`],
     ...['-device', 'virtserialport,chardev=agent,name=lab.agent'],

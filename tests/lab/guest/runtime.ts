@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { RuntimeBinaries } from '../../../tools/machine/containerd.ts';
 import { type Image, writeArchive } from '../../../tools/machine/oci/image.ts';
-import { FILES_FOLDER, type GuestFiles } from './files-disk.ts';
+import { FILES_DIRECTORY, type GuestFiles } from './files-disk.ts';
 
 export interface GuestRuntime {
   readonly images: readonly Image[];
@@ -19,7 +19,7 @@ export function runtimeFiles({ images, binaries }: GuestRuntime): GuestFiles {
   if (images.length > 0) files[ARCHIVE] = { content: writeArchive(images) };
   if (binaries !== undefined) {
     files[`${PROGRAMS}/containerd`] = binaries.containerd;
-    files[`${PROGRAMS}/containerd-shim-runc-v2`] = join(binaries.shimFolder, 'containerd-shim-runc-v2');
+    files[`${PROGRAMS}/containerd-shim-runc-v2`] = join(binaries.shimDirectory, 'containerd-shim-runc-v2');
     files[`${PROGRAMS}/ctr`] = binaries.ctr;
     files[`${PROGRAMS}/runc`] = binaries.runc;
   }
@@ -30,22 +30,22 @@ export function runtimeFiles({ images, binaries }: GuestRuntime): GuestFiles {
 export function startScript({ images, binaries }: GuestRuntime): string {
   const lines = ['set -e'];
   if (binaries !== undefined) {
-    const folder = `${FILES_FOLDER}/${PROGRAMS}`;
+    const directory = `${FILES_DIRECTORY}/${PROGRAMS}`;
     const override = [
       '[Service]',
       'ExecStart=',
-      `ExecStart=${folder}/containerd`,
+      `ExecStart=${directory}/containerd`,
       // The shim, and runc for it, are looked for there.
-      `Environment=PATH=${folder}:/usr/sbin:/usr/bin:/sbin:/bin`,
+      `Environment=PATH=${directory}:/usr/sbin:/usr/bin:/sbin:/bin`,
     ];
     lines.push(
       'mkdir -p /etc/systemd/system/containerd.service.d',
       `printf '%s\\n' ${override.map((line) => `'${line}'`).join(' ')} > /etc/systemd/system/containerd.service.d/lab.conf`,
-      `ln -sf ${folder}/ctr /usr/local/bin/ctr`,
+      `ln -sf ${directory}/ctr /usr/local/bin/ctr`,
       'systemctl daemon-reload',
     );
   }
   lines.push('systemctl start containerd');
-  if (images.length > 0) lines.push(`ctr --namespace k8s.io images import ${FILES_FOLDER}/${ARCHIVE}`);
+  if (images.length > 0) lines.push(`ctr --namespace k8s.io images import ${FILES_DIRECTORY}/${ARCHIVE}`);
   return lines.join('\n');
 }

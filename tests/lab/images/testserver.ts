@@ -16,7 +16,7 @@ const SOURCES = join(import.meta.dirname, 'testserver');
 export interface TestserverDeps {
   readonly env: NodeJS.ProcessEnv;
   readonly run: RunCommand;
-  readonly cacheFolder: string;
+  readonly cacheDirectory: string;
   readonly toolchain: () => Promise<GoToolchain>;
 }
 
@@ -30,11 +30,11 @@ export async function testserverImage(deps: TestserverDeps): Promise<ImageSpec> 
 }
 
 async function ensureTestserver(deps: TestserverDeps): Promise<string> {
-  const folder = join(deps.cacheFolder, 'bin', `testserver-${await hashSources()}`);
-  const binary = join(folder, 'testserver');
+  const directory = join(deps.cacheDirectory, 'bin', `testserver-${await hashSources()}`);
+  const binary = join(directory, 'testserver');
   if (existsSync(binary)) return binary;
   const { go } = await deps.toolchain();
-  await mkdir(folder, { recursive: true });
+  await mkdir(directory, { recursive: true });
   const half = `${binary}.${process.pid}`;
   const outcome = await deps.run({
     argv: [go, 'build', '-buildvcs=false', '-trimpath', '-ldflags=-s -w', '-o', half, '.'],

@@ -2,8 +2,8 @@
  * A world with systemd as its process 1, for what needs services that restart, logind or units: its own process table, host name, /etc
  * and a disk of its own for what a node writes. It is up in a second and goes as every world does: kill the cgroup, remove the directory.
  *
- *   folder/etc/     copied over the machine's /etc inside
- *   folder/disk     an ext4 file system inside (the loop device goes with the mount): /tmp, /var/log, /var/lib/kubelet, /var/lib/containerd
+ *   directory/etc/     copied over the machine's /etc inside
+ *   directory/disk     an ext4 file system inside (the loop device goes with the mount): /tmp, /var/log, /var/lib/kubelet, /var/lib/containerd
  */
 import { mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -28,8 +28,8 @@ export interface SystemOptions {
 
 export interface System {
   readonly id: string;
-  readonly folder: string;
-  readonly logsFolder: string;
+  readonly directory: string;
+  readonly logsDirectory: string;
   /** The mount point of the system's own disk: the same path inside; nothing is there for others. */
   readonly disk: string;
   /** The root directory of the system as this process reaches it. */
@@ -53,7 +53,7 @@ export const SYSTEM_PACKAGES = [
 const DISK_BYTES = 24 * 1024 ** 3;
 const BOOT_DEADLINE_MS = 120_000;
 const OUTSIDE_CGROUP = 'outside';
-const UNIT_FOLDERS = '/lib/systemd/system';
+const UNIT_DIRECTORIES = '/lib/systemd/system';
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export async function createSystem(options: SystemOptions): Promise<System> {
@@ -70,19 +70,19 @@ export async function createSystem(options: SystemOptions): Promise<System> {
 
 async function boot(given: {
   options: SystemOptions;
-  folder: string;
+  directory: string;
   hierarchies: CgroupHierarchies;
   cgroup: string;
   destroy: () => Promise<void>;
 }): Promise<System> {
-  const { options, folder, hierarchies, cgroup, destroy } = given;
-  const logsFolder = join(folder, 'logs');
-  const disk = join(folder, 'disk');
+  const { options, directory, hierarchies, cgroup, destroy } = given;
+  const logsDirectory = join(directory, 'logs');
+  const disk = join(directory, 'disk');
   const path = [...options.path, PATH].join(':');
-  const logFile = join(logsFolder, 'system.log');
-  for (const name of [logsFolder, disk]) await mkdir(name, { recursive: true });
+  const logFile = join(logsDirectory, 'system.log');
+  for (const name of [logsDirectory, disk]) await mkdir(name, { recursive: true });
   await makeDisk(`${disk}.img`);
-  await writeEtc(join(folder, 'etc'), {
+  await writeEtc(join(directory, 'etc'), {
     ...options.etc,
     hostname: `${options.hostName}\n`,
     'systemd/system.conf.d/lab.conf': `[Manager]\nDefaultEnvironment="PATH=${path}"\n`,
@@ -94,7 +94,7 @@ async function boot(given: {
     argv: [
       ...inCgroup(hierarchies, cgroup), // where a process is when it gets a cgroup namespace becomes the root of it
       ...['unshare', '--cgroup', '--mount', '--pid', '--net', '--uts', '--ipc', '--propagation', 'private'],
-      ...['--fork', '--kill-child', 'sh', '-ec', bootScript(hierarchies, options.hostName), folder],
+      ...['--fork', '--kill-child', 'sh', '-ec', bootScript(hierarchies, options.hostName), directory],
     ],
     env: { PATH: path },
     logFile,
@@ -108,8 +108,8 @@ async function boot(given: {
   };
   return {
     id: options.id,
-    folder,
-    logsFolder,
+    directory,
+    logsDirectory,
     disk,
     root: `/proc/${pid}/root`,
     exec: async (argv, execOptions = {}) =>
@@ -124,16 +124,16 @@ async function makeDisk(image: string): Promise<void> {
   await captureOk(['/sbin/mkfs.ext4', '-q', '-m', '0', '-E', 'lazy_itable_init=1,lazy_journal_init=1', image]);
 }
 
-async function writeEtc(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+async function writeEtc(directory: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), content);
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await writeFile(join(directory, path), content);
   }
   const pulledIn = new Map<string, readonly string[]>();
-  for (const name of (await readdir(UNIT_FOLDERS)).filter((entry) => entry.endsWith('.wants'))) {
-    pulledIn.set(name, await readdir(join(UNIT_FOLDERS, name)));
+  for (const name of (await readdir(UNIT_DIRECTORIES)).filter((entry) => entry.endsWith('.wants'))) {
+    pulledIn.set(name, await readdir(join(UNIT_DIRECTORIES, name)));
   }
-  for (const unit of unitsToMask(pulledIn)) await symlink('/dev/null', join(folder, 'systemd', 'system', unit));
+  for (const unit of unitsToMask(pulledIn)) await symlink('/dev/null', join(directory, 'systemd', 'system', unit));
 }
 
 /** Process 1 of the system under its number here: the one child of unshare(1). */

@@ -95,7 +95,7 @@ async function startCluster({ test }: RunOptions): Promise<Cluster> {
 
 async function startKubelet(cluster: Cluster, proxy: CriProxy, { binary }: RunOptions): Promise<void> {
   const { node } = cluster;
-  const resolvConf = join(node.world.folder, 'recorded-resolv.conf');
+  const resolvConf = join(node.world.directory, 'recorded-resolv.conf');
   await writeFile(resolvConf, RESOLV_CONF);
   await makeNodeFiles(node);
   const settings = cluster.kubeletSettings;
@@ -119,7 +119,7 @@ async function liveOne(cluster: Cluster, place: Place, life: RecordedLife): Prom
   const { admin, node } = cluster;
   const { name, labels, annotations } = life.pod.metadata;
   const { spec } = life.pod;
-  const object = inWorld({ metadata: { name, labels, annotations }, spec }, node.world.folder);
+  const object = inWorld({ metadata: { name, labels, annotations }, spec }, node.world.directory);
   const watching = new AbortController();
   const { metadata: now } = await admin.get(PODS);
   const watch = watchStatuses(cluster, { name, from: now?.resourceVersion ?? '' }, watching.signal);

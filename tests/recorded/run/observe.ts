@@ -46,7 +46,7 @@ export async function observePod(place: Place, pod: { uid: string; logs: string 
   // As the node's processes see it, with what is mounted there.
   const root = `/proc/${node.containerd.pid}/root/var/lib/kubelet`;
   const files = await listTree(join(root, 'pods', pod.uid));
-  const logs = await listTree(join(node.podLogsFolder, pod.logs));
+  const logs = await listTree(join(node.podLogsDirectory, pod.logs));
   const inside: Record<string, RecordedInside> = {};
   for (const { id, metadata } of running) inside[metadata?.name ?? ''] = await lookInside(place, id);
   return { inside, cgroups, files, logs };
@@ -111,7 +111,7 @@ async function readCgroups(node: LabNode, uid: string, made: InRuntime): Promise
   const found: Record<string, Readonly<Record<string, string>>> = {};
   for (const parent of ['kubepods', 'kubepods/burstable', 'kubepods/besteffort']) {
     const pod = `${parent}/pod${uid}`;
-    const children = await subfolders(join(CGROUP_MOUNTS, 'cpu', node.world.cgroup, pod));
+    const children = await subdirectories(join(CGROUP_MOUNTS, 'cpu', node.world.cgroup, pod));
     if (children === undefined) continue;
     found[`pod in /${parent}`] = await cgroupValues(node, pod);
     for (const child of children) {
@@ -122,7 +122,7 @@ async function readCgroups(node: LabNode, uid: string, made: InRuntime): Promise
   return found;
 }
 
-async function subfolders(path: string): Promise<readonly string[] | undefined> {
+async function subdirectories(path: string): Promise<readonly string[] | undefined> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined);
   return entries?.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }

@@ -18,7 +18,7 @@ import { itemsOf } from './items.ts';
 import { eventsIn, statusesIn } from './kubelet-log.ts';
 import { inRuntime, listTree, observePod, type Place } from './observe.ts';
 import { isBehind, type Told } from './pace.ts';
-import { manifestOf, nodeFilesFolder } from './standalone.ts';
+import { manifestOf, nodeFilesDirectory } from './standalone.ts';
 import { recordedTelling, type SeenLife, seenTelling } from './tellings.ts';
 
 export interface RunOptions {
@@ -103,25 +103,25 @@ async function startNode({ test }: RunOptions): Promise<LabNode> {
 }
 
 async function startKubelet(node: LabNode, proxy: CriProxy, { binary }: RunOptions): Promise<void> {
-  const resolvConf = join(node.world.folder, 'recorded-resolv.conf');
+  const resolvConf = join(node.world.directory, 'recorded-resolv.conf');
   await writeFile(resolvConf, RESOLV_CONF);
   const config = { ...CONFIG, resolvConf, containerRuntimeEndpoint: proxy.endpoint };
   await node.kubelet.start({ config, ...(binary === undefined ? {} : { binary }) });
 }
 
-/** As on the recorded node, mounts there are nobody else's. */
+/** As on the recorded node, mounts there are no one else's. */
 export async function makeNodeFiles(node: LabNode): Promise<void> {
   const script = 'mkdir "$1" && mount --bind "$1" "$1" && mount --make-private "$1"';
-  const { code, stderr } = await node.exec(['sh', '-c', script, 'sh', nodeFilesFolder(node.world.folder)]);
+  const { code, stderr } = await node.exec(['sh', '-c', script, 'sh', nodeFilesDirectory(node.world.directory)]);
   if (code !== 0) throw new Error(`a private mount in the world: ${stderr}`);
 }
 
 async function liveOne(place: Place, life: RecordedLife): Promise<Omit<SeenLife, 'calls'>> {
   const { node } = place;
   const { name, namespace, uid } = life.pod.metadata;
-  const path = join(node.manifestsFolder, `${name}.json`);
-  const half = join(node.world.folder, `${name}.half`);
-  await writeFile(half, JSON.stringify(manifestOf(life, node.world.folder)));
+  const path = join(node.manifestsDirectory, `${name}.json`);
+  const half = join(node.world.directory, `${name}.half`);
+  await writeFile(half, JSON.stringify(manifestOf(life, node.world.directory)));
   await rename(half, path);
   await delay(recordedPause(life));
 
@@ -148,7 +148,7 @@ export async function untilAsFar(life: RecordedLife, read: () => Promise<Told>):
   await delay(REST_MS);
 }
 
-/** Nothing of it is left: not in the runtime, no folder, no log. */
+/** Nothing of it is left: not in the runtime, no directory, no log. */
 export async function untilGone(
   place: Place,
   name: string,
@@ -157,8 +157,8 @@ export async function untilGone(
   const { node } = place;
   const isGone = async () => {
     const { containers, sandboxes } = await inRuntime(place, uid);
-    const folders = [join(node.kubeletFolder, 'pods', uid), join(node.podLogsFolder, logs)];
-    const files = (await Promise.all(folders.map(listTree))).flat();
+    const directories = [join(node.kubeletDirectory, 'pods', uid), join(node.podLogsDirectory, logs)];
+    const files = (await Promise.all(directories.map(listTree))).flat();
     return containers.length + sandboxes.length + files.length === 0 ? true : undefined;
   };
   await eventually(`${name} is gone`, isGone, GONE_WITHIN_MS);

@@ -22,24 +22,24 @@ export function readNotStandalone(): readonly NotStandalone[] {
 }
 
 const TOKEN_VOLUME = 'kube-api-access-';
-const TOKEN_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';
+const TOKEN_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 const SERVICE_VARIABLE = /^(KUBERNETES|WEB_FRONT)_(SERVICE|PORT)(_|=)/;
 /**
- * Files that pods make on the node. They must not be the machine's, so each world has a folder for them; as on the recorded
+ * Files that pods make on the node. They must not be the machine's, so each world has a directory for them; as on the recorded
  * node, mounts there are not shared with anybody.
  */
 const NODE_FILES = '/var/tmp/golden-';
-export const nodeFilesFolder = (worldFolder: string): string => `${worldFolder}/private`;
+export const nodeFilesDirectory = (worldDirectory: string): string => `${worldDirectory}/private`;
 
 const isToken = ({ name }: { readonly name: string }): boolean => name.startsWith(TOKEN_VOLUME);
 
-/** Files that a pod makes on the node go into a folder of the world. */
-export function inWorld<T>(value: T, worldFolder: string): T {
-  return JSON.parse(JSON.stringify(value).replaceAll(NODE_FILES, `${nodeFilesFolder(worldFolder)}/golden-`));
+/** Files that a pod makes on the node go into a directory of the world. */
+export function inWorld<T>(value: T, worldDirectory: string): T {
+  return JSON.parse(JSON.stringify(value).replaceAll(NODE_FILES, `${nodeFilesDirectory(worldDirectory)}/golden-`));
 }
 
 /** The UID stays: the same pod on both sides. The name gets the node's name at its end, as every static pod's does. */
-export function manifestOf({ pod }: RecordedLife, worldFolder: string): object {
+export function manifestOf({ pod }: RecordedLife, worldDirectory: string): object {
   const { name, namespace, uid, labels, annotations } = pod.metadata;
   const manifest = {
     apiVersion: 'v1',
@@ -47,7 +47,7 @@ export function manifestOf({ pod }: RecordedLife, worldFolder: string): object {
     metadata: { name, namespace, uid, labels, annotations },
     spec: standaloneSpec(pod.spec),
   };
-  return inWorld(manifest, worldFolder);
+  return inWorld(manifest, worldDirectory);
 }
 
 function standaloneSpec(spec: Pod['spec']): object {
@@ -72,11 +72,11 @@ function withoutToken(container: Container): Container {
 }
 
 /** Gives the paths of a world the names they have in the recording. */
-export function recordedPaths(text: string, worldFolder: string): string {
-  const folder = nodeFilesFolder(worldFolder);
+export function recordedPaths(text: string, worldDirectory: string): string {
+  const directory = nodeFilesDirectory(worldDirectory);
   return text
-    .replaceAll(`${folder}/golden-`, NODE_FILES)
-    .replaceAll(`mounted on \\"${folder}\\"`, 'mounted on \\"/\\"');
+    .replaceAll(`${directory}/golden-`, NODE_FILES)
+    .replaceAll(`mounted on \\"${directory}\\"`, 'mounted on \\"/\\"');
 }
 
 export function standaloneLife(life: RecordedLife): RecordedLife {
@@ -112,17 +112,17 @@ function withoutApiFields<T>(status: T): T {
 function withoutApiRequests(request: RecordedCall['req']): RecordedCall['req'] {
   return JSON.parse(JSON.stringify(request), (key, value: unknown) => {
     if (!Array.isArray(value)) return value;
-    if (key === 'mounts') return value.filter(({ container_path: path }) => path !== TOKEN_FOLDER);
+    if (key === 'mounts') return value.filter(({ container_path: path }) => path !== TOKEN_DIRECTORY);
     if (key === 'envs') return value.filter(({ key: name }) => !SERVICE_VARIABLE.test(`${name}=`));
     return value;
   });
 }
 
-/** Also the folders that are there only for the token. */
+/** Also the directories that are there only for the token. */
 function withoutTokenFiles(files: readonly RecordedFile[]): readonly RecordedFile[] {
   const rest = files.filter(([path = '']) => !path.includes(TOKEN_VOLUME));
   const forToken = ['volumes/kubernetes.io~projected', 'plugins/kubernetes.io~empty-dir'];
-  const isEmpty = (folder: string) => !rest.some(([path = '']) => path.startsWith(`${folder}/`));
+  const isEmpty = (directory: string) => !rest.some(([path = '']) => path.startsWith(`${directory}/`));
   return rest.filter(([path = '']) => !(forToken.includes(path) && isEmpty(path)));
 }
 
@@ -134,6 +134,6 @@ function withoutServices(inside: RecordedInside): RecordedInside {
     ...inside,
     hosts: withHostsOf(readFileSync('/etc/hosts', 'utf8'), inside.hosts),
     env: inside.env.filter((line) => !SERVICE_VARIABLE.test(line)),
-    mounts: inside.mounts.filter((line) => !line.includes(` ${TOKEN_FOLDER} `)),
+    mounts: inside.mounts.filter((line) => !line.includes(` ${TOKEN_DIRECTORY} `)),
   };
 }

@@ -28,7 +28,7 @@ export function recordedTelling(
   };
 }
 
-/** The folder itself was recorded without a path; a file's owner with an empty or no target. */
+/** The directory itself was recorded without a path; a file's owner with an empty or no target. */
 const withPath = (file: readonly string[]): readonly string[] =>
   file.length === 4 && file[0] === 'd' ? ['', ...file] : file;
 
@@ -76,9 +76,9 @@ export function seenTelling(life: RecordedLife, seen: SeenLife, node: LabNode): 
   const { statuses, untilEnd, events, observed, calls } = seen;
   const { name } = life.pod.metadata;
   const paths: readonly (readonly [string, string])[] = [
-    [node.kubeletFolder, '$ROOT'],
+    [node.kubeletDirectory, '$ROOT'],
     ['/var/lib/kubelet', '$ROOT'],
-    [node.podLogsFolder, '$LOGS'],
+    [node.podLogsDirectory, '$LOGS'],
     ['/var/log/pods', '$LOGS'],
     [node.containerd.root, '$LAB/cd-root'],
     [`${name}-${node.nodeName}`, name],
@@ -97,7 +97,7 @@ export function seenTelling(life: RecordedLife, seen: SeenLife, node: LabNode): 
       neutralText(
         paths.reduce(
           (changed, [ours, theirs]) => changed.replaceAll(ours, theirs),
-          recordedPaths(text, node.world.folder),
+          recordedPaths(text, node.world.directory),
         ),
         life,
       ),
@@ -111,7 +111,7 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/\.\.20\d\d_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, '..VERSION'],
   [/(containers\/[^/ ]+\/)[0-9a-f]{8}\b/g, '$1RANDOM'],
   [/(\.hostId: )\d+/g, '$1RANDOM'],
-  // Where the machine's root is itself a folder of a file system, mounts are told with that folder in front.
+  // Where the machine's root is itself a directory of a file system, mounts are told with that directory in front.
   [/(^|\s)\/[^\s$]*(\$(?:ROOT|LAB)\/)/g, '$1$2'],
   [/(\$(?:ROOT|LAB)\/.*) - \w+$/g, '$1 - DISK'],
 ];

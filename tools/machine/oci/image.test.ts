@@ -9,7 +9,7 @@ import { archiveKey, type ImageSpec, makeImage, writeArchive } from './image.ts'
 import { type TarEntry, writeTar } from './tar.ts';
 
 const ENTRIES: readonly TarEntry[] = [
-  { kind: 'folder', path: 'tmp', mode: 0o1777 },
+  { kind: 'directory', path: 'tmp', mode: 0o1777 },
   { kind: 'file', path: '/bin/tool', mode: 0o4755, content: Buffer.from('#!/bin/sh\n'), owner: { uid: 1000, gid: 50 } },
   { kind: 'file', path: 'empty', content: Buffer.alloc(0) },
   { kind: 'file', path: 'block', content: Buffer.alloc(512, 'x') },
@@ -17,12 +17,12 @@ const ENTRIES: readonly TarEntry[] = [
 ];
 
 async function listed(archive: Buffer): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'kubelet-ts-tar-'));
+  const directory = await mkdtemp(join(tmpdir(), 'kubelet-ts-tar-'));
   try {
-    await writeFile(join(folder, 'a.tar'), archive);
-    return (await captureOk(['tar', '--numeric-owner', '--utc', '-tvf', join(folder, 'a.tar')])).stdout;
+    await writeFile(join(directory, 'a.tar'), archive);
+    return (await captureOk(['tar', '--numeric-owner', '--utc', '-tvf', join(directory, 'a.tar')])).stdout;
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(directory, { recursive: true });
   }
 }
 
@@ -45,7 +45,7 @@ test('a long path is split between the two fields that tar has for it', async ()
 });
 
 test('a name that tar has no room for is refused', () => {
-  assert.throws(() => writeTar([{ kind: 'folder', path: 'x'.repeat(100) }]), /longer than 100 bytes/);
+  assert.throws(() => writeTar([{ kind: 'directory', path: 'x'.repeat(100) }]), /longer than 100 bytes/);
 });
 
 const spec = (change: Partial<ImageSpec> = {}): ImageSpec => ({

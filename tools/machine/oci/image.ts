@@ -83,8 +83,8 @@ export function writeArchive(images: readonly Image[]): Buffer {
   const entries: TarEntry[] = [
     { kind: 'file', path: 'oci-layout', content: encode({ imageLayoutVersion: '1.0.0' }) },
     { kind: 'file', path: 'index.json', content: encode({ schemaVersion: 2, mediaType: MEDIA.index, manifests }) },
-    { kind: 'folder', path: 'blobs' },
-    { kind: 'folder', path: 'blobs/sha256' },
+    { kind: 'directory', path: 'blobs' },
+    { kind: 'directory', path: 'blobs/sha256' },
   ];
   for (const blob of blobs.values()) {
     entries.push({ kind: 'file', path: `blobs/${blob.digest.replace(':', '/')}`, content: blob.content });

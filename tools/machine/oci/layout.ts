@@ -14,13 +14,14 @@ interface LayoutIndex {
   }[];
 }
 
-export const blobPath = (folder: string, digest: string): string => join(folder, 'blobs', digest.replace(':', '/'));
+export const blobPath = (directory: string, digest: string): string =>
+  join(directory, 'blobs', digest.replace(':', '/'));
 
 /** Blobs are named by their content, so one that is there is the right one. */
-export async function writeLayout(folder: string, images: readonly Image[]): Promise<void> {
-  await mkdir(join(folder, 'blobs', 'sha256'), { recursive: true });
+export async function writeLayout(directory: string, images: readonly Image[]): Promise<void> {
+  await mkdir(join(directory, 'blobs', 'sha256'), { recursive: true });
   for (const blob of images.flatMap((image) => [...image.layers, image.config, image.manifest])) {
-    const path = blobPath(folder, blob.digest);
+    const path = blobPath(directory, blob.digest);
     if (existsSync(path)) continue;
     await writeFile(`${path}.${process.pid}`, blob.content);
     await rename(`${path}.${process.pid}`, path);
@@ -28,12 +29,15 @@ export async function writeLayout(folder: string, images: readonly Image[]): Pro
   const manifests = images.flatMap((image) =>
     image.names.map((name) => ({ ...describeBlob(image.manifest), annotations: { [NAME]: name } })),
   );
-  await writeFile(join(folder, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
-  await writeFile(join(folder, 'index.json'), JSON.stringify({ schemaVersion: 2, mediaType: MEDIA.index, manifests }));
+  await writeFile(join(directory, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
+  await writeFile(
+    join(directory, 'index.json'),
+    JSON.stringify({ schemaVersion: 2, mediaType: MEDIA.index, manifests }),
+  );
 }
 
 /** The manifests of a layout by the full names of the images. */
-export async function readLayout(folder: string): Promise<ReadonlyMap<string, string>> {
-  const index = JSON.parse(await readFile(join(folder, 'index.json'), 'utf8')) as LayoutIndex;
+export async function readLayout(directory: string): Promise<ReadonlyMap<string, string>> {
+  const index = JSON.parse(await readFile(join(directory, 'index.json'), 'utf8')) as LayoutIndex;
   return new Map(index.manifests.map(({ digest, annotations }) => [annotations[NAME] ?? '', digest]));
 }

@@ -7,7 +7,7 @@ export type TarEntry =
       readonly owner?: Ownership;
       readonly content: Buffer;
     }
-  | { readonly kind: 'folder'; readonly path: string; readonly mode?: number; readonly owner?: Ownership }
+  | { readonly kind: 'directory'; readonly path: string; readonly mode?: number; readonly owner?: Ownership }
   | { readonly kind: 'symlink'; readonly path: string; readonly target: string; readonly owner?: Ownership };
 
 export interface Ownership {
@@ -18,8 +18,8 @@ export interface Ownership {
 const BLOCK = 512;
 const NAME_LENGTH = 100;
 const PREFIX_LENGTH = 155;
-const TYPE_FLAGS = { file: '0', symlink: '2', folder: '5' } as const;
-const DEFAULT_MODES = { file: 0o644, symlink: 0o777, folder: 0o755 } as const;
+const TYPE_FLAGS = { file: '0', symlink: '2', directory: '5' } as const;
+const DEFAULT_MODES = { file: 0o644, symlink: 0o777, directory: 0o755 } as const;
 
 export function writeTar(entries: readonly TarEntry[]): Buffer {
   const blocks: Buffer[] = [];
@@ -33,7 +33,7 @@ export function writeTar(entries: readonly TarEntry[]): Buffer {
 
 function header(entry: TarEntry, size: number): Buffer {
   const block = Buffer.alloc(BLOCK);
-  const path = entry.path.replace(/^\/+/, '') + (entry.kind === 'folder' && !entry.path.endsWith('/') ? '/' : '');
+  const path = entry.path.replace(/^\/+/, '') + (entry.kind === 'directory' && !entry.path.endsWith('/') ? '/' : '');
   const target = 'target' in entry ? entry.target : '';
   if (Buffer.byteLength(target) > NAME_LENGTH) throw tooLong(target);
   const { prefix, name } = splitPath(path);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attemptOfLog, logLinkName, logStamp, podOfLogFolder } from './log-names.ts';
+import { attemptOfLog, logLinkName, logStamp, podOfLogDirectory } from './log-names.ts';
 
 test('links', () => {
   assert.equal(logLinkName({ name: 'web', namespace: 'shop' }, 'front', 'abc123'), 'web_shop_front-abc123.log');
@@ -9,11 +9,11 @@ test('links', () => {
   assert.match(long, /\.log$/);
 });
 
-test('folders', () => {
-  assert.deepEqual(podOfLogFolder('shop_web-1_0a-1b'), { namespace: 'shop', name: 'web-1', uid: '0a-1b' });
-  assert.deepEqual(podOfLogFolder('shop_web_my_own_uid'), { namespace: 'shop', name: 'web', uid: 'my_own_uid' });
+test('directories', () => {
+  assert.deepEqual(podOfLogDirectory('shop_web-1_0a-1b'), { namespace: 'shop', name: 'web-1', uid: '0a-1b' });
+  assert.deepEqual(podOfLogDirectory('shop_web_my_own_uid'), { namespace: 'shop', name: 'web', uid: 'my_own_uid' });
   for (const other of ['', 'lost+found', 'a_b', 'a_b_', '_b_c', 'a__c'])
-    assert.equal(podOfLogFolder(other), undefined, other);
+    assert.equal(podOfLogDirectory(other), undefined, other);
 });
 
 test('stamps', () => {

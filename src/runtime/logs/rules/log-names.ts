@@ -1,4 +1,4 @@
-/** Names of log folders, files and links, as log shippers and other kubelets know them. */
+/** Names of log directories, files and links, as log shippers and other kubelets know them. */
 import type { LocalTime } from '../../../base/local-time.ts';
 
 export interface PodName {
@@ -8,7 +8,7 @@ export interface PodName {
 }
 
 const LINK_SUFFIX = '.log';
-/** No longer name fits into a folder. */
+/** No longer name fits into a directory. */
 const LONGEST_NAME = 255;
 
 /** `NAME_NAMESPACE_CONTAINER-ID.log`, cut off where it is too long. */
@@ -17,9 +17,9 @@ export function logLinkName(pod: Pick<PodName, 'name' | 'namespace'>, container:
   return `${whole.slice(0, LONGEST_NAME - LINK_SUFFIX.length)}${LINK_SUFFIX}`;
 }
 
-/** From `NAMESPACE_NAME_UID`; undefined for a folder that is no pod's. */
-export function podOfLogFolder(folder: string): PodName | undefined {
-  const [namespace = '', name = '', ...rest] = folder.split('_');
+/** From `NAMESPACE_NAME_UID`; undefined for a directory that is no pod's. */
+export function podOfLogDirectory(directory: string): PodName | undefined {
+  const [namespace = '', name = '', ...rest] = directory.split('_');
   const uid = rest.join('_');
   return namespace === '' || name === '' || uid === '' ? undefined : { uid, name, namespace };
 }

@@ -12,9 +12,9 @@ export interface Rotation {
 }
 
 export interface RotationInput {
-  /** The file that the runtime writes, without its folder: `0.log`. */
+  /** The file that the runtime writes, without its directory: `0.log`. */
   readonly log: string;
-  /** All names in its folder. */
+  /** All names in its directory. */
   readonly names: readonly string[];
   /** Of one container, with the one that is written and the one that is rotated now. */
   readonly maxFiles: number;

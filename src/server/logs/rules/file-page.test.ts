@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentType, folderPage, httpDate, parseRange } from './file-page.ts';
+import { contentType, directoryPage, httpDate, parseRange } from './file-page.ts';
 
 test('names of files are text, not markup, and lead to themselves', () => {
-  const page = folderPage(['a b.log', '<x>&"', 'c/', 'd:e', 'f?g#h']);
+  const page = directoryPage(['a b.log', '<x>&"', 'c/', 'd:e', 'f?g#h']);
   assert.match(page, /^<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n/);
   assert.ok(page.includes('<a href="a%20b.log">a b.log</a>\n'));
   assert.ok(page.includes('>&lt;x&gt;&amp;&#34;</a>'));

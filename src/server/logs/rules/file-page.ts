@@ -1,10 +1,10 @@
-/** What a browser or `kubectl get --raw` gets of a folder or a file of logs. */
+/** What a browser or `kubectl get --raw` gets of a directory or a file of logs. */
 import { formatTimestamp } from '../../../api/timestamp.ts';
 
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' };
 const FIRST_BYTES = 512;
 
-export function folderPage(names: readonly string[]): string {
+export function directoryPage(names: readonly string[]): string {
   const lines = names.map((name) => {
     // A colon in the first segment would make it another scheme.
     const link = encodeURI(name).replaceAll('?', '%3F').replaceAll('#', '%23');

@@ -54,7 +54,7 @@ for (const [query, expected, gate = false] of [
 ] as const) {
   test(`?${query}${gate ? ' with split streams' : ''}`, () => {
     const answer = parseLogQuery(new URLSearchParams(query), { splitStreams: gate });
-    const seen = 'wish' in answer ? answer.wish : [answer.refusal.status, answer.refusal.text];
+    const seen = 'request' in answer ? answer.request : [answer.refusal.status, answer.refusal.text];
     assert.deepEqual(seen, expected);
   });
 }

@@ -3,7 +3,7 @@
 import type { Instant } from './instant.ts';
 import { parseInstant } from './instant.ts';
 
-export interface LogWish {
+export interface LogRequest {
   readonly follow: boolean;
   /** The container before the one that runs now. */
   readonly previous: boolean;
@@ -26,7 +26,7 @@ const INVALID: Refusal = { status: 422, text: '{"message": "Invalid request."}' 
 const STREAMS = ['All', 'Stdout', 'Stderr'];
 const OFF = new Set(['', '0', 'false']);
 
-export type LogQuery = { readonly wish: LogWish } | { readonly refusal: Refusal };
+export type LogQuery = { readonly request: LogRequest } | { readonly refusal: Refusal };
 
 export function parseLogQuery(query: URLSearchParams, gates: { readonly splitStreams: boolean }): LogQuery {
   const given = tailFromOldClients(query);
@@ -45,7 +45,7 @@ export function parseLogQuery(query: URLSearchParams, gates: { readonly splitStr
   if (isInvalid) return { refusal: INVALID };
   if (!gates.splitStreams && stream !== undefined && stream !== 'All') return { refusal: notSplit(stream) };
   return {
-    wish: {
+    request: {
       follow: isOn(given, 'follow'),
       previous: isOn(given, 'previous'),
       timestamps: isOn(given, 'timestamps'),

@@ -134,7 +134,7 @@ export function journalArguments(services: readonly string[], options: NodeLogOp
 
 const journalTime = (time: string): string => `@${Math.floor((parseTimestamp(time) ?? 0) / 1000)}`;
 
-/** Where the log of a service may be, below the folder of logs, the likeliest first. */
+/** Where the log of a service may be, below the directory of logs, the likeliest first. */
 export function logFilesOf(service: string): readonly string[] {
   return [service, `${service}.log`, `${service}/${service}.log`];
 }

@@ -15,8 +15,8 @@ for (const [query, expected] of [
   ['output=0&output=1', NONE],
 ] as const) {
   test(`streams of ?${query}`, () => {
-    const wish = parseStreams(new URLSearchParams(query));
-    assert.deepEqual(wish.ok ? wish.value : wish.problem, expected);
+    const request = parseStreams(new URLSearchParams(query));
+    assert.deepEqual(request.ok ? request.value : request.problem, expected);
   });
 }
 

@@ -2,7 +2,7 @@
 import { type Parsed, parsed, unparsable } from '../../../api/parsed.ts';
 import { quoteText } from '../../../base/go-text.ts';
 
-export interface StreamWish {
+export interface StreamRequest {
   readonly stdin: boolean;
   readonly stdout: boolean;
   readonly stderr: boolean;
@@ -10,14 +10,14 @@ export interface StreamWish {
 }
 
 /** Only `1` switches something on. A terminal has one output, so there is no stderr beside it. */
-export function parseStreams(query: URLSearchParams): Parsed<StreamWish> {
+export function parseStreams(query: URLSearchParams): Parsed<StreamRequest> {
   const isOn = (name: string) => query.get(name) === '1';
   const tty = isOn('tty');
-  const wish = { stdin: isOn('input'), stdout: isOn('output'), stderr: isOn('error') && !tty, tty };
-  if (!wish.stdin && !wish.stdout && !wish.stderr) {
+  const request = { stdin: isOn('input'), stdout: isOn('output'), stderr: isOn('error') && !tty, tty };
+  if (!request.stdin && !request.stdout && !request.stderr) {
     return unparsable('you must specify at least 1 of stdin, stdout, stderr');
   }
-  return parsed(wish);
+  return parsed(request);
 }
 
 const MOST_WORDS = 4096;

@@ -1,4 +1,4 @@
-/** Watches the folders that lead to the manifests, and remembers which files are being written just now. */
+/** Watches the directories that lead to the manifests, and remembers which files are being written just now. */
 import { join } from 'node:path';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -13,8 +13,8 @@ import type { WatchedPlace, WatchedPlaces } from './watched-places.ts';
  */
 export type WriteState = 'writing' | 'complete';
 
-export interface FolderWatch {
-  /** Watches these folders from now on and no others. Answers whether one was added, so that it must be looked at again. */
+export interface DirectoryWatch {
+  /** Watches these directories from now on and no others. Answers whether one was added, so that it must be looked at again. */
   follow(places: WatchedPlaces): boolean;
   /** What was seen of a file; undefined if nothing. That it is complete is told once: it will be read now. */
   takeState(path: string): WriteState | undefined;
@@ -23,7 +23,7 @@ export interface FolderWatch {
   close(): void;
 }
 
-export interface FolderWatchDeps {
+export interface DirectoryWatchDeps {
   readonly inotify: Pick<Inotify, 'watch'>;
   readonly log: Logger;
   readonly supervisor: Pick<Supervisor, 'guard'>;
@@ -32,25 +32,25 @@ export interface FolderWatchDeps {
 }
 
 const CHANGES = IN.modify | IN.attributes | IN.closeWrite | IN.movedFrom | IN.movedTo | IN.create | IN.delete;
-const FOLDER_GONE = IN.deleteSelf | IN.moveSelf | IN.ignored;
+const DIRECTORY_GONE = IN.deleteSelf | IN.moveSelf | IN.ignored;
 
-export function createFolderWatch({ inotify, log, supervisor, wake }: FolderWatchDeps): FolderWatch {
+export function createDirectoryWatch({ inotify, log, supervisor, wake }: DirectoryWatchDeps): DirectoryWatch {
   const watches = new Map<string, { readonly place: WatchedPlace; readonly close: () => void }>();
   const states = new Map<string, WriteState>();
   let deleted = new Set<string>();
   const unwatchable = new Set<string>();
 
-  const hear = (folder: string, event: InotifyEvent) => {
-    if (event.mask & (FOLDER_GONE | IN.overflow)) {
-      // The name may stand for another folder now, so the watch is made anew.
-      watches.get(folder)?.close();
-      watches.delete(folder);
+  const hear = (directory: string, event: InotifyEvent) => {
+    if (event.mask & (DIRECTORY_GONE | IN.overflow)) {
+      // The name may stand for another directory now, so the watch is made anew.
+      watches.get(directory)?.close();
+      watches.delete(directory);
       wake();
       return;
     }
-    const place = watches.get(folder)?.place;
+    const place = watches.get(directory)?.place;
     if (place === undefined || !matters(place, event.name)) return;
-    const path = join(folder, event.name);
+    const path = join(directory, event.name);
     if (event.mask & IN.modify) states.set(path, 'writing');
     if (event.mask & (IN.closeWrite | IN.movedTo)) states.set(path, 'complete');
     if (event.mask & (IN.delete | IN.movedFrom)) states.delete(path);
@@ -59,38 +59,38 @@ export function createFolderWatch({ inotify, log, supervisor, wake }: FolderWatc
     if (event.mask & ~IN.modify) wake();
   };
 
-  const add = (folder: string, place: WatchedPlace): boolean => {
+  const add = (directory: string, place: WatchedPlace): boolean => {
     try {
-      const watch = inotify.watch(folder, CHANGES | FOLDER_GONE, (event) =>
-        supervisor.guard('file source', { folder }, () => hear(folder, event)),
+      const watch = inotify.watch(directory, CHANGES | DIRECTORY_GONE, (event) =>
+        supervisor.guard('file source', { directory }, () => hear(directory, event)),
       );
-      watches.set(folder, { place, close: watch.close });
-      unwatchable.delete(folder);
+      watches.set(directory, { place, close: watch.close });
+      unwatchable.delete(directory);
       return true;
     } catch (error) {
-      if (!unwatchable.has(folder)) {
-        log.warn('Cannot watch folder: changes are seen only at the check interval', {
-          folder,
+      if (!unwatchable.has(directory)) {
+        log.warn('Cannot watch directory: changes are seen only at the check interval', {
+          directory,
           err: describeError(error),
         });
       }
-      unwatchable.add(folder);
+      unwatchable.add(directory);
       return false;
     }
   };
 
   return {
     follow: (places) => {
-      for (const [folder, watch] of watches) {
-        if (places.has(folder)) continue;
+      for (const [directory, watch] of watches) {
+        if (places.has(directory)) continue;
         watch.close();
-        watches.delete(folder);
+        watches.delete(directory);
       }
       let added = false;
-      for (const [folder, place] of places) {
-        const watch = watches.get(folder);
-        if (watch === undefined) added = add(folder, place) || added;
-        else watches.set(folder, { ...watch, place });
+      for (const [directory, place] of places) {
+        const watch = watches.get(directory);
+        if (watch === undefined) added = add(directory, place) || added;
+        else watches.set(directory, { ...watch, place });
       }
       return added;
     },

@@ -8,131 +8,131 @@ import { CodedError, codeOf } from '../base/errors.ts';
 import { createFileCalls } from '../host/file-calls.ts';
 import { createFileJobs } from '../host/file-jobs.ts';
 import { mountAt, readMountTable } from '../host/mount-table.ts';
-import { createFolders } from './folders.ts';
+import { createDirectories } from './directories.ts';
 
 const calls = createFileCalls();
 const never = new AbortController().signal;
 
 function scene(t: TestContext, overrides: Partial<typeof calls> = {}) {
-  const root = mkdtempSync(join(tmpdir(), 'folders-'));
+  const root = mkdtempSync(join(tmpdir(), 'directories-'));
   const jobs = createFileJobs({ clock: createSystemClock(), calls, program: undefined });
-  const folders = createFolders({ calls: { ...calls, ...overrides }, jobs, mountTable: readMountTable });
+  const directories = createDirectories({ calls: { ...calls, ...overrides }, jobs, mountTable: readMountTable });
   t.after(() => {
     for (const { point } of readMountTable().toReversed()) if (point.startsWith(root)) calls.unmount(point, true);
     rmSync(root, { recursive: true, force: true });
   });
   const directory = (plugin: string, name: string) => join(root, 'volumes', plugin, name);
-  return { root, folders, directory };
+  return { root, directories, directory };
 }
 
 const mode = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 
-test('a plain folder is made once; from then on its mode is its own', async (t) => {
-  const { root, folders, directory } = scene(t);
+test('a plain directory is made once; from then on its mode is its own', async (t) => {
+  const { root, directories, directory } = scene(t);
   const path = directory('kubernetes.io~empty-dir', 'e');
   let finished = 0;
   const finish = () => {
     finished += 1;
     return Promise.resolve();
   };
-  await folders.ensure({ directory: path, medium: 'disk', finish }, never);
+  await directories.ensure({ directory: path, medium: 'disk', finish }, never);
   assert.equal(mode(path), '777');
   assert.equal(mode(join(root, 'plugins/kubernetes.io~empty-dir/e')), '750');
   chmodSync(path, 0o700);
   writeFileSync(join(path, 'f'), 'x');
-  await folders.ensure({ directory: path, medium: 'disk', finish }, never);
+  await directories.ensure({ directory: path, medium: 'disk', finish }, never);
   assert.equal(mode(path), '700');
   assert.equal(finished, 1);
-  await folders.remove(path, never);
+  await directories.remove(path, never);
   assert.ok(!existsSync(path) && !existsSync(join(root, 'plugins/kubernetes.io~empty-dir')));
-  await folders.remove(path, never);
+  await directories.remove(path, never);
 });
 
-test('a folder that is not finished is finished the next time; one that was lost is made again', async (t) => {
-  const { folders, directory } = scene(t);
+test('a directory that is not finished is finished the next time; one that was lost is made again', async (t) => {
+  const { directories, directory } = scene(t);
   const path = directory('kubernetes.io~empty-dir', 'e');
   const failing = () => Promise.reject(new CodedError('denied', 'not now'));
-  await assert.rejects(folders.ensure({ directory: path, medium: 'disk', finish: failing }, never), /not now/);
+  await assert.rejects(directories.ensure({ directory: path, medium: 'disk', finish: failing }, never), /not now/);
   let finished = false;
   const finish = () => {
     finished = true;
     return Promise.resolve();
   };
-  await folders.ensure({ directory: path, medium: 'disk', finish }, never);
+  await directories.ensure({ directory: path, medium: 'disk', finish }, never);
   assert.ok(finished);
   rmSync(path, { recursive: true });
-  await folders.ensure({ directory: path, medium: 'disk' }, never);
+  await directories.ensure({ directory: path, medium: 'disk' }, never);
   assert.equal(mode(path), '777');
 });
 
 test('memory: a tmpfs of its size, without swap, mounted once, and again after a reboot', async (t) => {
-  const { root, folders, directory } = scene(t);
+  const { root, directories, directory } = scene(t);
   const path = directory('kubernetes.io~secret', 's');
-  const wish = { directory: path, medium: 'memory', sizeBytes: 8 * 1024 * 1024 } as const;
-  await folders.ensure(wish, never);
-  await folders.ensure(wish, never);
+  const request = { directory: path, medium: 'memory', sizeBytes: 8 * 1024 * 1024 } as const;
+  await directories.ensure(request, never);
+  await directories.ensure(request, never);
   const mounts = readMountTable().filter(({ point }) => point === path);
   assert.equal(mounts.length, 1);
   assert.match(mounts[0]?.superOptions ?? '', /size=8192k/);
   assert.equal(mode(path), '1777');
   assert.ok(existsSync(join(root, 'plugins/kubernetes.io~empty-dir/wrapped_s/ready')));
   calls.unmount(path, false);
-  await folders.ensure(wish, never);
+  await directories.ensure(request, never);
   assert.equal(mountAt(readMountTable(), path)?.type, 'tmpfs');
-  await folders.remove(path, never);
+  await directories.remove(path, never);
   assert.equal(mountAt(readMountTable(), path), undefined);
 });
 
 test('a kernel that does not know noswap gets the mount without it', async (t) => {
   const asked: string[] = [];
-  const { folders, directory } = scene(t, {
-    mount: (wish) => {
-      asked.push(wish.data);
-      if (wish.data.includes('noswap')) throw new CodedError('invalid', 'mount', { data: { name: 'EINVAL' } });
-      calls.mount(wish);
+  const { directories, directory } = scene(t, {
+    mount: (request) => {
+      asked.push(request.data);
+      if (request.data.includes('noswap')) throw new CodedError('invalid', 'mount', { data: { name: 'EINVAL' } });
+      calls.mount(request);
     },
   });
-  await folders.ensure({ directory: directory('p', 'a'), medium: 'memory', sizeBytes: 4096 }, never);
-  await folders.ensure({ directory: directory('p', 'b'), medium: 'memory' }, never);
+  await directories.ensure({ directory: directory('p', 'a'), medium: 'memory', sizeBytes: 4096 }, never);
+  await directories.ensure({ directory: directory('p', 'b'), medium: 'memory' }, never);
   assert.deepEqual(asked, ['size=4096,noswap', 'size=4096', '']);
 });
 
 test('huge pages are a hugetlbfs of the page size', async (t) => {
-  const { folders, directory } = scene(t);
+  const { directories, directory } = scene(t);
   const path = directory('kubernetes.io~empty-dir', 'h');
-  await folders.ensure({ directory: path, medium: 'huge-pages', pageSize: '2Mi' }, never);
+  await directories.ensure({ directory: path, medium: 'huge-pages', pageSize: '2Mi' }, never);
   const entry = mountAt(readMountTable(), path);
   assert.equal(entry?.type, 'hugetlbfs');
   assert.match(entry?.superOptions ?? '', /pagesize=2M/);
-  await folders.remove(path, never);
+  await directories.remove(path, never);
   assert.ok(!existsSync(path));
 });
 
 test('what is mounted below is named and left alone', async (t) => {
-  const { root, folders, directory } = scene(t);
+  const { root, directories, directory } = scene(t);
   const path = directory('kubernetes.io~empty-dir', 'e');
   const precious = join(root, 'precious');
   mkdirSync(precious);
   writeFileSync(join(precious, 'data'), 'x');
   for (const medium of ['disk', 'memory'] as const) {
-    await folders.ensure({ directory: path, medium }, never);
+    await directories.ensure({ directory: path, medium }, never);
     mkdirSync(join(path, 'sub'));
     calls.bind(precious, join(path, 'sub'));
     await assert.rejects(
-      folders.remove(path, never),
+      directories.remove(path, never),
       (error) => codeOf(error) === 'conflict' && /sub/.test(String(error)),
     );
     assert.ok(existsSync(join(precious, 'data')));
     calls.unmount(join(path, 'sub'), false);
-    await folders.remove(path, never);
+    await directories.remove(path, never);
   }
   assert.ok(existsSync(join(precious, 'data')));
 });
 
-test('several mounts on one folder go with one look at the mounts, also where one went by itself', async (t) => {
+test('several mounts on one directory go with one look at the mounts, also where one went by itself', async (t) => {
   let looks = 0;
   let unmounts = 0;
-  const { root, folders, directory } = scene(t, {
+  const { root, directories, directory } = scene(t, {
     unmount: (target, lazy) => {
       // Somebody else is there first.
       if (unmounts === 0) calls.unmount(target, lazy);
@@ -141,7 +141,7 @@ test('several mounts on one folder go with one look at the mounts, also where on
     },
   });
   const jobs = createFileJobs({ clock: createSystemClock(), calls, program: undefined });
-  const counting = createFolders({
+  const counting = createDirectories({
     calls: { mount: calls.mount, unmount: calls.unmount },
     jobs,
     mountTable: (about) => {
@@ -151,8 +151,8 @@ test('several mounts on one folder go with one look at the mounts, also where on
   });
   const path = directory('kubernetes.io~empty-dir', 'm');
   const again = () => calls.mount({ source: 'tmpfs', target: path, type: 'tmpfs', data: '' });
-  for (const remove of [counting.remove, folders.remove]) {
-    await folders.ensure({ directory: path, medium: 'memory' }, never);
+  for (const remove of [counting.remove, directories.remove]) {
+    await directories.ensure({ directory: path, medium: 'memory' }, never);
     again();
     again();
     await remove(path, never);

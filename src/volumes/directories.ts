@@ -1,5 +1,5 @@
 /**
- * The folders that volumes are made of: plain ones on the kubelet's disk, tmpfs, huge pages. A folder is noted as ready when it
+ * The directories that volumes are made of: plain ones on the kubelet's disk, tmpfs, huge pages. A directory is noted as ready when it
  * is whole; from then on it belongs to the pod, and its mode and owner are not touched again.
  */
 import { closeSync, open } from 'node:fs';
@@ -10,25 +10,25 @@ import { CodedError } from '../base/errors.ts';
 import { errnoName, type FileCalls } from '../host/file-calls.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
 import { isForeign, type MountEntry, type MountTable, mountsBelow } from '../host/mount-table.ts';
-import type { VolumeFolders } from './kind.ts';
+import type { VolumeDirectories } from './kind.ts';
 import { readyDirectory } from './rules/places.ts';
 
-export interface FolderWish {
+export interface DirectoryRequest {
   readonly directory: string;
   readonly medium: 'disk' | 'memory' | 'huge-pages';
   /** Of a tmpfs. */
   readonly sizeBytes?: number;
   /** Of huge pages: `2Mi`. */
   readonly pageSize?: string;
-  /** Done once, before the folder is noted as ready. */
+  /** Done once, before the directory is noted as ready. */
   readonly finish?: () => Promise<void>;
 }
 
-export interface Folders extends VolumeFolders {
-  ensure(wish: FolderWish, signal: AbortSignal): Promise<void>;
+export interface Directories extends VolumeDirectories {
+  ensure(request: DirectoryRequest, signal: AbortSignal): Promise<void>;
 }
 
-export interface FoldersDeps {
+export interface DirectoriesDeps {
   readonly calls: Pick<FileCalls, 'mount' | 'unmount'>;
   readonly jobs: FileJobs;
   readonly mountTable: MountTable;
@@ -36,7 +36,7 @@ export interface FoldersDeps {
 
 const FOR_EVERYBODY = 0o777;
 
-export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders {
+export function createDirectories({ calls, jobs, mountTable }: DirectoriesDeps): Directories {
   // Kernels before 6.4 don't know the option; found out at the first mount.
   let swapOption = ',noswap';
 
@@ -53,10 +53,10 @@ export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders
     }
   };
 
-  const ensure: Folders['ensure'] = async (wish) => {
-    const { directory, medium } = wish;
+  const ensure: Directories['ensure'] = async (request) => {
+    const { directory, medium } = request;
     const ready = join(readyDirectory(directory), 'ready');
-    // Every look takes a trip to another thread: of a folder that was just made nothing need be asked.
+    // Every look takes a trip to another thread: of a directory that was just made nothing need be asked.
     const [made] = await Promise.all([
       mkdir(directory, { recursive: true, mode: 0o755 }),
       mkdir(dirname(ready), { recursive: true, mode: 0o750 }),
@@ -67,12 +67,12 @@ export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders
     if (!mounted) {
       // Again, because the mode given at creation is cut by the umask.
       await chmod(directory, FOR_EVERYBODY);
-      if (medium === 'memory') mountMemory(directory, wish.sizeBytes);
+      if (medium === 'memory') mountMemory(directory, request.sizeBytes);
       if (medium === 'huge-pages') {
-        calls.mount({ source: 'nodev', target: directory, type: 'hugetlbfs', data: `pagesize=${wish.pageSize}` });
+        calls.mount({ source: 'nodev', target: directory, type: 'hugetlbfs', data: `pagesize=${request.pageSize}` });
       }
     }
-    await wish.finish?.();
+    await request.finish?.();
     await createEmptyFile(ready, 0o644);
   };
 
@@ -94,7 +94,7 @@ export function createFolders({ calls, jobs, mountTable }: FoldersDeps): Folders
     }
   };
 
-  const remove: Folders['remove'] = async (directory, signal) => {
+  const remove: Directories['remove'] = async (directory, signal) => {
     const noted = readyDirectory(directory);
     // Read once: with many pods the table is long. What is mounted after this look stops the removal below.
     const table = mountTable(directory);
