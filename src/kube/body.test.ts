@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { codeOf } from '../base/errors.ts';
-import { readLines, readWhole } from './body.ts';
-import type { Reply } from './link.ts';
+import type { HttpReply } from '../wire/http-reply.ts';
+import { readLines, readText } from './body.ts';
 
 const { signal } = new AbortController();
 
-function replyOf(body: Readable): Reply & { readonly canceled: () => boolean } {
+function replyOf(body: Readable): HttpReply & { readonly canceled: () => boolean } {
   let canceled = false;
   const cancel = () => {
     canceled = true;
@@ -63,11 +63,11 @@ describe('the lines of an answer', () => {
 
 describe('a whole answer', () => {
   test('is joined', async () =>
-    assert.equal(await readWhole(replyOf(chunks('a', 'b', 'c')), { mostBytes: 3, signal }), 'abc'));
+    assert.equal(await readText(replyOf(chunks('a', 'b', 'c')), { mostBytes: 3, signal }), 'abc'));
 
   test('is refused when it is too long', async () => {
     const reply = replyOf(chunks('a', 'b', 'c', 'd'));
-    await assert.rejects(readWhole(reply, { mostBytes: 3, signal }), (error) => codeOf(error) === 'unavailable');
+    await assert.rejects(readText(reply, { mostBytes: 3, signal }), (error) => codeOf(error) === 'unavailable');
     assert.ok(reply.canceled());
   });
 
@@ -76,13 +76,13 @@ describe('a whole answer', () => {
     const closed = new Promise((resolve) => body.once('close', resolve));
     body.destroy();
     await closed;
-    await assert.rejects(readWhole(replyOf(body), { mostBytes: 3, signal }), /cut off/);
+    await assert.rejects(readText(replyOf(body), { mostBytes: 3, signal }), /cut off/);
   });
 
   test('is given up with the signal', async () => {
     const own = new AbortController();
     const reply = replyOf(new PassThrough());
-    const reading = readWhole(reply, { mostBytes: 3, signal: own.signal });
+    const reading = readText(reply, { mostBytes: 3, signal: own.signal });
     own.abort('enough');
     await assert.rejects(reading, (error) => error === 'enough');
     assert.ok(reply.canceled());

@@ -3,12 +3,13 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
 import { withDeadline } from '../base/signal.ts';
-import { readWhole } from './body.ts';
+import type { HttpReply } from '../wire/http-reply.ts';
+import { readText } from './body.ts';
 import type { Connections } from './connections.ts';
 import type { Credentials } from './credentials.ts';
 import type { KubeClient, KubeErrorData, KubeRequest } from './kube.ts';
 import type { Limiter, Urgency } from './limiter.ts';
-import type { Call, Reply } from './link.ts';
+import type { Call } from './link.ts';
 import type { Reachability } from './reachability.ts';
 import { parseRetryAfter, refusalError } from './rules/answers.ts';
 
@@ -47,7 +48,7 @@ export interface ClientConfig {
 
 export interface Client extends KubeClient {
   /** The answer 200 while it comes; everything else is an error as of `request`. */
-  stream(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Reply>;
+  stream(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpReply>;
 }
 
 const MOST_BYTES = 256 << 20;
@@ -77,7 +78,7 @@ export function createClient(deps: ClientDeps, config: ClientConfig): Client {
       const headers = contentHeaders(request);
       const urgency = request.urgent === true ? 'urgent' : 'request';
       const reply = await exchange({ what, call, headers, urgency, deadline }, limit.signal);
-      return parseAnswer<Answer>(what, reply, await readWhole(reply, { mostBytes: MOST_BYTES, signal: limit.signal }));
+      return parseAnswer<Answer>(what, reply, await readText(reply, { mostBytes: MOST_BYTES, signal: limit.signal }));
     },
     stream: async (path, query, signal) => {
       const what = `GET ${path}`;
@@ -100,7 +101,7 @@ function contentHeaders({ method, body, patch = 'strategic' }: KubeRequest): Out
   return { 'content-type': method === 'PATCH' ? PATCH_TYPES[patch] : 'application/json' };
 }
 
-function parseAnswer<Answer>(what: string, reply: Reply, text: string): Answer {
+function parseAnswer<Answer>(what: string, reply: HttpReply, text: string): Answer {
   const isJson = reply.header('content-type')?.includes('json') ?? true;
   if (!isJson || text === '') return text as Answer;
   try {
@@ -128,7 +129,7 @@ interface Turned extends Exchange {
 function createExchange(deps: ClientDeps, config: ClientConfig) {
   const { clock, limiter, credentials, reachability } = deps;
   const once = createAttempt(deps, config);
-  return async (exchange: Exchange, signal: AbortSignal): Promise<Reply> => {
+  return async (exchange: Exchange, signal: AbortSignal): Promise<HttpReply> => {
     const { what } = exchange;
     for (let retries = 0, replaced = false; ; retries += 1) {
       const asked = clock.mono();
@@ -154,8 +155,8 @@ function createExchange(deps: ClientDeps, config: ClientConfig) {
   };
 }
 
-async function refusalOf(what: string, reply: Reply, signal: AbortSignal): Promise<CodedError> {
-  const body = await readWhole(reply, { mostBytes: MOST_BYTES, signal });
+async function refusalOf(what: string, reply: HttpReply, signal: AbortSignal): Promise<CodedError> {
+  const body = await readText(reply, { mostBytes: MOST_BYTES, signal });
   const retryAfterMs = parseRetryAfter(reply.header('retry-after'));
   return refusalError({ what, httpStatus: reply.httpStatus, body, retryAfterMs });
 }
@@ -169,11 +170,11 @@ function retryWait(error: CodedError): number | undefined {
 
 function createAttempt({ clock, connections, reachability, onRequest }: ClientDeps, config: ClientConfig) {
   const { host, userAgent } = config;
-  return async (exchange: Turned, login: OutgoingHttpHeaders, signal: AbortSignal): Promise<Reply> => {
+  return async (exchange: Turned, login: OutgoingHttpHeaders, signal: AbortSignal): Promise<HttpReply> => {
     const { what, call, headers, waitedMs } = exchange;
     const started = clock.mono();
     const requestBytes = call.body?.length ?? 0;
-    const record = (code: string, reply?: Reply) => {
+    const record = (code: string, reply?: HttpReply) => {
       const length = reply?.header('content-length');
       onRequest({
         verb: call.method,

@@ -6,8 +6,9 @@ import { CodedError, codeOf, describeError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
+import type { HttpReply } from '../wire/http-reply.ts';
 import { createConnections } from './connections.ts';
-import type { Call, Link, Reply } from './link.ts';
+import type { Call, Link } from './link.ts';
 
 const CALL: Call = { method: 'GET', path: '/', headers: {}, body: undefined, endless: false };
 const { signal } = new AbortController();
@@ -25,10 +26,10 @@ class FakeLink implements Link {
   suspect: () => void = () => undefined;
   refuse = false;
 
-  open(): Promise<Reply> {
+  open(): Promise<HttpReply> {
     if (this.refuse) return Promise.reject(new CodedError('unavailable', 'refused', { data: { refused: true } }));
     this.calls += 1;
-    return Promise.resolve({ httpStatus: 200 } as Reply);
+    return Promise.resolve({ httpStatus: 200 } as HttpReply);
   }
   hasRoom(): boolean {
     return this.end === undefined && this.calls < this.room;

@@ -12,11 +12,12 @@ import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type LinkedSignal, linkSignal, withDeadline } from '../base/signal.ts';
 import type { Supervisor } from '../base/supervise.ts';
-import type { Call, Link, Reply } from './link.ts';
+import type { HttpReply } from '../wire/http-reply.ts';
+import type { Call, Link } from './link.ts';
 import { abortable } from './shared.ts';
 
 export interface Connections {
-  open(call: Call, signal: AbortSignal): Promise<Reply>;
+  open(call: Call, signal: AbortSignal): Promise<HttpReply>;
   /** Fails everything under way; the next call makes a new connection. */
   reconnect(reason: string): void;
   /** New calls go to a new connection, watches are cut, other calls under way finish. */

@@ -2,7 +2,9 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { CodedError, codeOf } from '../base/errors.ts';
-import type { Call, Link, Reply } from './link.ts';
+import type { HttpReply } from '../wire/http-reply.ts';
+import type { Call, Link } from './link.ts';
+import { type LinkEvent, type LinkLife, nextLinkLife } from './rules/link-life.ts';
 
 /** HTTP/2's 64 KiB would make a long list wait for window updates many times. */
 const STREAM_WINDOW = 1 << 20;
@@ -43,7 +45,7 @@ export function openHttp2Link(
     });
     session.once('close', () => {
       settle();
-      const cause = failure ?? new Error('closed by the server before its first word');
+      const cause = failure ?? new Error('closed by the server before its first frame');
       reject(
         signal.aborted ? signal.reason : new CodedError('unavailable', `HTTP/2 with ${origin.authority}`, { cause }),
       );
@@ -58,10 +60,18 @@ function createHttp2Link(
 ): Link {
   const endless = new Set<ClientHttp2Stream>();
   let active = 0;
-  let retired: Error | undefined;
+  let life: LinkLife = 'open';
   let suspect: () => void = () => undefined;
   const closed = new Promise<void>((resolve) => session.once('close', resolve));
-  const open = (call: Call, signal: AbortSignal): Promise<Reply> => {
+  const happen = (event: LinkEvent) => {
+    const next = nextLinkLife(life, event, active);
+    life = next.life;
+    const { effect } = next;
+    if (effect.kind === 'cutEndless') for (const stream of endless) stream.destroy(effect.reason);
+    else if (effect.kind === 'close') session.close();
+    else if (effect.kind === 'destroy' && !session.destroyed) session.destroy(effect.reason);
+  };
+  const open = (call: Call, signal: AbortSignal): Promise<HttpReply> => {
     if (signal.aborted) return Promise.reject(signal.reason);
     let stream: ClientHttp2Stream;
     try {
@@ -77,8 +87,7 @@ function createHttp2Link(
       );
     } catch (cause) {
       // The session has ended, or has no numbers for streams left after a billion of them: the next call needs another.
-      retired ??= cause instanceof Error ? cause : new Error(String(cause));
-      if (active === 0) session.close();
+      happen({ kind: 'retire', reason: cause instanceof Error ? cause : new Error(String(cause)) });
       return Promise.reject(
         new CodedError('unavailable', 'the connection is closed', { cause, data: { refused: true } }),
       );
@@ -88,23 +97,17 @@ function createHttp2Link(
     stream.once('close', () => {
       active -= 1;
       endless.delete(stream);
-      if (retired !== undefined && active === 0) session.close();
+      happen({ kind: 'callOver' });
     });
     if (call.body !== undefined) stream.end(call.body);
     return awaitReply(stream, signal, () => suspect());
   };
   return {
     open,
-    hasRoom: () => !session.closed && !session.destroyed && retired === undefined && active < streamLimit(session),
+    hasRoom: () => !session.closed && !session.destroyed && life === 'open' && active < streamLimit(session),
     active: () => active,
-    retire: (reason) => {
-      retired = reason;
-      for (const stream of endless) stream.destroy(reason);
-      if (active === 0) session.close();
-    },
-    destroy: (reason) => {
-      if (!session.destroyed) session.destroy(reason);
-    },
+    retire: (reason) => happen({ kind: 'retire', reason }),
+    destroy: (reason) => happen({ kind: 'destroy', reason }),
     received: () => socket.bytesRead,
     ping: () =>
       new Promise((resolve) => {
@@ -121,7 +124,7 @@ function streamLimit(session: ClientHttp2Session): number {
   return Math.min(session.remoteSettings?.maxConcurrentStreams ?? MOST_STREAMS, MOST_STREAMS);
 }
 
-function awaitReply(stream: ClientHttp2Stream, signal: AbortSignal, suspect: () => void): Promise<Reply> {
+function awaitReply(stream: ClientHttp2Stream, signal: AbortSignal, suspect: () => void): Promise<HttpReply> {
   return new Promise((resolve, reject) => {
     let failure: Error | undefined;
     let replied = false;

@@ -1,6 +1,6 @@
 /** One connection to the API server, whatever its protocol. */
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { HttpReply } from '../wire/http-reply.ts';
 
 export interface Call {
   readonly method: string;
@@ -12,20 +12,12 @@ export interface Call {
   readonly endless: boolean;
 }
 
-export interface Reply {
-  readonly httpStatus: number;
-  header(name: string): string | undefined;
-  readonly body: Readable;
-  /** Lets go of what has not been read. */
-  cancel(): void;
-}
-
 export interface Link {
   /**
    * Rejects with an `unavailable` error where no answer comes; its data say `{ refused: true }` where the server has certainly
    * not looked at the call. An abort rejects with the signal's reason.
    */
-  open(call: Call, signal: AbortSignal): Promise<Reply>;
+  open(call: Call, signal: AbortSignal): Promise<HttpReply>;
   /** Whether one more call may be opened now. */
   hasRoom(): boolean;
   /** Calls under way. */

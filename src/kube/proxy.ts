@@ -1,7 +1,7 @@
 /** The way through a proxy: HTTP CONNECT or SOCKS5. */
-import { isIPv4, isIPv6, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { isIPv6, type Socket } from 'node:net';
 import { CodedError } from '../base/errors.ts';
+import { startTls } from '../wire/open-socket.ts';
 import type { Dial } from './dial.ts';
 import type { ProxyServer } from './rules/endpoint.ts';
 import { addressBytes, SOCKS_FAILURES } from './rules/socks.ts';
@@ -13,6 +13,8 @@ export interface ProxyRequest {
 }
 
 const LONGEST_HEAD = 16 * 1024;
+/** The CONNECT request is written in HTTP/1.1. */
+const ALPNProtocols = ['http/1.1'];
 
 /** A socket on which the target listens. */
 export async function passProxy({ proxy, target, dial }: ProxyRequest, signal: AbortSignal): Promise<Socket> {
@@ -25,7 +27,8 @@ export async function passProxy({ proxy, target, dial }: ProxyRequest, signal: A
       await askSocks(plain, proxy, target);
       return plain;
     }
-    const socket = proxy.kind === 'https' ? await secureProxy(plain, proxy.host) : plain;
+    const socket =
+      proxy.kind === 'https' ? await startTls({ socket: plain, host: proxy.host, ALPNProtocols }, signal) : plain;
     await askConnect(socket, proxy, target);
     return socket;
   } catch (cause) {
@@ -35,18 +38,6 @@ export async function passProxy({ proxy, target, dial }: ProxyRequest, signal: A
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
-}
-
-function secureProxy(raw: Socket, host: string): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const named = isIPv4(host) || isIPv6(host) ? {} : { servername: host };
-    const socket = connectTls({ socket: raw, host, ...named, ALPNProtocols: ['http/1.1'] });
-    socket.once('error', reject);
-    socket.once('secureConnect', () => {
-      socket.off('error', reject);
-      resolve(socket);
-    });
-  });
 }
 
 async function askConnect(socket: Socket, { login }: ProxyServer, { host, port }: ProxyRequest['target']) {
@@ -86,7 +77,7 @@ async function askSocks(socket: Socket, { login }: ProxyServer, { host, port }: 
 interface Reader {
   exactly(count: number): Promise<Buffer>;
   until(mark: string): Promise<string>;
-  /** Gives back what came too much: it belongs to whoever uses the socket next. */
+  /** Gives back what was read beyond the answer: it belongs to the next user of the socket. */
   release(): void;
 }
 

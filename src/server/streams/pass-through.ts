@@ -7,6 +7,8 @@ import { request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { CodedError, describeError } from '../../base/errors.ts';
+import { readStart } from '../../wire/http-body.ts';
+import { awaitUpgrade, type HttpReply, type UpgradeReply } from '../../wire/http-reply.ts';
 import { type Answer, errorPage, type UpgradeExchange } from '../routes.ts';
 import { hasBody, passedHeaders } from './rules/passed-headers.ts';
 
@@ -38,60 +40,44 @@ export async function passThrough(exchange: UpgradeExchange, url: string): Promi
   await join({ client: exchange.socket, clientHead: exchange.head, runtime, runtimeHead: head, signal });
 }
 
-type Outcome =
-  | { readonly kind: 'refused'; readonly answer: Answer }
-  | { readonly kind: 'upgraded'; readonly response: IncomingMessage; readonly socket: Socket; readonly head: Buffer };
+type Outcome = { readonly kind: 'refused'; readonly answer: Answer } | (UpgradeReply & { readonly kind: 'upgraded' });
 
-function askRuntime({ request, signal, log }: UpgradeExchange, location: string): Promise<Outcome> {
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const refuse = (error: unknown) => {
-    if (!signal.aborted) log.error('Error while proxying request', { err: error });
-    resolve({ kind: 'refused', answer: errorPage(500, describeError(error)) });
-  };
+async function askRuntime({ request, signal, log }: UpgradeExchange, location: string): Promise<Outcome> {
   try {
-    const asked = sendUpgrade(request, new URL(location), signal);
-    asked.once('error', refuse);
-    asked.once('upgrade', (response, socket, head) => resolve({ kind: 'upgraded', response, socket, head }));
-    asked.once('response', (response) => {
-      readRefusal(response).then((answer) => resolve({ kind: 'refused', answer }), refuse);
-    });
-    asked.end();
+    const outcome = await awaitUpgrade(sendUpgrade(request, new URL(location)), signal);
+    if (outcome.kind === 'upgraded') return outcome;
+    return { kind: 'refused', answer: await readRefusal(outcome.reply, signal) };
   } catch (error) {
-    refuse(error);
+    if (!signal.aborted) log.error('Error while proxying request', { err: error });
+    return { kind: 'refused', answer: errorPage(500, describeError(error)) };
   }
-  return promise;
 }
 
-function sendUpgrade(request: IncomingMessage, url: URL, signal: AbortSignal): ClientRequest {
+function sendUpgrade(request: IncomingMessage, url: URL): ClientRequest {
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   const client = request.socket.remoteAddress ?? '';
-  return send(url, {
+  const outgoing = send(url, {
     agent: false,
     method: request.method,
     headers: passedHeaders(request.rawHeaders, { host: url.host, client }),
     setDefaultHeaders: false,
-    signal,
     // It is on this node, under a certificate that its runtime made for itself; the address came from the runtime.
     rejectUnauthorized: false,
   });
+  outgoing.end();
+  return outgoing;
 }
 
 /** The runtime's own words where it refuses; an answer that is neither upgrade nor refusal is a mistake of its. */
-async function readRefusal(response: IncomingMessage): Promise<Answer> {
-  const status = response.statusCode ?? 0;
+async function readRefusal(reply: HttpReply, signal: AbortSignal): Promise<Answer> {
+  const { httpStatus: status } = reply;
   if (status < 400) {
-    response.destroy();
+    reply.cancel();
     throw new CodedError('internal', `invalid upgrade response: status code ${status}`);
   }
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of response as AsyncIterable<Buffer>) {
-    parts.push(part);
-    length += part.length;
-    if (length > LONGEST_REFUSAL) break;
-  }
-  const type = response.headers['content-type'];
-  return { status, body: Buffer.concat(parts).subarray(0, LONGEST_REFUSAL), ...(type === undefined ? {} : { type }) };
+  const body = await readStart(reply, { mostBytes: LONGEST_REFUSAL, signal });
+  const type = reply.header('content-type');
+  return { status, body, ...(type === undefined ? {} : { type }) };
 }
 
 function headOf({ statusMessage, rawHeaders }: IncomingMessage): string {
