@@ -1,7 +1,9 @@
 /** The command: reads argv, signals and the streams of the process, and decides its exit code. Nothing else reads `process`. */
+
 import { readdirSync, readFileSync, writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { createSystemClock } from './base/clock.ts';
+import { hasErrno } from './base/errno.ts';
 import { describeError } from './base/errors.ts';
 import type { Logger } from './base/logger.ts';
 import type { Kubelet } from './compose/compose.ts';
@@ -41,7 +43,7 @@ function print(text: string): void {
   try {
     written = writeSync(1, bytes);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    if (!hasErrno(error, 'EAGAIN')) throw error;
   }
   if (written < bytes.length) process.stdout.write(bytes.subarray(written));
 }

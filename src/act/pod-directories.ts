@@ -1,9 +1,10 @@
 /** The directory of a pod below `--root-dir`: names and modes as other tools on the node know them. */
+
 import { type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
+import { isMissing } from '../base/errno.ts';
 import { CodedError } from '../base/errors.ts';
-import { errnoName } from '../host/file-calls.ts';
 import type { GuardedFiles } from '../host/guarded-files.ts';
 
 export interface PodDirectories {
@@ -72,7 +73,7 @@ async function openHosts(files: PodDirectoriesDeps['files'], directory: string, 
   try {
     return await files.openToWrite(directory, path);
   } catch (error) {
-    if (errnoName(error) !== 'ENOENT') throw error;
+    if (!isMissing(error)) throw error;
     return await open(path, 'wx+', 0o644);
   }
 }

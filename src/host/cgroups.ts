@@ -10,6 +10,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeSync } f
 import { readdir, readFile, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { kill } from 'node:process';
+import { hasErrno, isMissing } from '../base/errno.ts';
 import { CodedError, describeError } from '../base/errors.ts';
 import type { CgroupHierarchy } from './cgroup-mounts.ts';
 
@@ -106,7 +107,7 @@ function makeDirectory(directory: string, root: string): 'there' | 'nothing abov
   try {
     mkdirSync(directory, { mode: 0o755 });
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' && directory !== root) return 'nothing above';
+    if (isMissing(error) && directory !== root) return 'nothing above';
     unless('EEXIST')(error);
   }
   return 'there';
@@ -166,7 +167,7 @@ function writeOne({ directory, file, value }: PlacedValue): WriteOutcome {
     writeExisting(path, value);
     return { kind: 'written' };
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' && existsSync(join(directory, 'cgroup.procs'))) return { kind: 'missing' };
+    if (isMissing(error) && existsSync(join(directory, 'cgroup.procs'))) return { kind: 'missing' };
     const reason = describeError(error);
     return {
       kind: 'refused',
@@ -218,7 +219,7 @@ async function removeTree(directory: string): Promise<boolean> {
   try {
     await rmdir(directory);
   } catch (error) {
-    if (errnoOf(error) === 'EBUSY') return false;
+    if (hasErrno(error, 'EBUSY')) return false;
     unless('ENOENT', 'ENODEV')(error);
   }
   return true;
@@ -255,13 +256,9 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-function errnoOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
-}
-
 /** Throws on what is not one of these. */
 function unless(...codes: readonly string[]): (error: unknown) => void {
   return (error) => {
-    if (!codes.includes(errnoOf(error) ?? '')) throw error;
+    if (!hasErrno(error, ...codes)) throw error;
   };
 }

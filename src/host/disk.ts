@@ -1,6 +1,8 @@
 /** What is on disks, in numbers. */
+
 import { lstat, readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifPathMissing } from '../base/errno.ts';
 
 export interface DiskSpace {
   readonly capacityBytes: number;
@@ -50,7 +52,4 @@ export async function filesUse(path: string): Promise<{ readonly bytes: number; 
   };
 }
 
-function undefinedIfMissing(error: unknown): undefined {
-  if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-  return undefined;
-}
+const undefinedIfMissing = ifPathMissing(undefined);

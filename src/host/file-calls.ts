@@ -208,12 +208,3 @@ function namesOf(listed: Buffer): readonly NamedEntry[] {
 const DOT = 0x2e;
 const isDots = (name: Buffer): boolean =>
   name[0] === DOT && (name.length === 1 || (name.length === 2 && name[1] === DOT));
-
-/** The kernel's name of what went wrong in one of these calls or in one of Node's: `EXDEV`. */
-export function errnoName(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  if ('data' in error && typeof error.data === 'object' && error.data !== null && 'name' in error.data) {
-    return String(error.data.name);
-  }
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}

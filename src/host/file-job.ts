@@ -2,10 +2,12 @@
  * Work on files that may be much or may hang, as data: it is done here a bit at a time, or in a process of its own that can be
  * killed. Both ends know this file.
  */
+
 import { closeSync, mkdirSync, openSync, statfsSync, statSync } from 'node:fs';
 import { assertNever } from '../base/assert-never.ts';
+import { errnoName, hasErrno } from '../base/errno.ts';
 import { CodedError, codeOf, describeError, type ErrorCode } from '../base/errors.ts';
-import { errnoName, type FileCalls } from './file-calls.ts';
+import type { FileCalls } from './file-calls.ts';
 import { readTextBelow } from './guarded-files.ts';
 import { bindSubPath, type SubPathRequest } from './sub-path.ts';
 import { measureTree } from './tree-measure.ts';
@@ -98,7 +100,7 @@ function unmount(calls: FileCalls, path: string): void {
   try {
     calls.unmount(path, false);
   } catch (error) {
-    if (!['EINVAL', 'ENOENT'].includes(errnoName(error) ?? '')) throw error;
+    if (!hasErrno(error, 'EINVAL', 'ENOENT')) throw error;
   }
 }
 
@@ -115,7 +117,7 @@ function createFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o644));
   } catch (error) {
-    if (errnoName(error) !== 'EEXIST') throw error;
+    if (!hasErrno(error, 'EEXIST')) throw error;
   }
 }
 

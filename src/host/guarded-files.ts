@@ -4,20 +4,13 @@
  * it at any moment. So a path is resolved below a directory of the kubelet without following links, what was found is held without being
  * opened, and only a regular file is then opened: opening a pipe would block a thread for good, and opening a device can have effects.
  */
+
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, opendir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing } from '../base/errno.ts';
 import { CodedError } from '../base/errors.ts';
-import {
-  errnoName,
-  type FileCalls,
-  O_DIRECTORY,
-  O_NOFOLLOW,
-  O_NONBLOCK,
-  O_PATH,
-  O_RDONLY,
-  type OpenBelow,
-} from './file-calls.ts';
+import { type FileCalls, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_PATH, O_RDONLY, type OpenBelow } from './file-calls.ts';
 
 const { O_CREAT, O_EXCL, O_RDWR, O_WRONLY } = constants;
 
@@ -111,7 +104,7 @@ function heldDirectory(calls: Calls, fd: number, path: string): GuardedDirectory
       try {
         return await lstat(at(name));
       } catch (error) {
-        if (errnoName(error) === 'ENOENT') return undefined;
+        if (isMissing(error)) return undefined;
         throw error;
       }
     },
@@ -123,7 +116,7 @@ function heldDirectory(calls: Calls, fd: number, path: string): GuardedDirectory
       try {
         await unlink(at(name));
       } catch (error) {
-        if (errnoName(error) !== 'ENOENT') throw error;
+        if (!isMissing(error)) throw error;
       }
     },
     [Symbol.dispose]: () => closeSync(fd),

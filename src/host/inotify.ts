@@ -1,5 +1,7 @@
 /** File system events of Linux: one inotify descriptor for all watches of a kubelet, read when the event loop says there is something. */
+
 import { closeSync, readSync } from 'node:fs';
+import { hasErrno } from '../base/errno.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Readiness } from './event-loop.ts';
 import type { Syscalls } from './syscalls.ts';
@@ -105,7 +107,7 @@ function readAvailable(fd: number, buffer: Buffer): number {
     return readSync(fd, buffer);
   } catch (error) {
     // Somebody closed the last watch between the wake-up and now: nothing to read.
-    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return 0;
+    if (hasErrno(error, 'EAGAIN')) return 0;
     throw error;
   }
 }

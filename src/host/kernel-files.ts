@@ -2,7 +2,9 @@
  * Files that the kernel makes as they are read, below /proc and /sys: in memory, a few microseconds each, so synchronous. Who reads
  * many pauses in between. What is gone, or never was, is undefined: processes and cgroups end while they are looked at.
  */
+
 import { closeSync, opendirSync, openSync, readlinkSync, readSync, statSync } from 'node:fs';
+import { hasErrno } from '../base/errno.ts';
 
 export interface KernelFiles {
   read(path: string): string | undefined;
@@ -18,7 +20,7 @@ export interface OpenFiles {
 }
 
 /** It went while it was read, it was never there, or this kernel has it switched off (pressure without `psi=1`). */
-const ABSENT = new Set(['ENOENT', 'ENODEV', 'ENOTDIR', 'ESRCH', 'EOPNOTSUPP', 'EACCES', 'EINVAL']);
+const ABSENT = ['ENOENT', 'ENODEV', 'ENOTDIR', 'ESRCH', 'EOPNOTSUPP', 'EACCES', 'EINVAL'];
 const CHUNK_BYTES = 16 * 1024;
 const ENTRIES_IN_A_STEP = 128;
 /** A pod may open a million files: beyond these, what they are is not looked up. */
@@ -32,7 +34,7 @@ export function createKernelFiles(onFailure: (path: string, error: unknown) => v
     try {
       return work();
     } catch (error) {
-      if (!ABSENT.has((error as NodeJS.ErrnoException).code ?? '')) onFailure(path, error);
+      if (!hasErrno(error, ...ABSENT)) onFailure(path, error);
       return undefined;
     }
   };
@@ -53,7 +55,7 @@ export function createKernelFiles(onFailure: (path: string, error: unknown) => v
         }
         return { files, sockets };
       } catch (error) {
-        if (!ABSENT.has((error as NodeJS.ErrnoException).code ?? '')) onFailure(path, error);
+        if (!hasErrno(error, ...ABSENT)) onFailure(path, error);
         return undefined;
       } finally {
         directory.closeSync();

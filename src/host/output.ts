@@ -2,8 +2,10 @@
  * An output stream (stderr, stdout) for whole lines, which is never lost and never stops the kubelet: as long as the reader keeps up,
  * a line is out when `write` returns; while a pipe or socket is full, lines wait in memory and go out when there is room.
  */
+
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
+import { hasErrno } from '../base/errno.ts';
 import type { Readiness } from './event-loop.ts';
 import type { Syscalls } from './syscalls.ts';
 
@@ -140,7 +142,7 @@ function openOwnPipeEnd(fd: number): number | undefined {
   try {
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if (codeName(error) === 'EACCES' || codeName(error) === 'ENOENT' || codeName(error) === 'ENXIO') return undefined;
+    if (hasErrno(error, 'EACCES', 'ENOENT', 'ENXIO')) return undefined;
     throw error;
   }
 }
@@ -149,10 +151,8 @@ function attempted(write: () => number): number | 'gone' {
   try {
     return write();
   } catch (error) {
-    if (codeName(error) === 'EAGAIN') return 0;
+    if (hasErrno(error, 'EAGAIN')) return 0;
     // EPIPE, EIO, ENOSPC and the like: a log that can't be written must not end the kubelet.
     return 'gone';
   }
 }
-
-const codeName = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);

@@ -1,7 +1,9 @@
 /** The processes of this machine as /proc shows them: who belongs to a container, and ending one that is really the one meant. */
+
 import { readdirSync, readFileSync } from 'node:fs';
 // Signals go through the one function of `process` that sends them.
 import { kill as sendSignal } from 'node:process';
+import { hasErrno } from '../base/errno.ts';
 
 export interface ProcessFacts {
   readonly pid: number;
@@ -74,5 +76,5 @@ function readText(path: string): string | undefined {
 }
 
 function isGone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH');
+  return hasErrno(error, 'ENOENT', 'ESRCH');
 }

@@ -1,7 +1,9 @@
 /** Runs a program of somebody else: input in, output back, ended with all that it started when its time is up. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { kill } from 'node:process';
 import type { Clock } from '../base/clock.ts';
+import { hasErrno } from '../base/errno.ts';
 import { CodedError } from '../base/errors.ts';
 import { withDeadline } from '../base/signal.ts';
 
@@ -82,7 +84,6 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     kill(-pid, 'SIGKILL');
   } catch (error) {
-    const gone = error instanceof Error && 'code' in error && error.code === 'ESRCH';
-    if (!gone) throw error;
+    if (!hasErrno(error, 'ESRCH')) throw error;
   }
 }

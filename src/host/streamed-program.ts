@@ -1,6 +1,8 @@
 /** Runs a program of somebody else and passes on what it writes while it writes it. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { kill } from 'node:process';
+import { hasErrno } from '../base/errno.ts';
 import type { Program } from './program.ts';
 
 /** Both outputs in the order in which they come; resolves when more can be taken. */
@@ -41,6 +43,6 @@ function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   try {
     kill(-pid, 'SIGKILL');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    if (!hasErrno(error, 'ESRCH')) throw error;
   }
 }

@@ -3,6 +3,7 @@
  * containers, which may exchange names for links at any moment: the path is opened by descriptor, can't leave the volume, and
  * what was opened is what is mounted.
  */
+
 import {
   closeSync,
   fchmodSync,
@@ -16,7 +17,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { errnoName, type FileCalls, O_DIRECTORY, O_NOFOLLOW, O_PATH, O_RDONLY } from './file-calls.ts';
+import { hasErrno, isMissing } from '../base/errno.ts';
+import { type FileCalls, O_DIRECTORY, O_NOFOLLOW, O_PATH, O_RDONLY } from './file-calls.ts';
 import { mountAt, readMountTable } from './mount-table.ts';
 
 export interface SubPathRequest {
@@ -47,7 +49,7 @@ function openOrMake(calls: FileCalls, volume: number, subPath: string): number {
   try {
     return open(calls, volume, clean.join('/'));
   } catch (error) {
-    if (errnoName(error) !== 'ENOENT') throw error;
+    if (!isMissing(error)) throw error;
     return make(calls, volume, clean);
   }
 }
@@ -64,7 +66,7 @@ function make(calls: FileCalls, volume: number, names: readonly string[]): numbe
     try {
       directory = open(calls, volume, existing === 0 ? '.' : names.slice(0, existing).join('/'));
     } catch (error) {
-      if (errnoName(error) !== 'ENOENT' || existing === 0) throw error;
+      if (!isMissing(error) || existing === 0) throw error;
       existing -= 1;
     }
   }
@@ -92,7 +94,7 @@ function tryMake(calls: FileCalls, parent: number, name: string, mode: number): 
     calls.makeDirectory(parent, name, mode);
     return true;
   } catch (error) {
-    if (errnoName(error) === 'EEXIST') return false;
+    if (hasErrno(error, 'EEXIST')) return false;
     throw error;
   }
 }

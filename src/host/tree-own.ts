@@ -1,8 +1,10 @@
 /** Gives the files of a volume to a group: by descriptor, so that no link leads the change to files outside. */
+
 import { chmodSync, closeSync, fchmodSync, fstatSync, statSync } from 'node:fs';
 import { modeForGroup, needsNewOwner } from '../api/fs-group.ts';
+import { isMissing } from '../base/errno.ts';
 import { describeError } from '../base/errors.ts';
-import { errnoName, type FileCalls, O_NOFOLLOW, O_PATH } from './file-calls.ts';
+import { type FileCalls, O_NOFOLLOW, O_PATH } from './file-calls.ts';
 import { walkTree } from './tree-walk.ts';
 
 export interface GroupRequest {
@@ -35,7 +37,7 @@ export function* changeGroup(calls: FileCalls, request: GroupRequest): Generator
     try {
       change();
     } catch (error) {
-      if (errnoName(error) === 'ENOENT') return;
+      if (isMissing(error)) return;
       failed += 1;
       firstFailure ??= describeError(error);
     }

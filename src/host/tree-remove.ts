@@ -3,12 +3,13 @@
  * to cross a mount point, so that neither a link nor a mount that appears meanwhile leads out of the tree. Containers made the tree:
  * its names are any bytes, and it may be deeper and wider than memory or descriptors allow to hold at once.
  */
+
 import { randomBytes } from 'node:crypto';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { errnoName, hasErrno, isMissing } from '../base/errno.ts';
 import { CodedError } from '../base/errors.ts';
 import {
-  errnoName,
   type FileCalls,
   type NamedEntry,
   O_DIRECTORY,
@@ -71,7 +72,7 @@ function openDirectory(path: string): number | undefined {
   try {
     return openSync(path, O_PATH | O_DIRECTORY);
   } catch (error) {
-    if (errnoName(error) === 'ENOENT') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }
@@ -104,7 +105,7 @@ function change({ calls, parent }: Removal, { name, directories, make }: Change)
     make();
   } catch (error) {
     const within = directories.filter((fd) => fd !== parent);
-    if (errnoName(error) !== 'EPERM' || !makeMutable(calls, directories[0], name, within)) throw error;
+    if (!hasErrno(error, 'EPERM') || !makeMutable(calls, directories[0], name, within)) throw error;
     make();
   }
 }
@@ -217,7 +218,7 @@ function clearAttributes(calls: FileCalls, path: string): boolean {
     return calls.makeMutable(fd);
   } catch (error) {
     // A file system without attributes, or no one may change them here: the first error counts.
-    if (['ENOTTY', 'EOPNOTSUPP', 'EPERM'].includes(errnoName(error) ?? '')) return false;
+    if (hasErrno(error, 'ENOTTY', 'EOPNOTSUPP', 'EPERM')) return false;
     throw error;
   } finally {
     closeSync(fd);

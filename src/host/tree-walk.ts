@@ -2,8 +2,10 @@
  * Walks a directory by descriptor: no link is followed, and what is mounted below is left alone. A container may nest directories
  * without end and put millions of names into one: names are read some hundred at a time, and only so many descriptors are open.
  */
+
 import { closeSync, fstatSync, openSync } from 'node:fs';
-import { errnoName, type FileCalls, type NamedEntry, O_DIRECTORY, O_NOFOLLOW, O_RDONLY } from './file-calls.ts';
+import { errnoName } from '../base/errno.ts';
+import { type FileCalls, type NamedEntry, O_DIRECTORY, O_NOFOLLOW, O_RDONLY } from './file-calls.ts';
 
 /** Levels from the top whose descriptors stay open: there the walk goes on where the way back from below is lost. */
 const OPEN_AT_TOP = 32;

@@ -1,7 +1,9 @@
 /** The node's own registry credentials, from Docker's files: the first that is there and can be read counts. */
+
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { isPathMissing } from '../base/errno.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Surroundings } from './ports.ts';
 import { type Logins, parseDockerConfigJson, parseDockercfg } from './rules/docker-config.ts';
@@ -66,8 +68,7 @@ async function readIfThere(path: string, log: Logger): Promise<string | undefine
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') {
+    if (!isPathMissing(error)) {
       log.warn('A file of registry credentials cannot be read', { path, err: error });
     }
     return undefined;

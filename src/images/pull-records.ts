@@ -2,13 +2,15 @@
  * The files `image_manager/pulling/*` and `image_manager/pulled/*`: which pulls were begun and who may use what was pulled. They are
  * read once; after that, memory is the truth and each change is on disk before it counts.
  */
+
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatTimestamp, parseTimestamp } from '../api/timestamp.ts';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { TEMPORARY_SUFFIX, writeFileAtomically } from '../host/atomic-file.ts';
 import type { Image } from '../wire/gen/cri-runtime-v1.ts';
 import { isCalled, withoutTagAndDigest } from './rules/image-name.ts';
 import {
@@ -51,7 +53,8 @@ interface Intent {
 /** Time for the runtime to notice that a pull was cancelled, or to finish it all the same. */
 const SETTLE_AFTER_MS = 60_000;
 const PREFIX = 'sha256-';
-const TEMPORARY = '.tmp';
+/** The reference's temporary files end with `.tmp`. */
+const isTemporary = (name: string): boolean => name.endsWith('.tmp') || name.endsWith(TEMPORARY_SUFFIX);
 
 const fileName = (text: string): string => `${PREFIX}${createHash('sha256').update(text).digest('hex')}`;
 
@@ -97,7 +100,7 @@ class RecordFiles implements PullRecords {
 
   begin(image: string): Promise<void> {
     return this.#inTurn(async () => {
-      await writeWhole(join(this.#pulling, fileName(image)), formatIntent(image));
+      await writeRecord(join(this.#pulling, fileName(image)), formatIntent(image));
       this.#intents.set(image, { pulls: (this.#intents.get(image)?.pulls ?? 0) + 1, idleSince: 0 });
     });
   }
@@ -166,7 +169,7 @@ class RecordFiles implements PullRecords {
     const base = known ?? { imageRef, updatedAt: now, credentials: new Map() };
     const merged = mergeCredentials(base, name.value, used, now);
     if (merged === known) return;
-    await writeWhole(join(this.#pulled, file), formatPulledRecord(merged));
+    await writeRecord(join(this.#pulled, file), formatPulledRecord(merged));
     this.#records.set(file, merged);
   }
 
@@ -192,18 +195,15 @@ class RecordFiles implements PullRecords {
 }
 
 async function readDirectory(directory: string): Promise<readonly (readonly [string, string])[]> {
-  const names = (await readdir(directory)).filter((name) => name.startsWith(PREFIX) && !name.endsWith(TEMPORARY));
+  const names = (await readdir(directory)).filter((name) => name.startsWith(PREFIX) && !isTemporary(name));
   return Promise.all(names.map(async (name) => [name, await readFile(join(directory, name), 'utf8')] as const));
 }
 
-async function writeWhole(path: string, text: string): Promise<void> {
-  const temporary = `${path}${TEMPORARY}`;
+async function writeRecord(path: string, text: string): Promise<void> {
   try {
-    await writeFile(temporary, text, { mode: 0o600 });
-    await rename(temporary, path);
+    await writeFileAtomically(path, text, { mode: 0o600, durable: false });
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to tell
-    throw new Error(`${path} can't be written: ${describeError(error)}`, { cause: error });
+    throw new Error(`failed to write ${path}: ${describeError(error)}`, { cause: error });
   }
 }
 

@@ -1,6 +1,8 @@
 /** Reads the kubeconfig file. */
+
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { isMissing } from '../base/errno.ts';
 import { CodedError } from '../base/errors.ts';
 import { type Environment, proxyOfEnvironment } from './rules/environment-proxy.ts';
 import { type Access, readKubeconfig } from './rules/kubeconfig.ts';
@@ -22,7 +24,7 @@ export interface KubeconfigPlace {
 
 /** Rejects with all that is wrong with the file, each with its place. */
 export async function loadKubeconfig({ path, bootstrapPath, environment }: KubeconfigPlace): Promise<LoadedKubeconfig> {
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new CodedError('invalid', missingText(path, bootstrapPath, cause), { cause });
   });
   const read = readKubeconfig(text, path);
@@ -39,9 +41,9 @@ function withProxy(access: Access, environment: Environment): Access {
   return { ...access, cluster: { ...cluster, proxy: proxy.value } };
 }
 
-function missingText(path: string, bootstrapPath: string, { code }: NodeJS.ErrnoException): string {
+function missingText(path: string, bootstrapPath: string, cause: unknown): string {
   const what = `the kubeconfig ${path} can't be read`;
-  if (code !== 'ENOENT' || bootstrapPath === '') return what;
+  if (!isMissing(cause) || bootstrapPath === '') return what;
   return `${what}; to get a first certificate with --bootstrap-kubeconfig=${bootstrapPath} is not supported yet: write a kubeconfig with a certificate or token to ${path}`;
 }
 

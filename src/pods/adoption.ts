@@ -3,17 +3,19 @@
  * pod shows that the manifest is still the same, the pod keeps the UID that runs instead of being restarted, for as long as the
  * manifest stays as it is. What was adopted is on disk: the next kubelet needs no API server for it.
  */
+
 import { readFile } from 'node:fs/promises';
 import type { Pod } from '../api/pod.ts';
 import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
+import { isMissing } from '../base/errno.ts';
 import { describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
+import { writeFileAtomically } from '../host/atomic-file.ts';
 import type { FoundPod } from '../model/pod-identity.ts';
 import { decodeAdopted, encodeAdopted } from './rules/adopted-record.ts';
 import { judgeAdoption, underUid } from './rules/adoption.ts';
-import { writeWhole } from './whole-file.ts';
 
 export interface Adoption extends Part {
   identify(pod: Pod, namesakes: readonly FoundPod[]): Pod | undefined;
@@ -45,7 +47,7 @@ export function createAdoption({ clock, log, file, mirrors, onDecided }: Adoptio
     adopted = next;
     const text = encodeAdopted(next);
     writing = writing
-      .then(() => writeWhole(file, text, false))
+      .then(() => writeFileAtomically(file, text, { mode: 0o640, directoryMode: 0o750, durable: false }))
       .catch((error: unknown) => {
         log.warn('Cannot keep which static pods were adopted', { path: file, err: describeError(error) });
       });
@@ -55,7 +57,7 @@ export function createAdoption({ clock, log, file, mirrors, onDecided }: Adoptio
     name: 'adoption of static pods',
     start: async () => {
       const text = await readFile(file, 'utf8').catch((error: unknown) => {
-        if (!isNotThere(error))
+        if (!isMissing(error))
           log.warn('Cannot read which static pods were adopted', { path: file, err: describeError(error) });
         return undefined;
       });
@@ -90,8 +92,4 @@ export function createAdoption({ clock, log, file, mirrors, onDecided }: Adoptio
       if (left.length < adopted.size) write(new Map(left));
     },
   };
-}
-
-function isNotThere(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -1,8 +1,11 @@
 /** The resources that the pods of this node were given, kept on disk: the next kubelet must not take a refused resize for granted. */
+
 import { readFile } from 'node:fs/promises';
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import { isMissing } from '../base/errno.ts';
 import type { Logger } from '../base/logger.ts';
+import { writeFileAtomically } from '../host/atomic-file.ts';
 import {
   type Allocation,
   type AllocationOptions,
@@ -12,7 +15,6 @@ import {
   withAllocation,
 } from './rules/allocation.ts';
 import { decodeAllocations, encodeAllocations } from './rules/allocation-record.ts';
-import { writeWhole } from './whole-file.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
 export interface Allocations {
@@ -67,8 +69,8 @@ export function createAllocations(file: string, deps: AllocationsDeps, options: 
 
   return {
     load: async () => {
-      const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') log.error('Failed to read the resources allocated to pods', { err: error });
+      const text = await readFile(file, 'utf8').catch((error: unknown) => {
+        if (!isMissing(error)) log.error('Failed to read the resources allocated to pods', { err: error });
         return undefined;
       });
       if (text === undefined) return;
@@ -101,7 +103,8 @@ export function createAllocations(file: string, deps: AllocationsDeps, options: 
       changed = false;
       try {
         // Not synced to the disk: with the power the containers are gone too, and their pods are admitted again.
-        await writeWhole(file, encodeAllocations(known), false);
+        const options = { mode: 0o640, directoryMode: 0o750, durable: false };
+        await writeFileAtomically(file, encodeAllocations(known), options);
       } catch (error) {
         changed = true;
         log.error('Failed to write the resources allocated to pods', { err: error, path: file });

@@ -2,14 +2,15 @@
  * How pods ended that can't be observed again (rejected, evicted, past their deadline, finished), one file for each: written
  * before anything is done about it, so that a kubelet that dies in between doesn't start them anew.
  */
+
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type PodUid, podUid } from '../api/ids.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { writeFileAtomically } from '../host/atomic-file.ts';
 import type { PodEnding } from '../model/pod-view.ts';
 import { decodeEnding, encodeEnding } from './rules/ending-record.ts';
-import { writeWhole } from './whole-file.ts';
 import type { Endings } from './worker-deps.ts';
 
 export interface EndingStore extends Endings {
@@ -46,7 +47,9 @@ export function createEndingStore(directory: string, log: Logger): EndingStore {
     write: async (pod, end) => {
       if (known.has(pod.uid)) return;
       // A rejection that is lost with the power is only judged again.
-      await writeWhole(pathOf(pod.uid), encodeEnding(pod, end), end?.rejected !== true);
+      const durable = end?.rejected !== true;
+      const options = { mode: 0o640, directoryMode: 0o750, durable };
+      await writeFileAtomically(pathOf(pod.uid), encodeEnding(pod, end), options);
       known.set(pod.uid, { end });
     },
     remove: async (uid) => {

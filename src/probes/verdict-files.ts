@@ -2,12 +2,14 @@
  * Keeps verdicts over a restart of the kubelet: readiness, and that a container has passed its startup probe. One small file for each
  * pod, in the pod's own directory, so that it goes with it. Ids of containers are never used twice: what is found is still true.
  */
+
 import { readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ContainerId, containerId } from '../api/ids.ts';
+import { isMissing } from '../base/errno.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { writeFileAtomically } from '../host/atomic-file.ts';
 
 export interface KeptVerdicts {
   readonly startup?: 'success';
@@ -42,8 +44,7 @@ export function createVerdictFiles(podDirectory: (uid: string) => string, log: L
       const path = join(podDirectory(uid), FILE);
       const text = JSON.stringify({ version: FORMAT, containers: Object.fromEntries(verdicts) });
       try {
-        await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600 });
-        await rename(`${path}.new`, path);
+        await writeFileAtomically(path, `${text}\n`, { mode: 0o600, durable: false });
       } catch (error) {
         // The directory goes when the pod goes.
         if (isMissing(error)) return;
@@ -70,8 +71,4 @@ export function parseVerdicts(text: string): VerdictsOfPod {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -1,8 +1,11 @@
 /** Hands out the ranges of user ids to pods that want users of their own. What is in the pods' directories is what is taken. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
+import { isPathMissing } from '../base/errno.ts';
+import { writeFileAtomically } from '../host/atomic-file.ts';
 import { chooseIdRange, defaultIdSpace, encodeIdRange, ID_RANGE_FILE, parseIdRange } from './spec/id-ranges.ts';
 import type { IdRange } from './spec/namespaces.ts';
 
@@ -27,8 +30,7 @@ export function createUserNamespaces({ podsDirectory, idsPerPod, random }: UserN
     try {
       return parseIdRange(await readFile(join(podsDirectory, uid, ID_RANGE_FILE), 'utf8'));
     } catch (error) {
-      if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-        return undefined;
+      if (isPathMissing(error)) return undefined;
       throw error;
     }
   };
@@ -45,7 +47,8 @@ export function createUserNamespaces({ podsDirectory, idsPerPod, random }: UserN
     const range = chooseIdRange(space, taken, Math.floor((random() * space.length) / idsPerPod));
     if (range === undefined)
       return unparsable(`no range of ${idsPerPod} user ids is free: ${taken.size} pods have one`);
-    await writeFile(join(podsDirectory, uid, ID_RANGE_FILE), encodeIdRange(range), { mode: 0o600 });
+    const file = join(podsDirectory, uid, ID_RANGE_FILE);
+    await writeFileAtomically(file, encodeIdRange(range), { mode: 0o600, durable: false });
     return parsed(range);
   };
 

@@ -1,9 +1,11 @@
 /** The files that are there now. */
+
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isPathMissing } from '../base/errno.ts';
 import { describeError } from '../base/errors.ts';
 import { isManifestName } from './rules/manifest-files.ts';
-import { addManifests, followLinks, isMissing, type WatchedPlaces } from './watched-places.ts';
+import { addManifests, followLinks, type WatchedPlaces } from './watched-places.ts';
 
 export interface FoundFile {
   readonly path: string;
@@ -44,7 +46,7 @@ export async function findManifests(path: string, places: WatchedPlaces): Promis
     return sortOut(found);
   } catch (error) {
     // Gone between two steps: as if it had been missing from the start.
-    return isMissing(error) ? { files: [], skipped: [] } : { problem: `cannot be read: ${describeError(error)}` };
+    return isPathMissing(error) ? { files: [], skipped: [] } : { problem: `cannot be read: ${describeError(error)}` };
   }
 }
 
@@ -61,7 +63,7 @@ async function lookAt(path: string, target: string): Promise<Found> {
       modifiedAt: Number(mtimeNs / 1_000_000n),
     };
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isPathMissing(error)) return undefined;
     throw error;
   }
 }

@@ -2,11 +2,14 @@
  * The last good text of each manifest, on disk: a manifest that is broken when the kubelet starts, or a server that is down then,
  * must not end the pods that it described before. One file for each origin; what it loses in a crash is only that help.
  */
+
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing } from '../base/errno.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { writeFileAtomically } from '../host/atomic-file.ts';
 
 export interface LastGood {
   /** Undefined: nothing is known. */
@@ -54,10 +57,8 @@ export function createLastGood(directory: string, log: Logger): LastGood {
     if (text === undefined) return;
     waiting.delete(origin);
     // Manifests may hold passwords in variables.
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    const path = join(directory, fileOf(origin));
-    await writeFile(`${path}.new`, text, { mode: 0o600 });
-    await rename(`${path}.new`, path);
+    const options = { mode: 0o600, directoryMode: 0o700, durable: false };
+    await writeFileAtomically(join(directory, fileOf(origin)), text, options);
   };
 
   return {
@@ -65,7 +66,7 @@ export function createLastGood(directory: string, log: Logger): LastGood {
       try {
         return await readFile(join(directory, fileOf(origin)), 'utf8');
       } catch (error) {
-        if (!isNotThere(error)) log.warn('Cannot read the last good manifest', { origin, err: describeError(error) });
+        if (!isMissing(error)) log.warn('Cannot read the last good manifest', { origin, err: describeError(error) });
         return undefined;
       }
     },
@@ -77,7 +78,7 @@ export function createLastGood(directory: string, log: Logger): LastGood {
       const wanted = new Set(origins.map(fileOf));
       enqueue(async () => {
         const names = await readdir(directory).catch((error: unknown) => {
-          if (isNotThere(error)) return [];
+          if (isMissing(error)) return [];
           throw error;
         });
         for (const name of names) if (!wanted.has(name)) await rm(join(directory, name), { force: true });
@@ -89,8 +90,4 @@ export function createLastGood(directory: string, log: Logger): LastGood {
 
 function fileOf(origin: string): string {
   return `${createHash('sha256').update(origin).digest('hex').slice(0, 32)}${ENDING}`;
-}
-
-function isNotThere(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -1,8 +1,8 @@
 /** Reads a file that others may be writing. */
 import { open } from 'node:fs/promises';
+import { isPathMissing } from '../base/errno.ts';
 import { describeError } from '../base/errors.ts';
 import type { FoundFile } from './found-files.ts';
-import { isMissing } from './watched-places.ts';
 
 /** As much as the reference reads. */
 export const LONGEST_MANIFEST = 10 * 1024 * 1024;
@@ -27,7 +27,7 @@ export async function readStable(file: FoundFile): Promise<FileContent> {
     if ([dev, ino, size, mtimeNs, ctimeNs].join(':') !== file.fingerprint) return { kind: 'changed' };
     return decodeText(bytes);
   } catch (error) {
-    if (isMissing(error)) return { kind: 'changed' };
+    if (isPathMissing(error)) return { kind: 'changed' };
     return { kind: 'unreadable', problem: `cannot be read: ${describeError(error)}` };
   }
 }

@@ -1,6 +1,8 @@
 /** Where to look for changes of a path: its directory, and the directories of all links on the way to it. */
+
 import { lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isPathMissing } from '../base/errno.ts';
 
 export interface WatchedPlace {
   /** The names in the directory that matter. */
@@ -55,11 +57,7 @@ async function kindOf(path: string): Promise<'missing' | 'link' | 'other'> {
   try {
     return (await lstat(path)).isSymbolicLink() ? 'link' : 'other';
   } catch (error) {
-    if (isMissing(error)) return 'missing';
+    if (isPathMissing(error)) return 'missing';
     throw error;
   }
-}
-
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }

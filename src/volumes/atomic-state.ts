@@ -1,7 +1,9 @@
 /** What is in the directory of a volume, and whether its files are the wanted ones. */
+
 import { constants, type Dirent, readdirSync } from 'node:fs';
 import { open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing } from '../base/errno.ts';
 import { inBatches } from './atomic-steps.ts';
 import { type AtomicState, DATA_LINK, type FoundEntry } from './rules/atomic-plan.ts';
 import { fileMode } from './rules/file-access.ts';
@@ -72,8 +74,4 @@ async function isSame(path: string, file: ProjectedFile): Promise<boolean> {
   const { size, mode, uid } = await handle.stat();
   if (size !== file.data.length || (mode & 0o7777) !== file.mode || uid !== (file.owner ?? 0)) return false;
   return (await handle.readFile()).equals(file.data);
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

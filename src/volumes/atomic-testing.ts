@@ -1,7 +1,9 @@
 /** For tests of volumes: payloads from short texts, and what a directory holds as lines of text. */
+
 import { lstat, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hasErrno } from '../base/errno.ts';
 import type { Payload } from './rules/payload.ts';
 
 const text = new TextEncoder();
@@ -48,7 +50,7 @@ export async function visibleFiles(directory: string): Promise<Readonly<Record<s
     try {
       files.push([path, await readFile(join(directory, path), 'utf8')]);
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EISDIR')) throw error;
+      if (!hasErrno(error, 'EISDIR')) throw error;
       for (const name of await readdir(join(directory, path))) await walk(join(path, name));
     }
   };

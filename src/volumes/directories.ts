@@ -2,12 +2,14 @@
  * The directories that volumes are made of: plain ones on the kubelet's disk, tmpfs, huge pages. A directory is noted as ready when it
  * is whole; from then on it belongs to the pod, and its mode and owner are not touched again.
  */
+
 import { closeSync, open } from 'node:fs';
 import { chmod, mkdir, rmdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { hasErrno } from '../base/errno.ts';
 import { CodedError } from '../base/errors.ts';
-import { errnoName, type FileCalls } from '../host/file-calls.ts';
+import type { FileCalls } from '../host/file-calls.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
 import { isForeign, type MountEntry, type MountTable, mountsBelow } from '../host/mount-table.ts';
 import type { VolumeDirectories } from './kind.ts';
@@ -47,7 +49,7 @@ export function createDirectories({ calls, jobs, mountTable }: DirectoriesDeps):
     try {
       mount();
     } catch (error) {
-      if (errnoName(error) !== 'EINVAL' || swapOption === '') throw error;
+      if (!hasErrno(error, 'EINVAL') || swapOption === '') throw error;
       swapOption = '';
       mount();
     }
@@ -90,7 +92,7 @@ export function createDirectories({ calls, jobs, mountTable }: DirectoriesDeps):
     try {
       calls.unmount(directory, false);
     } catch (error) {
-      if (errnoName(error) !== 'EINVAL') throw error;
+      if (!hasErrno(error, 'EINVAL')) throw error;
     }
   };
 
@@ -145,6 +147,6 @@ async function removeIfEmpty(directory: string): Promise<void> {
   try {
     await rmdir(directory);
   } catch (error) {
-    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errnoName(error) ?? '')) throw error;
+    if (!hasErrno(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) throw error;
   }
 }

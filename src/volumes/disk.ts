@@ -1,8 +1,9 @@
 /** What is on disk of a pod's volumes: all that there is to know of them after a restart. */
+
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
-import { errnoName } from '../host/file-calls.ts';
+import { ifPathMissing } from '../base/errno.ts';
 import type { VolumeLeft } from './kind.ts';
 import { pluginOfDirectory } from './rules/places.ts';
 
@@ -21,11 +22,6 @@ export async function findVolumes(uid: PodUid, podDirectory: string): Promise<re
   return found;
 }
 
-async function list(dir: string): Promise<readonly string[]> {
-  try {
-    return await readdir(dir);
-  } catch (error) {
-    if (errnoName(error) === 'ENOENT' || errnoName(error) === 'ENOTDIR') return [];
-    throw error;
-  }
+function list(dir: string): Promise<readonly string[]> {
+  return readdir(dir).catch(ifPathMissing([]));
 }

@@ -1,11 +1,12 @@
 /** Parts of volumes for containers that want only those: mounted at places of their own below the pod's directory. */
+
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PodUid } from '../api/ids.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
+import { isMissing } from '../base/errno.ts';
 import { quoteText } from '../base/go-text.ts';
 import type { Logger } from '../base/logger.ts';
-import { errnoName } from '../host/file-calls.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
 import { isForeign, type MountTable, mountsBelow } from '../host/mount-table.ts';
 import { subPathPlace } from './rules/places.ts';
@@ -87,7 +88,7 @@ async function isThere(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    if (errnoName(error) === 'ENOENT') return false;
+    if (isMissing(error)) return false;
     throw error;
   }
 }

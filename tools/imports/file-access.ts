@@ -11,6 +11,7 @@ const DESCRIPTOR = 'opens by descriptor, without links and across no mount';
 
 export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'act/pod-directories.ts': `creates new files only ("wx"), and lists the directories of pods: ${OWN}`,
+  'host/atomic-file.ts': OWN,
   'host/capacity.ts': KERNEL,
   'host/cgroup-mounts.ts': KERNEL,
   'host/cgroups.ts': KERNEL,
@@ -43,7 +44,6 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'pods/adoption.ts': OWN,
   'pods/allocations.ts': OWN,
   'pods/endings.ts': OWN,
-  'pods/whole-file.ts': OWN,
   'probes/verdict-files.ts': OWN,
   'runtime/logs/logs.ts': 'removes links of /var/log/containers, which are not followed',
   'runtime/user-namespaces.ts': OWN,

@@ -1,9 +1,10 @@
 /** The directories in which the runtime writes the logs of containers, and the links by which log shippers find them. */
+
 import { mkdir, readlink, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Pod } from '../../api/pod.ts';
 import { allContainers } from '../../api/pod-traits.ts';
-import { errnoName } from '../../host/file-calls.ts';
+import { hasErrno } from '../../base/errno.ts';
 import type { GuardedDirectory, GuardedFiles } from '../../host/guarded-files.ts';
 import { containerLogPath } from '../spec/container.ts';
 import { podLogDirectory } from '../spec/sandbox.ts';
@@ -132,7 +133,7 @@ function holdDirectory(files: LogsDeps['files'], root: string, path: string): Gu
   try {
     return files.directory(root, path);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoName(error) ?? '')) return undefined;
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return undefined;
     throw error;
   }
 }
@@ -142,7 +143,7 @@ async function targetOf(link: string): Promise<string | undefined> {
   try {
     return await readlink(link);
   } catch (error) {
-    if (['ENOENT', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    if (hasErrno(error, 'ENOENT', 'EINVAL')) return undefined;
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 /** Rotates one container's log so that no line is lost: rename, let the runtime open a new file, compress the older ones. */
+
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { hasErrno } from '../../base/errno.ts';
 import { CodedError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import { errnoName } from '../../host/file-calls.ts';
 import type { GuardedDirectory, GuardedFiles } from '../../host/guarded-files.ts';
 import { COMPRESSED, HALF_DONE, planRotation } from './rules/rotation.ts';
 
@@ -76,7 +77,7 @@ async function putBack(dir: GuardedDirectory, rotated: string, log: string): Pro
   try {
     await dir.link(rotated, log);
   } catch (error) {
-    if (errnoName(error) === 'EEXIST') return;
+    if (hasErrno(error, 'EEXIST')) return;
     throw error;
   }
   await dir.remove(rotated);

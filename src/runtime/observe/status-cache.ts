@@ -2,8 +2,8 @@
  * The whole stories behind the lines of a list. A status is asked for once for each state of a thing: neither the addresses of
  * a sandbox nor the times of a container change while its state doesn't, and most readings find nothing new.
  */
+import { isMissing } from '../../base/errno.ts';
 import { describeError } from '../../base/errors.ts';
-import { errnoName } from '../../host/file-calls.ts';
 import type { GuardedFiles } from '../../host/guarded-files.ts';
 import type { ObservedContainer, ObservedSandbox } from '../../model/observation.ts';
 import type {
@@ -81,7 +81,7 @@ async function messageOf(status: ContainerStatus, { files, pods, podLogs }: Mess
     try {
       words = (await files.readTail(pods, file, LONGEST_MESSAGE)).text;
     } catch (error) {
-      words = errnoName(error) === 'ENOENT' ? '' : `Error on reading termination log ${file}: ${describeError(error)}`;
+      words = isMissing(error) ? '' : `Error on reading termination log ${file}: ${describeError(error)}`;
     }
   }
   if (words === '' && log !== undefined) {

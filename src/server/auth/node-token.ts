@@ -1,7 +1,8 @@
 /** The key to a node that no cluster looks after: a token in a file that only root can read. */
+
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmod, readFile } from 'node:fs/promises';
+import { writeFileAtomically } from '../../host/atomic-file.ts';
 import { ADMINISTRATORS } from './authorize.ts';
 import type { TokenReviews } from './reviews.ts';
 
@@ -15,9 +16,7 @@ export async function ensureNodeToken(file: string): Promise<string> {
     return found.trim();
   }
   const token = randomBytes(32).toString('hex');
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(`${file}.new`, `${token}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await writeFileAtomically(file, `${token}\n`, { mode: 0o600, directoryMode: 0o755, durable: true });
   return token;
 }
 

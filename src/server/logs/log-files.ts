@@ -1,7 +1,8 @@
 /** Opens the files of one container's log, whatever is rotated or compressed in the meantime. */
+
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errnoName } from '../../host/file-calls.ts';
+import { isMissing } from '../../base/errno.ts';
 import type { GuardedFiles } from '../../host/guarded-files.ts';
 import { compressedName, rotatedNames } from './rules/rotated-names.ts';
 
@@ -103,5 +104,3 @@ async function namesIn({ files, podLogs }: LogPlace, path: string): Promise<read
     throw error;
   }
 }
-
-const isMissing = (error: unknown): boolean => errnoName(error) === 'ENOENT';

@@ -1,8 +1,9 @@
 /** Files below the directory of the node's logs, and nothing else: links are followed only as long as they stay inside. */
+
 import { type FileHandle, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasErrno } from '../../base/errno.ts';
 import { codeOf } from '../../base/errors.ts';
-import { errnoName } from '../../host/file-calls.ts';
 import type { GuardedFiles } from '../../host/guarded-files.ts';
 
 export type NodeFile =
@@ -11,7 +12,7 @@ export type NodeFile =
   | { readonly kind: 'directory'; readonly names: readonly string[] }
   | { readonly kind: 'missing' };
 
-const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EXDEV', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE']);
+const MISSING = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EXDEV', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'];
 const MOST_NAMES = 100_000;
 
 export async function openNodeFile(files: GuardedFiles, dir: string, path: string): Promise<NodeFile> {
@@ -24,7 +25,7 @@ export async function openNodeFile(files: GuardedFiles, dir: string, path: strin
     return (await listing(files, root, real)) ?? (await content(files, root, real));
   } catch (error) {
     // Pipes and devices are not there either.
-    if (MISSING.has(errnoName(error) ?? '') || codeOf(error) === 'invalid') return { kind: 'missing' };
+    if (hasErrno(error, ...MISSING) || codeOf(error) === 'invalid') return { kind: 'missing' };
     throw error;
   }
 }
@@ -38,7 +39,7 @@ async function listing(files: GuardedFiles, root: string, real: string): Promise
     const names = await dir.names(MOST_NAMES);
     return { kind: 'directory', names: names.map(({ name, isDirectory }) => (isDirectory ? `${name}/` : name)).sort() };
   } catch (error) {
-    if (errnoName(error) === 'ENOTDIR') return undefined;
+    if (hasErrno(error, 'ENOTDIR')) return undefined;
     throw error;
   }
 }

@@ -1,13 +1,15 @@
 /** The certificate and key that the server shows, and the CA of its clients: read from files, and again when these change. */
+
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createAlarm } from '../../base/alarm.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CodedError, describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Supervisor } from '../../base/supervise.ts';
 import { createWakeBit } from '../../base/wake.ts';
+import { writeFileAtomically } from '../../host/atomic-file.ts';
 import type { Inotify } from '../../host/inotify.ts';
 import { createFileNews } from './file-news.ts';
 import { createSelfSigned } from './self-signed.ts';
@@ -78,8 +80,9 @@ export async function ensureSelfSigned(
   if (await isUsable(files, now)) return files;
   const made = await createSelfSigned(host, now);
   await mkdir(directory, { recursive: true });
-  await replaceFile(files.key, made.key, 0o600);
-  await replaceFile(files.certificate, made.certificate, 0o644);
+  // Durable: a kubelet that finds an empty key file after a power failure does not start.
+  await writeFileAtomically(files.key, made.key, { mode: 0o600, durable: true });
+  await writeFileAtomically(files.certificate, made.certificate, { mode: 0o644, durable: true });
   log.info('Using self-signed cert', { certFile: files.certificate, keyFile: files.key });
   return files;
 }
@@ -100,12 +103,6 @@ const isThere = (file: string) =>
     () => true,
     () => false,
   );
-
-async function replaceFile(path: string, content: string, mode: number): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(`${path}.new`, content, { mode });
-  await rename(`${path}.new`, path);
-}
 
 /** The net below the events of the file system: for directories that can't be watched, and links above them that are exchanged. */
 const LOOK_EVERY_MS = 10_000;

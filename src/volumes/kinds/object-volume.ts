@@ -1,8 +1,10 @@
 /** What the kinds that are made from objects have in common: a directory, files that change all at once, and the way back. */
+
 import { chmod, chown, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/pod.ts';
 import type { Volume } from '../../api/volume.ts';
+import { hasErrno } from '../../base/errno.ts';
 import { CodedError } from '../../base/errors.ts';
 import type { AtomicWriter } from '../atomic-writer.ts';
 import type { ObjectReference, VolumeDirectories, VolumeKind, VolumeRequest } from '../kind.ts';
@@ -92,6 +94,6 @@ async function makeMountPoint(path: string): Promise<void> {
     await mkdir(path, { recursive: true, mode: 0o755 });
   } catch (error) {
     // A file of the volume is as good a place to mount on.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!hasErrno(error, 'EEXIST')) throw error;
   }
 }
