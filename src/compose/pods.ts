@@ -171,5 +171,5 @@ function wakeWithStatus({ supervisor }: PartDeps, pods: Pods, statuses: Statuses
   const view = pods.view(uid);
   if (view?.step === 'syncing')
     supervisor.guard('status', { podUID: uid }, () => statuses.follow({ kind: 'view', view }));
-  pods.wake(uid);
+  pods.wake(uid, 'probe-verdict');
 }

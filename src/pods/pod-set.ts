@@ -10,6 +10,7 @@ import { initialGrace } from '../plan/grace.ts';
 import type { Allocations } from './allocations.ts';
 import type { EndingStore } from './endings.ts';
 import { createIsolation } from './isolation.ts';
+import type { EndRequest } from './pass.ts';
 import type { Admission, PodsDeps } from './pods.ts';
 import { RESIZE_REFUSED } from './rules/allocation.ts';
 import { isAnotherLife, planArrivals } from './rules/arrivals.ts';
@@ -27,6 +28,8 @@ export interface PodSet {
   found(pods: readonly FoundPod[]): void;
   reconcile(desired: Desired, signal: AbortSignal): Promise<void>;
   worker(uid: PodUid): Worker | undefined;
+  /** The one way to end a pod that would run on: eviction, preemption, shutdown. */
+  end(uid: PodUid, request: EndRequest): void;
   views(): readonly PodView[];
   view(uid: PodUid): PodView | undefined;
   /** The name is for the log: what the listener throws is reported and reaches no one else. */
@@ -209,13 +212,15 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
     }
   };
 
+  const endPod = (uid: PodUid, request: EndRequest): void => workers.get(uid)?.end(request);
+
   const preempt = (pod: Pod, victims: readonly { readonly uid: PodUid; readonly message: string }[]): void => {
     for (const { uid, message } of victims) {
       const victim = workers.get(uid);
       if (victim?.state().step !== 'syncing') continue;
       log.info('Ending a pod to make room for a critical one', { podUID: uid, for: pod.metadata.name });
-      deps.record({ pod: victim.state().pod.metadata, type: 'Warning', reason: PREEMPTED.reason, message });
-      victim.send({ kind: 'end', end: { ...PREEMPTED, message, disruption: DISRUPTED }, graceSeconds: undefined });
+      const end = { ...PREEMPTED, message, disruption: DISRUPTED };
+      endPod(uid, { end, graceSeconds: undefined, eventType: 'Warning' });
     }
   };
 
@@ -272,7 +277,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
     found: (pods) => {
       onNode.clear();
       for (const pod of pods) onNode.set(pod.uid, pod);
-      for (const worker of workers.values()) worker.retry();
+      for (const worker of workers.values()) worker.wake('runtime-listed');
     },
     reconcile: async ({ pods: given, everySourceHeard }, signal) => {
       const { pods, unsure } = identifyAll(given);
@@ -290,6 +295,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
       await allocations.save();
     },
     worker: (uid) => workers.get(uid),
+    end: endPod,
     views: () => [...views.values()],
     view: (uid) => views.get(uid),
     subscribe: listeners.add,

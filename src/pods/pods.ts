@@ -9,11 +9,13 @@ import type { Part } from '../base/lifecycle.ts';
 import { createTurns } from '../base/turns.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { FoundPod } from '../model/pod-identity.ts';
-import type { PodEnding, PodNews, PodView } from '../model/pod-view.ts';
+import type { PodNews, PodView } from '../model/pod-view.ts';
 import { createAllocations } from './allocations.ts';
 import { createEndingStore } from './endings.ts';
+import type { EndRequest } from './pass.ts';
 import { createPodSet, type Desired } from './pod-set.ts';
-import { type ChangedObject, CONFIG_ERROR, waitingForObjects } from './rules/waiting-for-objects.ts';
+import type { WakeReason } from './rules/pass-state.ts';
+import { type ChangedObject, waitingForObjects } from './rules/waiting-for-objects.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
 export interface Pods extends Part {
@@ -22,10 +24,8 @@ export interface Pods extends Part {
   /** What was set last; undefined before the first time. */
   desired(): Desired | undefined;
   end(uid: PodUid, request: EndRequest): void;
-  /** Something of this pod may have changed. */
-  wake(uid: PodUid): void;
-  /** The end of a container of this pod was announced by an event that comes before the runtime's status. */
-  foretell(uid: PodUid): void;
+  /** The pod's worker makes a pass. */
+  wake(uid: PodUid, reason: WakeReason): void;
   /** An object of the API server has changed: containers that wait for one of its kind are tried at once. */
   objectChanged(object: ChangedObject): void;
   /** What is decided about the desired pods outside of here has changed: they are reconciled again. */
@@ -38,12 +38,6 @@ export interface Pods extends Part {
   subscribe(name: string, listener: (news: PodNews) => void): () => void;
   /** Why pods are not looked after as they should be; undefined when all is well. */
   problem(): string | undefined;
-}
-
-export interface EndRequest {
-  readonly end: PodEnding;
-  /** Undefined: the pod's own. */
-  readonly graceSeconds: number | undefined;
 }
 
 export type Admission =
@@ -131,11 +125,10 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
       bit.wake();
     },
     desired: () => desired,
-    end: (uid, request) => set.worker(uid)?.send({ kind: 'end', ...request }),
-    wake: (uid) => set.worker(uid)?.wake(),
-    foretell: (uid) => set.worker(uid)?.foretell(),
+    end: set.end,
+    wake: (uid, reason) => set.worker(uid)?.wake(reason),
     objectChanged: (object) => {
-      for (const uid of waitingForObjects(set.views(), object)) set.worker(uid)?.tryAgain(CONFIG_ERROR);
+      for (const uid of waitingForObjects(set.views(), object)) set.worker(uid)?.wake('object-changed');
     },
     reconsider: () => {
       if (desired !== undefined) bit.wake();

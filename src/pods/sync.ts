@@ -8,7 +8,7 @@ import type { Action, Plan } from '../model/plan.ts';
 import { type Decision, decide } from '../plan/plan-ahead.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
 import type { Memory } from './memory.ts';
-import type { Pass } from './worker.ts';
+import type { Pass } from './pass.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
 export interface Sync {
@@ -116,8 +116,7 @@ export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools):
       pass.publish(observation, plan);
       for (const event of told.fresh(plan)) deps.record({ pod: pass.pod.metadata, ...event });
       if (plan.end !== undefined) {
-        deps.record({ pod: pass.pod.metadata, type: 'Normal', reason: plan.end.reason, message: plan.end.message });
-        pass.send({ kind: 'end', end: plan.end, graceSeconds: undefined });
+        pass.end({ end: plan.end, graceSeconds: undefined, eventType: 'Normal' });
         return;
       }
       if (plan.finished) {

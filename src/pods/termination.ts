@@ -9,8 +9,8 @@ import type { Action } from '../model/plan.ts';
 import type { PodIdentity } from '../model/pod-identity.ts';
 import { computeRemoval, computeTermination } from '../plan/compute-termination.ts';
 import { MINIMUM_GRACE_SECONDS } from '../plan/grace.ts';
+import type { Pass } from './pass.ts';
 import type { WorkerState } from './rules/worker-state.ts';
-import type { Pass } from './worker.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
 export interface Termination {

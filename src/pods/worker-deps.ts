@@ -13,6 +13,7 @@ import type { PodIdentity } from '../model/pod-identity.ts';
 import type { PodEnding, PodView } from '../model/pod-view.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
 import type { BackOffSettings } from '../plan/snapshot.ts';
+import type { PassKind } from './rules/pass-state.ts';
 
 export interface WorkerDeps {
   readonly clock: Clock;
@@ -36,7 +37,7 @@ export interface WorkerDeps {
 }
 
 export interface PassReport {
-  readonly kind: 'create' | 'update' | 'sync' | 'kill' | 'terminated';
+  readonly kind: PassKind;
   readonly ms: number;
   /** From when the worker was made, with its first pass. */
   readonly waitedMs: number | undefined;

@@ -53,7 +53,8 @@ test('who hears of the first view of a pod finds its worker', async (t) => {
   pods.subscribe('evictor', (news) => {
     if (news.kind !== 'view' || news.view.pod.metadata.name !== 'evicted' || ended.length > 0) return;
     ended.push(news.view.uid);
-    pods.end(news.view.uid, { end: { phase: 'Failed', reason: 'Evicted', message: 'no room' }, graceSeconds: 0 });
+    const end = { phase: 'Failed', reason: 'Evicted', message: 'no room' } as const;
+    pods.end(news.view.uid, { end, graceSeconds: 0, eventType: 'Warning' });
   });
   pods.setDesired([makePod('evicted'), makePod('stays')], true);
   const reason = () => pods.view(podUid('uid-evicted'))?.ended?.reason;

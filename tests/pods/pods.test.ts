@@ -204,7 +204,7 @@ test('a shortened grace counts at once: while the hook runs, and while the runti
     assert.equal(runtime.runningOf('slow', 'c'), id, 'it has its 30 s');
     const end = { phase: 'Failed', reason: 'Evicted', message: 'now' } as const;
     const begun = performance.now();
-    pods.end(podUid('uid-slow'), { end, graceSeconds: 1 });
+    pods.end(podUid('uid-slow'), { end, graceSeconds: 1, eventType: 'Warning' });
     await until('it is gone', () => (pods.views().length === 0 ? true : undefined), 20_000);
     const took = performance.now() - begun;
     assert.ok(took > 900 && took < 20_000, `gone after ${took} ms`);
