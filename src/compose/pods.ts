@@ -1,5 +1,4 @@
 /** All that looks after pods: from the sources over the workers to the runtime and back to the statuses. */
-import type { PodUid } from '../api/ids.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Config } from '../config/config.ts';
 import type { Events } from '../events/events.ts';
@@ -91,7 +90,10 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
   const { probes, hooks } = composeProbes(deps, {
     cri,
     record,
-    wake: (uid) => wakeWithStatus(deps, pods, statuses, uid),
+    wake: (uid) => {
+      statuses.probesChanged(uid);
+      pods.wake(uid, 'probe-verdict');
+    },
     podDirectory: directories.of,
     nodeIps,
     metrics: meters.probes,
@@ -107,19 +109,14 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     node,
     identify: cluster?.identify,
   });
-  const statuses = composeStatuses(config, deps, {
-    handlers,
-    nodeIps,
-    probes: probes.results,
-    publish: cluster?.publish,
-  });
+  const statuses = composeStatuses(config, deps, { handlers, nodeIps, probes: probes.results });
   subscribe({ pods, probes, statuses, resources, volumes, cluster, objects });
   const sources = composeSources(config, deps, { record, pods, objects, cluster });
   const parts = [
     ...[events, addresses, handlers, resources, observe, images.part, probes],
     ...(objects === undefined ? [] : [objects]),
     ...(cluster?.before ?? []),
-    ...[volumes, pods, logRotation],
+    ...[volumes, statuses, pods, logRotation],
     ...(cluster?.after ?? []),
     sources,
   ];
@@ -161,15 +158,10 @@ function subscribe({ pods, probes, statuses, resources, volumes, cluster, object
   pods.subscribe('status', statuses.follow);
   pods.subscribe('resources', resources.observe);
   pods.subscribe('volumes', volumes.follow);
-  if (cluster !== undefined) pods.subscribe('cluster', cluster.follow);
+  if (cluster !== undefined) {
+    statuses.subscribe('status publisher', cluster.publish);
+    pods.subscribe('cluster', cluster.follow);
+  }
   cluster?.node.subscribe('volumes', volumes.attachmentsChanged);
   objects?.subscribe('pods', pods.objectChanged);
-}
-
-/** What a probe found goes into the status at once, with what is known of the pod; the worker then reads the runtime again. */
-function wakeWithStatus({ supervisor }: PartDeps, pods: Pods, statuses: Statuses, uid: PodUid): void {
-  const view = pods.view(uid);
-  if (view?.step === 'syncing')
-    supervisor.guard('status', { podUID: uid }, () => statuses.follow({ kind: 'view', view }));
-  pods.wake(uid, 'probe-verdict');
 }

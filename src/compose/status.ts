@@ -4,24 +4,21 @@ import type { Config } from '../config/config.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
 import type { Handlers } from '../runtime/handlers.ts';
 import { statusGates } from '../status/settings.ts';
-import { createStatus, type PodStatusChange, type Statuses } from '../status/status.ts';
+import { createStatus, type Statuses } from '../status/status.ts';
 import type { PartDeps } from './compose.ts';
 
 export interface StatusTools {
   readonly handlers: Handlers;
   readonly nodeIps: () => readonly string[];
   readonly probes: () => ProbeResults;
-  /** To the API server, where there is one. */
-  readonly publish?: ((change: PodStatusChange) => void) | undefined;
 }
 
 export function composeStatuses(config: Config, { clock, log, supervisor }: PartDeps, tools: StatusTools): Statuses {
-  const { handlers, nodeIps, probes, publish } = tools;
-  const statusLog = log.named('status');
+  const { handlers, nodeIps, probes } = tools;
   const podLevel = config.features.enabled('PodLevelResources');
   return createStatus({
-    now: clock.now,
     clock,
+    log: log.named('status'),
     supervisor,
     probes,
     nodeIps,
@@ -29,11 +26,5 @@ export function composeStatuses(config: Config, { clock, log, supervisor }: Part
     qosClassOf: (pod) => qosClassOf(pod, { podLevel }),
     recursiveReadOnly: () => handlers.features('').recursiveReadOnly,
     gates: statusGates(config),
-    sink: (change) => {
-      publish?.(change);
-      const { metadata } = change.pod;
-      const pod = `${metadata.namespace}/${metadata.name}`;
-      statusLog.v(2)?.info('Pod status changed', { pod, podUID: change.uid, status: change.status });
-    },
   });
 }

@@ -9,9 +9,8 @@ import { after, test } from 'node:test';
 import { loadLives, type RecordedLife } from '../../tests/recorded/lives.ts';
 import { reconstructView } from '../../tests/recorded/status-views.ts';
 import type { PodStatus } from '../api/pod-status.ts';
-import { createManualClock } from '../base/manual-clock.ts';
-import { createTestSupervisor } from '../base/supervise-testing.ts';
-import { createStatus, type PodStatusChange, type Statuses } from './status.ts';
+import { type KnownStatus, nextStatus, type StatusSurroundings } from './rules/next-status.ts';
+import type { StatusGates } from './rules/status-input.ts';
 
 interface Difference {
   readonly paths: readonly string[];
@@ -61,46 +60,42 @@ function without(status: PodStatus, paths: readonly string[]): unknown {
   return copy;
 }
 
-function statusesFor(life: RecordedLife, now: () => number, changes: PodStatusChange[]): Statuses {
-  const clock = createManualClock();
-  return createStatus({
-    clock,
-    supervisor: createTestSupervisor(clock),
+const gates: StatusGates = {
+  podReadyToStartContainers: true,
+  containerStopSignals: false,
+  podLevelResources: true,
+  inPlacePodLevelResources: true,
+  restartAllContainers: true,
+};
+
+function surroundings(life: RecordedLife, now: number): StatusSurroundings {
+  return {
     now,
-    probes: () => ({ startup: new Map(), liveness: new Map(), readiness: new Map() }),
-    nodeIps: () => ['192.0.2.10'],
-    runtimeName: () => 'containerd',
-    qosClassOf: () => recordedAt(life, 0).qosClass ?? 'BestEffort',
-    recursiveReadOnly: () => true,
-    gates: {
-      podReadyToStartContainers: true,
-      containerStopSignals: false,
-      podLevelResources: true,
-      inPlacePodLevelResources: true,
-      restartAllContainers: true,
-    },
-    sink: (change) => changes.push(change),
-  });
+    nodeIps: ['192.0.2.10'],
+    runtimeName: 'containerd',
+    qosClass: recordedAt(life, 0).qosClass ?? 'BestEffort',
+    recursiveReadOnly: true,
+    gates,
+  };
 }
 
 for (const life of loadLives()) {
   test(`${life.name}: ${life.statuses.length - 1} statuses`, () => {
-    let now = 0;
-    const changes: PodStatusChange[] = [];
-    const statuses = statusesFor(life, () => now, changes);
+    let known: KnownStatus | undefined;
+    let published: PodStatus | undefined;
     for (let index = 1; index < life.statuses.length; index += 1) {
       const paths = differencesAt(life, index);
       if (paths.includes('*')) continue;
       const { view, at } = reconstructView(life, index);
-      now = at;
-      const shown = statuses.publish(view);
-      assert.deepEqual(without(shown, paths), without(recordedAt(life, index), paths), `status ${index}`);
-      assert.deepEqual(changes.at(-1)?.status, shown, 'the sink has what is shown');
+      const next = nextStatus(known, view, surroundings(life, at));
+      known = next.known;
+      if (next.isChange) published = known.change.status;
+      assert.deepEqual(without(known.change.status, paths), without(recordedAt(life, index), paths), `status ${index}`);
+      assert.deepEqual(published, known.change.status, 'what is shown was published');
     }
-    assert.equal(changes.at(-1)?.final, true);
-    const told = changes.length;
-    statuses.publish(reconstructView(life, life.statuses.length - 1).view);
-    assert.equal(changes.length, told, 'the end is told once');
+    assert.equal(known?.change.final, true);
+    const { view, at } = reconstructView(life, life.statuses.length - 1);
+    assert.equal(nextStatus(known, view, surroundings(life, at)).isChange, false, 'the end is published once');
   });
 }
 

@@ -1,56 +1,34 @@
 /**
- * The front door of the status: computes it from what a worker publishes, keeps the latest of each pod for all who want
- * to read it, and hands on what has changed.
+ * The public entry point of the status: computes it from what a worker publishes and from what probes find, keeps the latest of each
+ * pod for its readers, and notifies of changes. No other part derives a status for others.
  */
-import { isDeepStrictEqual } from 'node:util';
-import { type PodUid, podUid } from '../api/ids.ts';
+import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { PodStatus, QosClass } from '../api/pod-status.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Part } from '../base/lifecycle.ts';
 import { createListeners } from '../base/listeners.ts';
-import type { LogValues } from '../base/logger.ts';
+import type { Logger, LogValues } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
-import type { Observation } from '../model/observation.ts';
-import type { WaitingReason } from '../model/plan.ts';
-import type { PodNews, PodStep } from '../model/pod-view.ts';
+import type { PodNews, PodView } from '../model/pod-view.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
-import { computePodStatus } from './rules/compute-status.ts';
-import { toldEnd, turnedReady } from './rules/ending.ts';
-import { type Rejection, rejectedStatus } from './rules/rejected-status.ts';
-import { showStatus } from './rules/shown-status.ts';
-import type { EndReason, StatusGates } from './rules/status-input.ts';
+import { type KnownStatus, nextStatus } from './rules/next-status.ts';
+import type { StatusGates } from './rules/status-input.ts';
 import { statusView } from './rules/status-view.ts';
-
-/** What a worker knows of its pod after a pass. */
-export interface StatusView {
-  readonly pod: Pod;
-  readonly step: PodStep;
-  readonly observation: Observation;
-  readonly probes: ProbeResults;
-  /** Why containers that should run do not, by name: from the plan and from the last outcomes. */
-  readonly waiting: ReadonlyMap<string, WaitingReason>;
-  /** The containers that are being started now, by name. */
-  readonly starting: ReadonlySet<string>;
-  /** When the kubelet first had the pod, wall clock, milliseconds. */
-  readonly startedAt: number;
-  readonly ended?: EndReason | undefined;
-  /** Why its spec's resources are not those that it has. */
-  readonly resizeRefused?: string | undefined;
-  /** The pod was not admitted. */
-  readonly rejected?: Rejection | undefined;
-}
 
 export interface PodStatusChange {
   readonly uid: PodUid;
   readonly pod: Pod;
   /** As others may see it: ended only when nothing of the pod runs. */
   readonly status: PodStatus;
-  /** Nothing will be said of this pod any more. */
+  /** The status of this pod does not change any more. */
   readonly final: boolean;
 }
 
 export interface StatusDeps {
-  now(): number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly supervisor: Pick<Supervisor, 'guard'>;
   /** What probes have found by now. */
   probes(): ProbeResults;
   /** The node's own addresses, the preferred family first; empty where they are not known. */
@@ -61,98 +39,60 @@ export interface StatusDeps {
   /** Whether the pod's runtime handler can make a whole tree of mounts read-only. */
   recursiveReadOnly(pod: Pod): boolean;
   readonly gates: StatusGates;
-  /** Where changes go: the API server's patches in cluster mode. It must not throw and not take long. */
-  sink(change: PodStatusChange): void;
-  readonly clock: Clock;
-  readonly supervisor: Pick<Supervisor, 'guard'>;
 }
 
-export interface Statuses {
+export interface Statuses extends Part {
   /** What a worker publishes: every view becomes a status, until the pod is gone. */
-  follow(news: PodNews): void;
-  /** Computes the status anew; returns what others see of it. */
-  publish(view: StatusView): PodStatus;
-  /** As computed last, with the end of a pod that still has something running. */
-  computed(uid: PodUid): PodStatus | undefined;
+  follow(update: PodNews): void;
+  /** A verdict on a container of this pod has changed: it goes into the status at once, with what else is known of the pod. */
+  probesChanged(uid: PodUid): void;
   /** As others see it. */
   get(uid: PodUid): PodStatus | undefined;
-  list(): readonly PodStatusChange[];
-  /** Called on each change, after the sink. The name is for the log. Returns the way to end it. */
+  /** Called on each change, in the order of subscription. The name is for the log. Returns the way to end it. */
   subscribe(name: string, listener: (change: PodStatusChange) => void): () => void;
-  /** The pod is gone. */
-  forget(uid: PodUid): void;
 }
 
 interface Entry {
-  readonly step: PodStep;
-  readonly computed: PodStatus;
-  readonly change: PodStatusChange;
+  readonly view: PodView;
+  readonly known: KnownStatus;
 }
 
 export function createStatus(deps: StatusDeps): Statuses {
+  const { clock, log, supervisor } = deps;
   const entries = new Map<PodUid, Entry>();
-  const { clock, supervisor } = deps;
   const listeners = createListeners<PodStatusChange>({ supervisor, clock, keyOf: ({ uid }) => uid, about: aboutPod });
-  listeners.add('status sink', deps.sink);
 
-  function compute(view: StatusView, previous: PodStatus | undefined): PodStatus {
-    const { pod, rejected, ended, startedAt } = view;
-    const qosClass = pod.status?.qosClass ?? deps.qosClassOf(pod);
-    if (rejected !== undefined) return rejectedStatus({ pod, rejection: rejected, previous, qosClass, startedAt });
-    return computePodStatus({
-      ...view,
-      ended,
-      previous,
-      qosClass,
+  const publish = (view: PodView): void => {
+    const before = entries.get(view.uid)?.known;
+    const { known, isChange } = nextStatus(before, statusView(view, deps.probes()), {
+      qosClass: view.pod.status?.qosClass ?? deps.qosClassOf(view.pod),
       nodeIps: deps.nodeIps(),
       runtimeName: deps.runtimeName(),
-      recursiveReadOnly: deps.recursiveReadOnly(pod),
-      now: deps.now(),
+      recursiveReadOnly: deps.recursiveReadOnly(view.pod),
+      now: clock.now(),
       gates: deps.gates,
     });
-  }
-
-  /** A pod that ends is told of when it begins to and when nothing of it runs any more: what stops in between is of no use to others. */
-  function isHeldBack(before: PodStatusChange, next: PodStatusChange): boolean {
-    const ends = entries.get(next.uid)?.step === 'terminating';
-    return ends && before.pod === next.pod && !turnedReady(before.status, next.status);
-  }
-
-  function publish(view: StatusView): PodStatus {
-    const uid = podUid(view.pod.metadata.uid);
-    const before = entries.get(uid);
-    // The end has been told with all its exit codes: what the runtime forgets later changes nothing.
-    if (before?.change.final === true) return before.change.status;
-    const step = view.rejected === undefined ? view.step : 'terminated';
-    const told = before === undefined && step === 'terminated' ? toldEnd(view.pod) : undefined;
-    const computed = told ?? compute(view, before?.computed);
-    const status = showStatus({ computed, shown: before?.change.status ?? view.pod.status, step });
-    const change = { uid, pod: view.pod, status, final: step === 'terminated' };
-    if (before !== undefined && before.step === step && isHeldBack(before.change, change)) {
-      entries.set(uid, { ...before, computed });
-      return before.change.status;
-    }
-    entries.set(uid, { step, computed, change });
-    const same = before !== undefined && before.change.final === change.final;
-    if (!same || !isDeepStrictEqual(before.change.status, status)) {
-      listeners.tell(change);
-    }
-    return status;
-  }
+    entries.set(view.uid, { view, known });
+    if (!isChange) return;
+    log.v(2)?.info('Pod status changed', { ...aboutPod(known.change), status: known.change.status });
+    listeners.tell(known.change);
+  };
 
   return {
-    follow: (news) => {
-      if (news.kind === 'gone') entries.delete(news.uid);
-      else publish(statusView(news.view, deps.probes()));
+    name: 'statuses',
+    start: () => undefined,
+    stop: listeners.stop,
+    follow: (update) => {
+      if (update.kind === 'gone') entries.delete(update.uid);
+      else publish(update.view);
     },
-    publish,
-    computed: (uid) => entries.get(uid)?.computed,
-    get: (uid) => entries.get(uid)?.change.status,
-    list: () => [...entries.values()].map(({ change }) => change),
+    probesChanged: (uid) => {
+      const view = entries.get(uid)?.view;
+      // A pod that ends is published by its worker alone.
+      if (view?.step === 'syncing') supervisor.guard('status', { podUID: uid }, () => publish(view));
+    },
+    get: (uid) => entries.get(uid)?.known.change.status,
     subscribe: listeners.add,
-    forget(uid) {
-      entries.delete(uid);
-    },
   };
 }
 

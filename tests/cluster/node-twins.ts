@@ -70,7 +70,7 @@ export async function quarrels(cluster: Cluster): Promise<void> {
     assert.match(message, /another kubelet writes the status of node "node-1": machine id .* every node needs a name/);
     assert.equal(type, 'Warning');
     assert.match((await untilEvent(cluster, 'NodeLeaseConflict')).message, /another kubelet renews the lease of node/);
-    await untilSaid(log, /Somebody else keeps writing the status of a pod.*default\/quarrelled-about/);
+    await untilSaid(log, /Another client keeps overwriting the status of a pod.*default\/quarrelled-about/);
     await untilSaid(log, /Somebody else keeps deleting a mirror pod.*static/);
     assert.equal(ready(await getNode(cluster))?.status, 'True');
   }

@@ -8,7 +8,7 @@ import type { ObservedContainer } from '../../src/model/observation.ts';
 import type { WaitingReason } from '../../src/model/plan.ts';
 import type { ProbeVerdict } from '../../src/model/probe-results.ts';
 import { DEADLINE_EXCEEDED } from '../../src/plan/deadline.ts';
-import type { StatusView } from '../../src/status/status.ts';
+import type { StatusView } from '../../src/status/rules/status-view.ts';
 import type { RecordedLife } from './lives.ts';
 
 const SCHEME = 'containerd://';

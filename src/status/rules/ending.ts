@@ -3,15 +3,15 @@ import type { Pod } from '../../api/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../api/pod-status.ts';
 import { hasEnded } from '../../api/pod-traits.ts';
 
-/** The end as everybody was told it before this kubelet had the pod; undefined where it was not told whole. */
-export function toldEnd(pod: Pod): PodStatus | undefined {
+/** The end as it was published before this kubelet had the pod; undefined where it is not complete. */
+export function publishedEnd(pod: Pod): PodStatus | undefined {
   const { status } = pod;
   if (status === undefined || !hasEnded(pod)) return undefined;
   return statusesOf(status).some(({ state }) => state.running !== undefined) ? undefined : status;
 }
 
-/** Whether the readiness of a container that runs is another now. */
-export function turnedReady(before: PodStatus, now: PodStatus): boolean {
+/** Whether the readiness of a container that runs has changed. */
+export function readinessChanged(before: PodStatus, now: PodStatus): boolean {
   const known = new Map(statusesOf(before).map((status) => [status.name, status]));
   return statusesOf(now).some(({ name, state, ready }) => {
     const old = known.get(name);

@@ -1,8 +1,29 @@
 /** What of a published view the status is made from. */
-import type { Plan } from '../../model/plan.ts';
-import type { PodView } from '../../model/pod-view.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { Observation } from '../../model/observation.ts';
+import type { Plan, WaitingReason } from '../../model/plan.ts';
+import type { PodStep, PodView } from '../../model/pod-view.ts';
 import type { ProbeResults } from '../../model/probe-results.ts';
-import type { StatusView } from '../status.ts';
+import type { Rejection } from './rejected-status.ts';
+import type { EndReason } from './status-input.ts';
+
+export interface StatusView {
+  readonly pod: Pod;
+  readonly step: PodStep;
+  readonly observation: Observation;
+  readonly probes: ProbeResults;
+  /** Why containers that should run do not, by name: from the plan and from the last outcomes. */
+  readonly waiting: ReadonlyMap<string, WaitingReason>;
+  /** The containers that are being started now, by name. */
+  readonly starting: ReadonlySet<string>;
+  /** When the kubelet first had the pod, wall clock, milliseconds. */
+  readonly startedAt: number;
+  readonly ended?: EndReason | undefined;
+  /** Why its spec's resources are not those that it has. */
+  readonly resizeRefused?: string | undefined;
+  /** The pod was not admitted. */
+  readonly rejected?: Rejection | undefined;
+}
 
 export function statusView(view: PodView, probes: ProbeResults): StatusView {
   const { pod, step, observation, memory, plan, acknowledgedAt, ended, resizeRefused } = view;
