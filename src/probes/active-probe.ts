@@ -1,28 +1,60 @@
-/** One probe of one container while it is looked after, and what it is told to others. */
+/** One probe of one container while it is run, and what is reported of it. */
 
-import type { Container, Probe } from '../api/container.ts';
+import type { Container } from '../api/container.ts';
 import type { ContainerId, PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import type { LogValues } from '../base/logger.ts';
 import type { RecordPodEvent } from '../model/event.ts';
+import type { ProbeVerdict } from '../model/probe-results.ts';
 import { fieldPathOf } from '../plan/roles.ts';
 import { eventOf, type Outcome, probeTitle } from './rules/outcome.ts';
-import type { Count, ProbeType } from './rules/verdict.ts';
-import { probeOf } from './rules/wanted.ts';
+import type { NewProbe } from './rules/plan-probes.ts';
+import { firstState, type ProbeState, type ProbeTraits } from './rules/probe-state.ts';
+import { firstRunAt } from './rules/timing.ts';
+import type { ProbeResult } from './rules/verdict.ts';
+import { periodOf } from './rules/wanted.ts';
 
-export interface ActiveProbe {
+export interface ActiveProbe extends ProbeTraits {
   readonly uid: PodUid;
-  readonly type: ProbeType;
   readonly id: ContainerId;
   readonly container: Container;
-  readonly spec: Probe;
-  readonly periodMs: number;
-  /** Its place within the period: see rules/timing.ts. */
+  state: ProbeState;
+}
+
+export interface ProbeStart {
+  /** What is known of the container from before. */
+  readonly known: ProbeVerdict;
   readonly place: number;
-  count: Count;
-  /** Not to be asked now: settled, or the pod ends. */
-  paused: boolean;
-  /** Aborts the check under way. */
-  underWay: AbortController | undefined;
+  /** Wall clock, and when this kubelet began by it, ms. */
+  readonly now: number;
+  readonly bornAt: number;
+  /** Monotonic, ms. */
+  readonly mono: number;
+}
+
+/** `firstRun`: monotonic, ms; undefined for a probe that is settled already. */
+export function newProbe(
+  uid: PodUid,
+  { type, container, seen, spec }: NewProbe,
+  { known, place, now, bornAt, mono }: ProbeStart,
+): { readonly probe: ActiveProbe; readonly firstRun: number | undefined } {
+  const periodMs = periodOf(container, type);
+  const state = firstState(type, known);
+  const probe = { uid, type, id: seen.id, container, spec, periodMs, place, state };
+  if (state.step !== 'waiting') return { probe, firstRun: undefined };
+  const firstRun = firstRunAt({
+    type,
+    place,
+    periodMs,
+    known,
+    now: mono,
+    initialDelayMs: (spec.initialDelaySeconds ?? 0) * 1000,
+    // By the wall clock, which may have been set since: a container can't have started in the future.
+    containerStartedAt: mono - Math.max(now - seen.startedAt, 0),
+    inherited: seen.startedAt < bornAt,
+    afterStartup: container.startupProbe !== undefined,
+  });
+  return { probe, firstRun };
 }
 
 /** What `prober_probe_total` and `prober_probe_duration_seconds` are made of. */
@@ -43,12 +75,6 @@ export interface ProbeSample {
   readonly seconds: number;
 }
 
-const DEFAULT_PERIOD_SECONDS = 10;
-
-export function periodOf(container: Container, type: ProbeType): number {
-  return (probeOf(container, type)?.periodSeconds ?? DEFAULT_PERIOD_SECONDS) * 1000;
-}
-
 export function recordOutcome(
   record: RecordPodEvent,
   { type, container }: ActiveProbe,
@@ -62,8 +88,7 @@ export function recordOutcome(
 export function sampleOf(
   { type, container }: ActiveProbe,
   { metadata }: Pod,
-  result: 'success' | 'failure',
-  ms: number,
+  { result, ms }: { readonly result: ProbeResult; readonly ms: number },
 ): ProbeSample {
   return {
     probeType: probeTitle(type),
@@ -74,4 +99,9 @@ export function sampleOf(
     container: container.name,
     seconds: ms / 1000,
   };
+}
+
+/** For the log. */
+export function probeNames({ uid, container, type, id }: ActiveProbe): LogValues {
+  return { probeType: probeTitle(type), podUID: uid, containerName: container.name, containerID: id };
 }

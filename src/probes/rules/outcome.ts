@@ -19,6 +19,20 @@ export function mayBeOurs(outcome: Outcome): boolean {
   return outcome.kind === 'error' || (outcome.kind === 'failure' && outcome.answered !== true);
 }
 
+/** The reference's words and verbosity. */
+export function logLineOf({ kind }: Outcome): { readonly level: number; readonly message: string } {
+  switch (kind) {
+    case 'success':
+      return { level: 3, message: 'Probe succeeded' };
+    case 'warning':
+      return { level: 3, message: 'Probe succeeded with a warning' };
+    case 'failure':
+      return { level: 1, message: 'Probe failed' };
+    case 'error':
+      return { level: 1, message: 'Probe errored' };
+  }
+}
+
 export interface ProbeEvent {
   readonly type: 'Warning';
   readonly reason: 'Unhealthy' | 'ProbeWarning';

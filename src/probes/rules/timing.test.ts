@@ -10,7 +10,7 @@ const base: FirstRun = {
   containerStartedAt: 100_000,
   now: 100_050,
   inherited: false,
-  known: false,
+  known: 'unknown',
   afterStartup: false,
 };
 
@@ -23,7 +23,7 @@ const cases: readonly [what: string, run: Partial<FirstRun>, expected: number][]
   ['unless the pod says how long', { type: 'liveness', initialDelayMs: 3000 }, 103_000],
   ['liveness after a startup probe', { type: 'liveness', afterStartup: true, now: 130_000 }, 140_000],
   ['readiness after a startup probe', { afterStartup: true, now: 130_000 }, 130_000],
-  ['after a restart of the kubelet: spread', { inherited: true, known: true, now: 500_000 }, 502_500],
+  ['after a restart of the kubelet: spread', { inherited: true, known: 'success', now: 500_000 }, 502_500],
   ['what no one knows is asked soon', { inherited: true, now: 500_000 }, 500_250],
   ['liveness needs no hurry', { type: 'liveness', inherited: true, now: 500_000 }, 502_500],
   ['a delay counts after a restart too', { inherited: true, initialDelayMs: 60_000, now: 110_000 }, 160_000],

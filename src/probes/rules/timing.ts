@@ -5,6 +5,7 @@
  *
  * Times are monotonic milliseconds.
  */
+import type { ProbeVerdict } from '../../model/probe-results.ts';
 import type { ProbeType } from './verdict.ts';
 
 /** The n-th multiples of this, modulo 1, are spread evenly for every n. */
@@ -36,8 +37,8 @@ export interface FirstRun {
   readonly now: number;
   /** The container ran before this kubelet did. */
   readonly inherited: boolean;
-  /** There is a verdict from before. */
-  readonly known: boolean;
+  /** What is known of the container from before. */
+  readonly known: ProbeVerdict;
   /** A startup probe has just let the container pass. */
   readonly afterStartup: boolean;
 }
@@ -46,7 +47,7 @@ export function firstRunAt(run: FirstRun): number {
   const { type, place, periodMs, containerStartedAt, initialDelayMs, now, inherited } = run;
   const allowedFrom = Math.max(containerStartedAt + initialDelayMs, now);
   if (inherited) {
-    const relaxed = run.known || type === 'liveness';
+    const relaxed = run.known !== 'unknown' || type === 'liveness';
     return Math.max(allowedFrom, now + place * periodMs * (relaxed ? 1 : HURRY));
   }
   if (type !== 'liveness') return allowedFrom;

@@ -12,9 +12,7 @@ export type ProbedView = Pick<PodView, 'uid' | 'pod' | 'step' | 'observation'>;
 export interface ProbedContainer {
   readonly container: Container;
   readonly seen: ObservedContainer;
-  /** The probes that the container has at all. */
-  readonly has: readonly ProbeType[];
-  /** Of these, the ones to be run now. */
+  /** The probes to be run now. */
   readonly run: readonly ProbeType[];
 }
 
@@ -22,6 +20,13 @@ const FIELDS = { startup: 'startupProbe', readiness: 'readinessProbe', liveness:
 
 export function probeOf(container: Container, type: ProbeType): Probe | undefined {
   return container[FIELDS[type]];
+}
+
+const DEFAULT_PERIOD_SECONDS = 10;
+
+/** Milliseconds. */
+export function periodOf(container: Container, type: ProbeType): number {
+  return (probeOf(container, type)?.periodSeconds ?? DEFAULT_PERIOD_SECONDS) * 1000;
 }
 
 /** Regular containers and sidecars; an init container that only runs to its end has no probes that count. */
@@ -46,7 +51,7 @@ export function probedContainers(
       if (view.step === 'terminating') return type === 'readiness' && started;
       return type === 'startup' || started;
     };
-    return [{ container, seen, has, run: seen.state === 'running' ? has.filter(asked) : [] }];
+    return [{ container, seen, run: seen.state === 'running' ? has.filter(asked) : [] }];
   });
 }
 
