@@ -1,9 +1,10 @@
-/** Reads every source file and fails if an import points the wrong way or a file opens paths that it must not: `node tools/check-imports.ts`. */
+/** Reads every source file and fails if an import points the wrong way a file opens paths that it must not, or test support has another name: `node tools/check-imports.ts`. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { EXTRA_DOORS } from './imports/doors.ts';
 import { FILE_ACCESS, judgeFileAccess } from './imports/file-access.ts';
 import { importsOf, judgeImport, judgePurity } from './imports/rules.ts';
+import { judgeTestSupport } from './imports/test-support.ts';
 
 const idleDoors = new Set(Object.keys(EXTRA_DOORS));
 const src = resolve(import.meta.dirname, '..', 'src');
@@ -23,10 +24,12 @@ function judgeFile(file: string): readonly string[] {
   return problems;
 }
 
-const files = globSync('**/*.ts', { cwd: src }).filter((file) => !file.endsWith('.test.ts') && !file.includes('/gen/'));
+const all = globSync('**/*.ts', { cwd: src }).sort();
+const files = all.filter((file) => !file.endsWith('.test.ts') && !file.includes('/gen/'));
 const unknown = Object.keys(FILE_ACCESS).filter((file) => !files.includes(file));
 const problems = [
-  ...files.sort().flatMap(judgeFile),
+  ...files.flatMap(judgeFile),
+  ...judgeTestSupport(new Map(all.map((file) => [file, readFileSync(join(src, file), 'utf8')]))),
   ...unknown.map((file) => `${file}: is listed in tools/imports/file-access.ts and is not there`),
 ];
 for (const door of idleDoors) problems.push(`tools/imports/doors.ts: no other directory imports ${door}`);

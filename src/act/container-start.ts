@@ -1,4 +1,5 @@
 /** Brings one container up: image, request, create, start, postStart hook. */
+
 import type { Container } from '../api/container.ts';
 import type { PodUid } from '../api/ids.ts';
 import { type ContainerId, containerId, type SandboxId } from '../api/ids.ts';
@@ -9,12 +10,13 @@ import { linkSignal } from '../base/signal.ts';
 import type { RecordPodEvent } from '../model/event.ts';
 import type { ImageWait, ReadyImage } from '../model/image.ts';
 import type { MountedVolumes } from '../model/mounted-volume.ts';
+import { isInterruption } from '../model/runtime-failure.ts';
 import { fieldPathOf } from '../plan/roles.ts';
 import type { PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
-import { interruptionOf, runtimeMessage } from './interruption.ts';
 import type { PodDirectories } from './pod-directories.ts';
 import type { HooksPort, ImagesPort, LogsPort, RequestsPort, RuntimePort, Turn } from './ports.ts';
+import { runtimeMessage } from './runtime-message.ts';
 
 const PRESENT_WITHIN_MS = 50;
 
@@ -203,7 +205,7 @@ async function attemptTo<T>(
   try {
     return { kind: 'done', value: await call() };
   } catch (error) {
-    if (interruptionOf(error, signal)) throw error;
+    if (isInterruption(error, signal)) throw error;
     return { kind: 'failed', message: runtimeMessage(error) };
   }
 }

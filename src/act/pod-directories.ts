@@ -2,7 +2,7 @@
 
 import { type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PodUid } from '../api/ids.ts';
+import { isPodUid, type PodUid } from '../api/ids.ts';
 import { isMissing } from '../base/errno.ts';
 import { CodedError } from '../base/errors.ts';
 import type { GuardedFiles } from '../host/guarded-files.ts';
@@ -31,11 +31,9 @@ export interface PodDirectoriesDeps {
   readonly removeTree: (path: string) => Promise<void>;
 }
 
-const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
-
 export function createPodDirectories({ root, files, randomName, removeTree }: PodDirectoriesDeps): PodDirectories {
   const of = (uid: PodUid): string => {
-    if (!SAFE_UID.test(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a directory`);
+    if (!isPodUid(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a directory`);
     return join(root, 'pods', uid);
   };
   return {

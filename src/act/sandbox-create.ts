@@ -5,7 +5,7 @@ import { sandboxId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { describeError } from '../base/errors.ts';
 import type { RecordPodEvent } from '../model/event.ts';
-import { interruptionOf } from './interruption.ts';
+import { isInterruption } from '../model/runtime-failure.ts';
 import type { LogsPort, RequestsPort, RuntimePort, Turn } from './ports.ts';
 
 export interface SandboxCreateDeps {
@@ -48,7 +48,7 @@ export async function createSandbox(deps: SandboxCreateDeps, create: SandboxCrea
     const { config, runtimeHandler } = request;
     return { kind: 'made', id: sandboxId(await deps.runtime.sandboxes.run({ config, runtimeHandler }, signal)) };
   } catch (error) {
-    if (interruptionOf(error, signal)) throw error;
+    if (isInterruption(error, signal)) throw error;
     return fail(`Failed to create pod sandbox: ${describeError(error)}`);
   }
 }

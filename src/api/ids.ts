@@ -10,3 +10,11 @@ export type SandboxId = Branded<string, 'SandboxId'>;
 export const podUid = (text: string): PodUid => text as PodUid;
 export const containerId = (text: string): ContainerId => text as ContainerId;
 export const sandboxId = (text: string): SandboxId => text as SandboxId;
+
+const POD_UID = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
+
+/** A UID becomes part of paths and cgroup names: only these forms get past the sources, and nothing else is looked for on disk. */
+export const isPodUid = (text: string): text is PodUid => POD_UID.test(text);
+
+/** For messages: a UID … */
+export const POD_UID_RULE = 'must consist of letters, digits and hyphens, at most 63 of them';

@@ -31,8 +31,8 @@ function zoneSeconds(zone: string): number {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
-/** Years counted from March, so that the leap day is the last of its year. */
-function dayNumber(year: number, month: number, day: number): number {
+/** Days since 1970. Years are counted from March, so that the leap day is the last of its year. */
+export function dayNumber(year: number, month: number, day: number): number {
   const shifted = month > 2 ? year : year - 1;
   const monthFromMarch = (month + 9) % 12;
   const dayOfYear = Math.floor((153 * monthFromMarch + 2) / 5) + day - 1;

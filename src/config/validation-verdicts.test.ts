@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeInLab, readRecord, saidTo } from './testdata/lab.ts';
+import { judgeInLab, readRecord, saidTo } from './lab-testing.ts';
 
 /** Where ours differs on purpose. */
 const differences: Readonly<Record<string, 'accepted' | 'refused'>> = {

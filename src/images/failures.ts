@@ -1,5 +1,5 @@
 /** What went wrong when an image was wanted, in the words that users know from the reference's events. */
-import { CodedError, codeOf, describeError } from '../base/errors.ts';
+import { CodedError, describeError } from '../base/errors.ts';
 
 const GRPC_UNKNOWN = 2;
 
@@ -8,9 +8,4 @@ export function runtimeText(error: unknown): string {
   if (!(error instanceof CodedError)) return describeError(error);
   const { grpcStatus, grpcMessage } = error.data;
   return grpcStatus === GRPC_UNKNOWN && typeof grpcMessage === 'string' ? grpcMessage : error.message;
-}
-
-/** The runtime itself was away, so nothing is known about the image: no failure of the pod, and no back-off. */
-export function isInterruption(error: unknown): boolean {
-  return codeOf(error) === 'unavailable' && !(error instanceof CodedError && 'grpcStatus' in error.data);
 }

@@ -1,4 +1,5 @@
 /** Removes images that no one uses, and keeps the list of images for whoever wants to show it. */
+
 import { formatDuration } from '../api/duration.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, describeError } from '../base/errors.ts';
@@ -7,8 +8,8 @@ import { linkSignal } from '../base/signal.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { RecordEvent } from '../model/event.ts';
+import { isInterruption } from '../model/runtime-failure.ts';
 import type { Image } from '../wire/gen/cri-runtime-v1.ts';
-import { isInterruption } from './failures.ts';
 import type { Disk, ImageRuntime } from './ports.ts';
 import {
   type Candidate,

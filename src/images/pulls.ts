@@ -1,9 +1,11 @@
 /** Pulls under way: as many at once as allowed, in order of priority, not faster than allowed, and each image only once. */
+
 import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import { createTurns } from '../base/turns.ts';
+import { isInterruption } from '../model/runtime-failure.ts';
 import type { Image } from '../wire/gen/cri-runtime-v1.ts';
-import { isInterruption, runtimeText } from './failures.ts';
+import { runtimeText } from './failures.ts';
 import type { ImageRuntime, PullRequest } from './ports.ts';
 import { joinErrors } from './rules/texts.ts';
 import { fullBucket, returnToken, takeToken } from './rules/token-bucket.ts';
@@ -108,7 +110,7 @@ async function tryLogins(runtime: Pick<ImageRuntime, 'pull'>, job: PullJob, sign
       const imageRef = await runtime.pull({ image, sandboxConfig, ...(auth === undefined ? {} : { auth }) }, signal);
       return { kind: 'pulled', imageRef, login };
     } catch (error) {
-      if (signal.aborted || isInterruption(error)) throw error;
+      if (isInterruption(error, signal)) throw error;
       errors.push(error);
     }
   }

@@ -1,5 +1,6 @@
 /** Access to the API server: requests, and lists that are kept up to date by watches. */
 import type { ApiPath, FieldSelector } from '../api/api-path.ts';
+import { parseHttpDate } from '../api/http-date.ts';
 import type { StringMap } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
@@ -13,7 +14,6 @@ import type { RunProgram } from '../host/program.ts';
 import type { RequestRecord } from './client.ts';
 import type { Dial } from './dial.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
-import { parseHttpDate } from './rules/http-date.ts';
 import { openServer, type Server } from './server.ts';
 import { createWatch } from './watch.ts';
 

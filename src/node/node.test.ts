@@ -9,7 +9,7 @@ import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { EventText } from '../model/event.ts';
 import type { StatusResponse } from '../wire/gen/cri-runtime-v1.ts';
 import { createAddressBook } from './address-book.ts';
-import { createFakeApi } from './fake-api.ts';
+import { createFakeApi } from './api-testing.ts';
 import { createNode, type NodeConfig, type NodeFacts } from './node.ts';
 
 const START = Date.parse('2026-11-15T10:00:00Z');

@@ -4,9 +4,9 @@ import { CodedError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
-import { createFakeKube } from './fake-kube.ts';
 import { createFetchedObjects } from './fetched-objects.ts';
 import { CONFIG_MAPS, type KeepableObject } from './kept-objects.ts';
+import { createFakeKube } from './kube-testing.ts';
 import { keyOf, type Referred } from './rules/gather.ts';
 
 const never = new AbortController().signal;

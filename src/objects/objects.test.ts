@@ -7,7 +7,7 @@ import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { KubeRequest } from '../kube/kube.ts';
-import { createFakeKube } from './fake-kube.ts';
+import { createFakeKube } from './kube-testing.ts';
 import { createObjects, type ObjectChange, type ObjectsConfig } from './objects.ts';
 
 const never = new AbortController().signal;

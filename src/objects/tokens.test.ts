@@ -5,7 +5,7 @@ import { CodedError, codeOf } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
 import type { KubeRequest } from '../kube/kube.ts';
-import { createFakeKube } from './fake-kube.ts';
+import { createFakeKube } from './kube-testing.ts';
 import type { TokenOptions } from './objects.ts';
 import { createTokens } from './tokens.ts';
 

@@ -5,7 +5,7 @@ import { CodedError, codeOf } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
-import { createFakeKube } from './fake-kube.ts';
+import { createFakeKube } from './kube-testing.ts';
 import { pemBlocks } from './rules/pem.ts';
 import { createTrustBundles } from './trust-bundles.ts';
 

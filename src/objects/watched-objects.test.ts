@@ -4,8 +4,8 @@ import { codeOf, describeError } from '../base/errors.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
-import { createFakeKube } from './fake-kube.ts';
 import { type KeepableObject, SECRETS } from './kept-objects.ts';
+import { createFakeKube } from './kube-testing.ts';
 import { keyOf, type Referred } from './rules/gather.ts';
 import { createWatchedObjects } from './watched-objects.ts';
 

@@ -5,7 +5,7 @@
 
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type PodUid, podUid } from '../api/ids.ts';
+import { isPodUid, type PodUid, podUid } from '../api/ids.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { writeFileAtomically } from '../host/atomic-file.ts';
@@ -21,13 +21,12 @@ export interface EndingStore extends Endings {
   uids(): readonly PodUid[];
 }
 
-const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const ENDING = '.json';
 
 export function createEndingStore(directory: string, log: Logger): EndingStore {
   const known = new Map<PodUid, { readonly end: PodEnding | undefined }>();
   const pathOf = (uid: PodUid): string => {
-    if (!SAFE_UID.test(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a file`);
+    if (!isPodUid(uid)) throw new CodedError('invalid', `pod UID ${JSON.stringify(uid)} can't name a file`);
     return join(directory, `${uid}${ENDING}`);
   };
   const loadOne = async (name: string): Promise<void> => {

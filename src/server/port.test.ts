@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { open as openAs, ROUTES, raw as rawAs, statusesOf } from './routes-testing.ts';
 import { ask, createFakeReviews, createTestPki, startTestServer, type TestPki } from './testing.ts';
-import { open as openAs, ROUTES, raw as rawAs, statusesOf } from './testing-routes.ts';
 
 let pki: TestPki;
 before(async () => {

@@ -5,8 +5,8 @@ import { Agent } from 'node:https';
 import { after, before, describe, it } from 'node:test';
 import type { ConnectionOptions } from 'node:tls';
 import type { Exchange } from './routes.ts';
+import { hanging, open as openAs, ROUTES, statusesOf } from './routes-testing.ts';
 import { ask, askPlain, createFakeReviews, createTestPki, startTestServer, type TestPki } from './testing.ts';
-import { hanging, open as openAs, ROUTES, statusesOf } from './testing-routes.ts';
 
 let pki: TestPki;
 before(async () => {

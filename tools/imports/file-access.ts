@@ -3,6 +3,8 @@
  * write: what it can reach is opened by `host/guarded-files.ts` alone. Everything else that touches a path is listed here with
  * the reason why no container can write there.
  */
+import { isTestFile } from './test-support.ts';
+
 const NODE = 'configuration of the node, written by its administrator';
 const KERNEL = "the kernel's own files";
 const OWN = "the kubelet's own files, in directories that are mounted into no container";
@@ -68,8 +70,6 @@ const BY_PATH =
 const NAMED = /^\s*import\s+(type\s+)?\{([^}]*)\}\s*from\s*['"]node:fs(?:\/promises)?['"]/gm;
 const ANY_IMPORT = /\bfrom\s*['"]node:fs(?:\/promises)?['"]|\bimport\(\s*['"]node:fs|\brequire\(\s*['"](?:node:)?fs/g;
 
-const isTestSupport = (file: string): boolean => /(?:^|[-/])testing[^/]*\.ts$|\/testdata\//.test(file);
-
 /** The functions of `node:fs` by which a file opens paths. */
 export function pathFunctionsOf(code: string): readonly string[] {
   const names = [...code.matchAll(NAMED)]
@@ -88,7 +88,7 @@ export function judgeFileAccess(
   code: string,
   reasons: Readonly<Record<string, string>> = FILE_ACCESS,
 ): readonly string[] {
-  if (isTestSupport(file)) return [];
+  if (isTestFile(file)) return [];
   const problems: string[] = [];
   if ([...code.matchAll(ANY_IMPORT)].length !== [...code.matchAll(NAMED)].length) {
     problems.push(`${file}: imports node:fs as a whole; name the functions`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { judgeAll } from '../testdata/judge.ts';
+import { judgeAll } from '../judge-testing.ts';
 import { evictionSignals, parseMinimumReclaim, parseThreshold, thresholdValue } from './eviction-threshold.ts';
 
 test('thresholds', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeAll } from '../testdata/judge.ts';
+import { judgeAll } from '../judge-testing.ts';
 import { imagePatternFault } from './image-pattern.ts';
 
 test('image patterns', () => {

@@ -1,4 +1,4 @@
-import { judgeAll } from '../testdata/judge.ts';
+import { judgeAll } from '../judge-testing.ts';
 
 judgeAll({
   'cgroup v1': {

@@ -1,5 +1,5 @@
+import { judgeAll } from '../judge-testing.ts';
 import type { PartialKubeletConfiguration } from '../schema/kubelet-configuration.ts';
-import { judgeAll } from '../testdata/judge.ts';
 
 const pinned: PartialKubeletConfiguration = { cpuManagerPolicy: 'static', kubeReserved: { cpu: '500m' } };
 

@@ -1,4 +1,4 @@
-import { judgeAll } from '../testdata/judge.ts';
+import { judgeAll } from '../judge-testing.ts';
 
 const hugePages = { numaNode: 0, limits: { 'hugepages-2Mi': '4Mi' } };
 

@@ -1,4 +1,4 @@
-import { judgeAll, type Row } from '../testdata/judge.ts';
+import { judgeAll, type Row } from '../judge-testing.ts';
 import type { FieldOf } from './validation-input.ts';
 
 /** Each field with its lowest and highest good value, if it has a highest one. */

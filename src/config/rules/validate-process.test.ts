@@ -1,5 +1,5 @@
+import { judgeAll, type Surroundings } from '../judge-testing.ts';
 import { defaultSettings } from '../settings.ts';
-import { judgeAll, type Surroundings } from '../testdata/judge.ts';
 
 function locking(file: string, exitOnContention: boolean): Surroundings {
   return { settings: { lock: { file, exitOnContention } } };

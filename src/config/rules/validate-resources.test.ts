@@ -1,5 +1,5 @@
+import { judgeAll } from '../judge-testing.ts';
 import { defaultSettings } from '../settings.ts';
-import { judgeAll } from '../testdata/judge.ts';
 
 judgeAll({
   reservations: {

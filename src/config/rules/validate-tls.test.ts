@@ -1,5 +1,5 @@
+import { judgeAll } from '../judge-testing.ts';
 import { defaultSettings } from '../settings.ts';
-import { judgeAll } from '../testdata/judge.ts';
 import { insecureCipherSuites, secureCipherSuites, tlsCurves, tlsVersions } from './tls-names.ts';
 
 const joined = { settings: { api: { ...defaultSettings.api, kubeconfig: '/etc/kubelet.conf' } } };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { judge } from '../testdata/judge.ts';
+import { judge } from '../judge-testing.ts';
 
 test('the defaults have nothing to hide', () => {
   assert.deepEqual(judge({}), { problems: [], warnings: [] });

@@ -2,6 +2,7 @@
  * Names of cgroups as a list of parts, and the two forms they take on the machine: directories named like the parts (driver
  * cgroupfs), or slices of systemd, each of which carries the names of all above it.
  */
+import { isPodUid, POD_UID_RULE } from '../../api/ids.ts';
 import type { QosClass } from '../../api/pod-status.ts';
 
 /** From the root down; the root itself is the empty list. */
@@ -33,8 +34,7 @@ export function podCgroup(node: CgroupName, qosClass: QosClass, uid: string): Cg
 
 /** Why this UID can't be part of a cgroup's name; undefined when it can. A path must not lead out of its directory. */
 export function uidFault(uid: string): string | undefined {
-  if (/^[A-Za-z0-9.-]+$/.test(uid) && uid !== '.' && uid !== '..') return undefined;
-  return `pod UID ${JSON.stringify(uid)} can't name a cgroup: letters, digits, "-" and "." are allowed`;
+  return isPodUid(uid) ? undefined : `pod UID ${JSON.stringify(uid)} can't name a cgroup: it ${POD_UID_RULE}`;
 }
 
 /** The path below the mount point of a hierarchy. */

@@ -15,5 +15,7 @@ const PHRASES: readonly (readonly [RegExp, ErrorCode])[] = [
 export function refineRuntimeError(error: unknown): unknown {
   if (!(error instanceof CodedError) || error.data['grpcStatus'] !== UNKNOWN) return error;
   const code = PHRASES.find(([phrase]) => phrase.test(error.message))?.[1];
-  return code === undefined ? error : new CodedError(code, error.message, { cause: error.cause, data: error.data });
+  if (code === undefined) return error;
+  const data = code === 'unavailable' ? { ...error.data, notReady: true } : error.data;
+  return new CodedError(code, error.message, { cause: error.cause, data });
 }

@@ -1,9 +1,11 @@
 /** `/logs/`: files of the node's logs, and, where it is switched on, the query of services by the journal or by their files. */
+
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { basename } from 'node:path';
 import { createGzip } from 'node:zlib';
 import { invalid } from '../../api/field-error.ts';
+import { formatHttpDate } from '../../api/http-date.ts';
 import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { withDeadline } from '../../base/signal.ts';
@@ -11,7 +13,7 @@ import type { GuardedFiles } from '../../host/guarded-files.ts';
 import { streamProgram } from '../../host/streamed-program.ts';
 import { type Exchange, errorPage, type Route } from '../routes.ts';
 import { type NodeFile, openNodeFile } from './node-files.ts';
-import { contentType, directoryPage, httpDate, parseRange } from './rules/file-page.ts';
+import { contentType, directoryPage, parseRange } from './rules/file-page.ts';
 import {
   joinErrors,
   journalArguments,
@@ -135,7 +137,7 @@ async function giveContent(
     'Content-Length': String(to - from),
     'Accept-Ranges': 'bytes',
     'X-Content-Type-Options': 'nosniff',
-    'Last-Modified': httpDate(changedAt),
+    'Last-Modified': formatHttpDate(changedAt),
     ...(range && { 'Content-Range': `bytes ${from}-${to - 1}/${size}` }),
   });
   const writer = createResponseWriter(response);

@@ -1,4 +1,5 @@
 /** Pods as the API server has them: complete and checked, so they are only looked over. */
+import { isPodUid } from '../../api/ids.ts';
 import { readShape } from '../../api/object-shape.ts';
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import type { Pod } from '../../api/pod.ts';
@@ -6,9 +7,6 @@ import { isOwnCondition } from '../../api/pod-conditions.ts';
 import { API_POD } from '../../api/pod-schema.ts';
 import { hasEnded } from '../../api/pod-traits.ts';
 import { sameJson } from '../../base/same-json.ts';
-
-/** A UID becomes part of paths and cgroup names. */
-const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
 
 /** Fields that this kubelet does not know are kept and mean nothing to it; who manages which field is for the API server. */
 export function readApiPod(object: unknown): Parsed<Pod> {
@@ -18,7 +16,7 @@ export function readApiPod(object: unknown): Parsed<Pod> {
   const { managedFields: _, ...meta } = fieldsOf(metadata);
   const { name, namespace, uid } = meta;
   if (typeof name !== 'string' || typeof namespace !== 'string') return unparsable('a pod without name or namespace');
-  if (typeof uid !== 'string' || !SAFE_UID.test(uid)) {
+  if (typeof uid !== 'string' || !isPodUid(uid)) {
     return unparsable(
       `pod ${namespace}/${name} has the UID ${JSON.stringify(uid)}; it must be letters, digits and hyphens`,
     );

@@ -1,19 +1,16 @@
 /** What a pod from a file or a URL may not say, although a pod from the API server may. */
+
 import type { Container } from '../../api/container.ts';
 import { type FieldError, forbidden, invalid, required } from '../../api/field-error.ts';
+import { isPodUid, POD_UID_RULE } from '../../api/ids.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Volume, VolumeProjection } from '../../api/volume.ts';
-
-/** A UID becomes part of paths and cgroup names. */
-const SAFE_UID = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
 
 export function staticPodFaults(pod: Pod, rules: { readonly preventApiReferences: boolean }): readonly FieldError[] {
   const { name, uid } = pod.metadata;
   const faults: FieldError[] = [];
   if (name === '') faults.push(required('metadata.name', 'name is needed for the pod'));
-  if (uid !== '' && !SAFE_UID.test(uid)) {
-    faults.push(invalid('metadata.uid', uid, 'must consist of letters, digits and hyphens, at most 63 of them'));
-  }
+  if (uid !== '' && !isPodUid(uid)) faults.push(invalid('metadata.uid', uid, POD_UID_RULE));
   const found = rules.preventApiReferences ? apiReferences(pod) : essentialReferences(pod);
   return [...faults, ...found.map(({ path, what }) => forbidden(path, `static pods may not reference ${what}`))];
 }

@@ -1,6 +1,4 @@
 /** What a browser or `kubectl get --raw` gets of a directory or a file of logs. */
-import { formatTimestamp } from '../../../api/timestamp.ts';
-
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' };
 const FIRST_BYTES = 512;
 
@@ -35,15 +33,4 @@ export function parseRange(header: string | undefined, size: number): Range | 'n
   if (Number(first) >= size) return 'none';
   if (last !== '' && Number(last) < Number(first)) return undefined;
   return { from: Number(first), to: last === '' ? size : Math.min(size, Number(last) + 1) };
-}
-
-const DAY_MS = 86_400_000;
-const DAYS = ['Thu', 'Fri', 'Sat', 'Sun', 'Mon', 'Tue', 'Wed'];
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** `Sun, 06 Nov 1994 08:49:37 GMT`, from milliseconds since 1970, which was a Thursday. */
-export function httpDate(ms: number): string {
-  const [year, month, day] = formatTimestamp(ms).slice(0, 10).split('-');
-  const weekday = DAYS[((Math.floor(ms / DAY_MS) % 7) + 7) % 7];
-  return `${weekday}, ${day} ${MONTHS[Number(month) - 1]} ${year} ${formatTimestamp(ms).slice(11, 19)} GMT`;
 }

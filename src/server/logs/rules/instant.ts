@@ -1,4 +1,6 @@
 /** Times of log lines to the nanosecond, read from bytes: text for every line would cost more than reading the log. */
+import { dayNumber } from '../../../api/timestamp.ts';
+
 export interface Instant {
   /** Since 1970. */
   readonly seconds: number;
@@ -18,8 +20,6 @@ const WHOLE_SECONDS = 19;
 const OFFSET = 6;
 const NANO_DIGITS = 9;
 const DAY = 86_400;
-/** 1 March of the year 0 to 1 January 1970, in days. */
-const EPOCH_DAYS = 719_468;
 
 /** Has it the form of an RFC 3339 time, with any number of digits after the point? Months and hours are not looked at. */
 export function isStamp(bytes: Uint8Array, from: number, to: number): boolean {
@@ -74,14 +74,6 @@ function offsetSeconds(bytes: Uint8Array, zone: number): number {
   if (bytes[zone] === LETTER_Z) return 0;
   const size = digits(bytes, zone + 1, 2) * 3600 + digits(bytes, zone + 4, 2) * 60;
   return bytes[zone] === DASH ? -size : size;
-}
-
-/** Years counted from March, so that the leap day is the last of its year. */
-function dayNumber(year: number, month: number, day: number): number {
-  const shifted = month > 2 ? year : year - 1;
-  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
-  const leaps = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400);
-  return shifted * 365 + leaps + dayOfYear - EPOCH_DAYS;
 }
 
 export function isBefore(one: Instant, other: Instant): boolean {

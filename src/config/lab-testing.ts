@@ -1,7 +1,7 @@
 /** The set-up in which the reference's verdicts were recorded: what every configuration was added to, and the machine. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { type ConfigOutcome, readConfig } from '../config.ts';
+import { type ConfigOutcome, readConfig } from './config.ts';
 
 export type Recorded = {
   readonly name: string;
@@ -11,7 +11,7 @@ export type Recorded = {
 };
 
 export function readRecord(file: 'config-verdicts.jsonl' | 'validation-verdicts.jsonl'): readonly Recorded[] {
-  const lines = readFileSync(new URL(file, import.meta.url), 'utf8')
+  const lines = readFileSync(new URL(`testdata/${file}`, import.meta.url), 'utf8')
     .trim()
     .split('\n');
   return lines.map((line): Recorded => JSON.parse(line));

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseHttpDate } from './http-date.ts';
+import { formatHttpDate, parseHttpDate } from './http-date.ts';
+
+it('writes dates, also before 1970', () => {
+  assert.equal(formatHttpDate(784_111_777_000), 'Sun, 06 Nov 1994 08:49:37 GMT');
+  assert.equal(formatHttpDate(0), 'Thu, 01 Jan 1970 00:00:00 GMT');
+  assert.equal(formatHttpDate(-1000), 'Wed, 31 Dec 1969 23:59:59 GMT');
+});
 
 describe('a Date header', () => {
   for (const [text, want] of [

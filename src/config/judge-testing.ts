@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resolveFeatures } from '../features/features.ts';
-import { type ValidationOutcome, validateConfig } from '../rules/validate.ts';
-import type { MachineFacts } from '../rules/validation-input.ts';
-import { applyFileDefaults } from '../schema/defaults.ts';
-import type { PartialKubeletConfiguration } from '../schema/kubelet-configuration.ts';
-import { defaultSettings, type Settings } from '../settings.ts';
+import { resolveFeatures } from './features/features.ts';
+import { type ValidationOutcome, validateConfig } from './rules/validate.ts';
+import type { MachineFacts } from './rules/validation-input.ts';
+import { applyFileDefaults } from './schema/defaults.ts';
+import type { PartialKubeletConfiguration } from './schema/kubelet-configuration.ts';
+import { defaultSettings, type Settings } from './settings.ts';
 
 /** A small machine of today, so that a rule about an old kernel interface shows only where a test asks for it. */
 export const smallMachine: MachineFacts = {
