@@ -1,5 +1,6 @@
 /** Runs test suites one after the other and goes on after a failure: `node tools/test/main.ts [SUITE…]`. */
 import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import { ROOT, runChild } from './child.ts';
 import { chooseSuites, type Suite } from './suites.ts';
 
@@ -9,7 +10,11 @@ interface Result {
   readonly seconds: number;
 }
 
-const runNode = (args: readonly string[]): Promise<number> => runChild(process.execPath, args);
+/** Test files load the same hundreds of sources: kept compiled, a file starts in two thirds of the time. */
+const COMPILED = join(ROOT, 'node_modules', '.cache', 'compiled-tests');
+
+const runNode = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<number> =>
+  runChild(process.execPath, args, env);
 
 async function runSuite(suite: Suite): Promise<Result> {
   const excluded = [...(suite.except ?? [])];
@@ -17,14 +22,15 @@ async function runSuite(suite: Suite): Promise<Result> {
   if (files.length === 0) return { name: suite.name, outcome: 'empty', seconds: 0 };
   console.log(`\n== ${suite.name}: ${suite.about} (${files.length} files)`);
   const start = performance.now();
-  const code = await runNode([
+  const args = [
     '--disable-warning=ExperimentalWarning',
     '--test',
     '--test-reporter=./tools/test/reporter.ts',
     `--test-timeout=${suite.timeoutSeconds * 1000}`,
-    ...(suite.atOnce === undefined ? [] : [`--test-concurrency=${suite.atOnce}`]),
+    `--test-concurrency=${suite.atOnce}`,
     ...files,
-  ]);
+  ];
+  const code = await runNode(args, suite.keepCompiled === true ? { NODE_COMPILE_CACHE: COMPILED } : {});
   return { name: suite.name, outcome: code === 0 ? 'passed' : 'FAILED', seconds: (performance.now() - start) / 1000 };
 }
 

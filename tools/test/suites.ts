@@ -3,11 +3,15 @@
  * Suites that start real components share the machine: their files run one or two at a time. Two, where they mostly wait and each has a
  * sealed world; one, where they look at times or at the whole machine, or bring a control plane that alone fills it.
  */
+import { availableParallelism } from 'node:os';
+
 export interface Suite {
   readonly name: string;
   readonly files: readonly string[];
-  /** How many files run at once; undefined leaves it to the test runner. */
-  readonly atOnce: number | undefined;
+  /** How many files run at once. */
+  readonly atOnce: number;
+  /** Whether the sources that its files load are kept compiled. Not where programs under test would inherit that. */
+  readonly keepCompiled?: boolean;
   /** Patterns of files that another suite has. */
   readonly except?: readonly string[];
   /** Longest time for one test, in seconds: a hang must become a failure that says where. */
@@ -24,6 +28,9 @@ const ALONE: readonly string[] = [
   'tests/run/*.test.ts',
 ];
 
+/** Hundreds of short processes, of which some wait: one more than there are cores keeps those busy. The runner alone would leave one idle. */
+const UNIT_FILES_AT_ONCE = availableParallelism() + 1;
+
 export const SUITES: readonly Suite[] = [
   {
     name: 'unit',
@@ -38,7 +45,8 @@ export const SUITES: readonly Suite[] = [
       'tests/fuzz/*.test.ts',
       'bench/**/*.test.ts',
     ],
-    atOnce: undefined,
+    atOnce: UNIT_FILES_AT_ONCE,
+    keepCompiled: true,
     timeoutSeconds: 60,
     about: 'rules and parts, beside the code',
   },
