@@ -1,7 +1,7 @@
 /**
  * The test suites, in the order in which they run: what is quick and tells most comes first.
  * Suites that start real components share the machine: their files run one or two at a time. Two, where they mostly wait and each has a
- * sealed world; one, where they look at times or at the whole machine, or bring a control plane that alone fills it.
+ * sealed world; one, where they look at times or at the whole machine.
  */
 import { availableParallelism } from 'node:os';
 
@@ -89,7 +89,7 @@ export const SUITES: readonly Suite[] = [
   {
     name: 'cluster',
     files: ['tests/lab/cluster/*.test.ts', 'tests/cluster/*.test.ts', 'tests/conformance/*.test.ts'],
-    atOnce: 1,
+    atOnce: 2,
     timeoutSeconds: 600,
     about: 'a real control plane (Kubernetes 1.36) and the upstream suite in short form',
   },
