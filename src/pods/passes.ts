@@ -189,7 +189,7 @@ function reportFailure({ record }: WorkerDeps, { log, life }: PassesTools, { err
   if (isClassified(error)) {
     // A runtime that does not answer is reported once, by its health check, not by every pod.
     const level = codeOf(error) === 'unavailable' ? log.v(2) : log;
-    level?.warn('Error syncing pod, will retry', values);
+    level?.warn('Error syncing pod, skipping', values);
     return;
   }
   // Not expected: a bug in handling this pod.

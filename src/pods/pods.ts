@@ -13,10 +13,15 @@ import type { PodNews, PodView } from '../model/pod-view.ts';
 import { createAllocations } from './allocations.ts';
 import { createEndingStore } from './endings.ts';
 import type { EndRequest } from './pass.ts';
-import { createPodSet, type Desired } from './pod-set.ts';
+import { createPodSet } from './pod-set.ts';
 import type { WakeReason } from './rules/pass-state.ts';
 import { type ChangedObject, waitingForObjects } from './rules/waiting-for-objects.ts';
 import type { WorkerDeps } from './worker-deps.ts';
+
+export interface Desired {
+  readonly pods: readonly Pod[];
+  readonly everySourceHeard: boolean;
+}
 
 export interface Pods extends Part {
   /** All pods that the sources want now. Nothing is cleaned up before every source has been heard once. */
@@ -86,7 +91,7 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
   const endings = createEndingStore(config.endingsDirectory, log);
   const allocations = createAllocations(config.allocationsFile, deps, { podLevel: config.podLevelResize });
   const { take: takeTurn } = createTurns(config.startsAtOnce);
-  const set = createPodSet(deps, { endings, allocations, takeTurn, onRoom: bit.wake });
+  const set = createPodSet(deps, { endings, allocations, takeTurn, requestReconcile: bit.wake });
   let desired: Desired | undefined;
   let running: Promise<void> = Promise.resolve();
   let listed = false;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../api/pod.ts';
-import { isAnotherLife, planArrivals } from './arrivals.ts';
+import { planArrivals, updateFor } from './arrivals.ts';
 
 const pod = (name: string, uid: string, priority?: number): Pod => ({
   metadata: { name, namespace: 'n', uid },
@@ -55,7 +55,10 @@ test('a static pod that its source lost and has again lives another life; an edi
     const annotations = { 'kubernetes.io/config.source': source, 'kubernetes.io/config.seen': time };
     return { ...plain, metadata: { ...plain.metadata, annotations } };
   };
-  assert.equal(isAnotherLife(seen('1'), seen('2')), true);
-  assert.equal(isAnotherLife(seen('1'), seen('1')), false);
-  assert.equal(isAnotherLife(seen('1', 'api'), seen('2', 'api')), false);
+  const [first, same, later, own] = [seen('1'), seen('1'), seen('2'), seen('2', 'api')];
+  assert.deepEqual(updateFor(first, later), { kind: 'removed', again: true });
+  assert.deepEqual(updateFor(first, same), { kind: 'pod', pod: same });
+  assert.deepEqual(updateFor(seen('1', 'api'), own), { kind: 'pod', pod: own });
+  assert.equal(updateFor(first, first), undefined);
+  assert.deepEqual(updateFor(first, undefined), { kind: 'removed' });
 });

@@ -1,6 +1,8 @@
 /** Which of the desired pods may begin now. */
 import type { Pod } from '../../api/pod.ts';
 import { CONFIG_SEEN, isBeingDeleted, isStaticPod } from '../../api/pod-traits.ts';
+import { fullName } from './full-name.ts';
+import type { WorkerInput } from './worker-state.ts';
 
 export interface ArrivalsInput {
   /** In the order in which the sources have them. */
@@ -31,8 +33,15 @@ export function planArrivals({ desired, present, isAlive }: ArrivalsInput): read
   return arrivals.sort((a, b) => rank(a) - rank(b) || priority(b) - priority(a) || compareTexts(madeAt(a), madeAt(b)));
 }
 
+/** What a worker is sent when its pod is desired like this; undefined where nothing changed. */
+export function updateFor(present: Pod, desired: Pod | undefined): WorkerInput | undefined {
+  if (desired === undefined) return { kind: 'removed' };
+  if (desired === present) return undefined;
+  return isAnotherLife(present, desired) ? { kind: 'removed', again: true } : { kind: 'pod', pod: desired };
+}
+
 /** The source lost the static pod and has it again: it is another life of the same UID. */
-export function isAnotherLife(present: Pod, desired: Pod): boolean {
+function isAnotherLife(present: Pod, desired: Pod): boolean {
   if (!isStaticPod(present) || !isStaticPod(desired)) return false;
   return present.metadata.annotations?.[CONFIG_SEEN] !== desired.metadata.annotations?.[CONFIG_SEEN];
 }
@@ -41,7 +50,3 @@ export function isAnotherLife(present: Pod, desired: Pod): boolean {
 const madeAt = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';
 
 const compareTexts = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
-
-function fullName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
-  return `${namespace}/${name}`;
-}

@@ -8,7 +8,22 @@ import type { QosClass } from '../../api/pod-status.ts';
 import { isCriticalPod } from '../../api/pod-traits.ts';
 import { qosClassOf } from '../../api/qos-class.ts';
 import { addQuantities } from '../../api/quantity.ts';
+import type { PodEnding } from '../../model/pod-view.ts';
 import { amountOf, type Shortage } from './shortages.ts';
+
+const PREEMPTED: Omit<PodEnding, 'message'> = {
+  phase: 'Failed',
+  reason: 'Preempting',
+  disruption: {
+    reason: 'TerminationByKubelet',
+    message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+  },
+};
+
+/** How a pod ends that is preempted. */
+export function preemptionEnd(message: string): PodEnding {
+  return { ...PREEMPTED, message };
+}
 
 /** What must become free, by resource. */
 type Needs = ReadonlyMap<string, bigint>;
