@@ -22,6 +22,7 @@ import { createHealthServer } from '../server/health/health.ts';
 import { createEventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { composeKube } from './kube.ts';
 import { composeMetrics, type Meters } from './metrics.ts';
+import { composeOom } from './oom.ts';
 import { composePods } from './pods.ts';
 import { composeRuntime } from './runtime.ts';
 import { composeServer, type ProcessDoor } from './server.ts';
@@ -102,12 +103,9 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const podParts = composePods(config, deps, { cri, running, kube, meters });
   const { pods, statuses, cluster } = podParts;
   pods.subscribe('metrics', meters.follow);
-  const statistics = composeStats(config, deps, {
-    cri,
-    pods,
-    volumes: podParts.volumes,
-    resources: podParts.resources,
-  });
+  const { volumes, resources, events } = podParts;
+  const oomWatcher = composeOom(config, deps, { pods, resources, record: events.record });
+  const statistics = composeStats(config, deps, { cri, pods, volumes, resources, oomWatcher });
   const server = composeServer(config, deps, {
     kube,
     cri,
@@ -137,6 +135,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     statistics,
     server,
     ...podParts.parts,
+    oomWatcher,
     ...runOnceParts(config, clock, pods, ending.resolve),
     createHealthServer(
       { address: config.kubelet.healthzBindAddress, port: config.kubelet.healthzPort },

@@ -11,12 +11,14 @@ import { cpuTopology, memoryBytes, onlineCpus } from '../host/machine.ts';
 import { readMountTable } from '../host/mount-table.ts';
 import { readOwnProcess } from '../host/own-process.ts';
 import { machineIdentityFiles } from '../node/settings.ts';
+import type { OomWatcher } from '../oom/oom.ts';
 import type { Pods } from '../pods/pods.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import { podLogDirectory } from '../runtime/spec/sandbox.ts';
 import {
   cgroupPlaces,
+  endedContainers,
   nodeGroups,
   runtimeUse,
   sandboxImage,
@@ -34,11 +36,12 @@ export interface StatsTools {
   readonly pods: Pods;
   readonly volumes: Volumes;
   readonly resources: Resources;
+  readonly oomWatcher: Pick<OomWatcher, 'kills'>;
 }
 
 export function composeStats(config: Config, deps: PartDeps, tools: StatsTools): Stats {
   const { clock, log, supervisor, nodeName } = deps;
-  const { cri, pods, resources } = tools;
+  const { cri, pods, resources, oomWatcher } = tools;
   const { kubelet, settings } = config;
   const { root } = settings.directories;
   const identity = readMachineIdentity(machineIdentityFiles(config));
@@ -63,6 +66,8 @@ export function composeStats(config: Config, deps: PartDeps, tools: StatsTools):
       },
       machine: () => ({ ...identity, ...size, ...cpuTopology(), cpus: onlineCpus().length }),
       mounts: readMountTable,
+      oomKills: oomWatcher.kills,
+      ended: () => pods.views().flatMap((view) => endedContainers(view, resources, oomWatcher.kills)),
       sandboxImage: (id, signal) => sandboxImage(cri, id, signal),
     },
     {

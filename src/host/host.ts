@@ -4,6 +4,7 @@ import { createReadiness } from './event-loop.ts';
 import { createFileCalls } from './file-calls.ts';
 import { createGuardedFiles, type GuardedFiles } from './guarded-files.ts';
 import { createInotify, type Inotify } from './inotify.ts';
+import { followKernelLog, type KernelLogListener } from './kernel-log.ts';
 import { acquireFileLock, type FileLock } from './lock-file.ts';
 import { setOwnOomScore, swapAreas } from './machine.ts';
 import { type OpenFilesOutcome, raiseOpenFiles } from './open-files.ts';
@@ -16,6 +17,8 @@ export interface Host {
   readonly inotify: Inotify;
   /** Opens what containers can write. */
   readonly files: GuardedFiles;
+  /** Throws where this process may not read the kernel's log. */
+  followKernelLog(listener: KernelLogListener): { close(): void };
   swapAreas(): readonly string[];
   raiseOpenFiles(request: bigint): OpenFilesOutcome;
   setOwnOomScore(score: number): string | undefined;
@@ -36,6 +39,7 @@ export function createHost(): Host {
   return {
     inotify,
     files: createGuardedFiles(createFileCalls()),
+    followKernelLog: (listener) => followKernelLog(readiness, listener),
     swapAreas: () => swapAreas(),
     raiseOpenFiles: (request) => raiseOpenFiles(syscalls, request),
     setOwnOomScore: (score) => setOwnOomScore(score),

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { familyText, labelPair, sampleLine } from '../telemetry/exposition.ts';
 import { type Complain, orUndefined } from './complaints.ts';
 import type { CadvisorFamily, CadvisorValue, Seen } from './rules/cadvisor-family.ts';
-import { cadvisorFamilies } from './rules/cadvisor-metrics.ts';
+import { cadvisorFamilies, OOM_EVENTS } from './rules/cadvisor-metrics.ts';
 import {
   type FileSystemUse,
   type Mounted,
@@ -13,9 +13,9 @@ import {
   planFileSystems,
 } from './rules/file-systems.ts';
 import { computeMachineMetrics, type MachineFacts } from './rules/machine-metrics.ts';
-import type { Readings } from './rules/reading.ts';
+import { type CgroupReading, NO_READING, type Readings } from './rules/reading.ts';
 import type { MetricFamily } from './rules/resource-metrics.ts';
-import type { Target } from './rules/targets.ts';
+import type { EndedContainer, StatsPod, Target } from './rules/targets.ts';
 import type { FileSystem } from './storage.ts';
 
 export interface CadvisorDeps {
@@ -30,6 +30,9 @@ export interface CadvisorDeps {
   /** Where the volumes of pods are. */
   readonly podsDirectory: string;
   readonly hasPressure: () => boolean;
+  /** In all containers that the pod has had under that name; the kernel counts for one container only. */
+  readonly oomKills: (uid: string, container: string) => number;
+  readonly ended: () => readonly EndedContainer[];
 }
 
 const SLICE_MS = 2;
@@ -82,7 +85,8 @@ export function createCadvisor(deps: CadvisorDeps) {
         .flatMap((target): readonly Row[] => {
           const reading = readings.get(target.path);
           if (reading === undefined) return [];
-          const seen = { reading, fileSystems: target.kind === 'node' ? ofNode : [], diskName };
+          const fileSystems = target.kind === 'node' ? ofNode : [];
+          const seen = { reading, fileSystems, diskName, oomKills: killsOf(target, reading, deps.oomKills) };
           return [{ labels: labelsOf(target, images), seen }];
         })
         .toSorted(byLabels);
@@ -92,7 +96,8 @@ export function createCadvisor(deps: CadvisorDeps) {
       const pieces: string[] = [];
       let until = deps.clock.mono() + SLICE_MS;
       for (const family of all) {
-        pieces.push('values' in family ? textOf(family, rows) : metricText(family));
+        const shown = family.name === OOM_EVENTS ? [...rows, ...endedRows(deps)].toSorted(byLabels) : rows;
+        pieces.push('values' in family ? textOf(family, shown) : metricText(family));
         if (deps.clock.mono() <= until) continue;
         await afterOthers();
         signal.throwIfAborted();
@@ -110,14 +115,33 @@ export function metricText(family: MetricFamily): string {
   return familyText(family, lines);
 }
 
+/** Of a container the larger of two counts: kills that it had before a restart, and those that only the kernel knows of. */
+function killsOf({ kind, pod, container }: Target, { memory }: CgroupReading, kills: CadvisorDeps['oomKills']): number {
+  const counted = memory?.oomKills ?? 0;
+  return kind === 'container' && pod !== undefined ? Math.max(counted, kills(pod.uid, container)) : counted;
+}
+
+function endedRows({ clock, ended }: CadvisorDeps): readonly Row[] {
+  return ended().map(({ cgroup, oomKills, ...one }) => ({
+    labels: labelsOf({ ...one, path: cgroup, kind: 'container' }, NO_IMAGES),
+    seen: { reading: { ...NO_READING, time: clock.now() }, fileSystems: [], diskName: () => '', oomKills },
+  }));
+}
+
+const NO_IMAGES: ReadonlyMap<string, string> = new Map();
+
 interface Row {
   /** In the order of their names. */
   readonly labels: readonly (readonly [name: string, text: string])[];
   readonly seen: Seen;
 }
 
+type Labelled = Pick<Target, 'path' | 'kind' | 'id' | 'container' | 'image'> & {
+  readonly pod: Pick<StatsPod, 'name' | 'namespace'> | undefined;
+};
+
 function labelsOf(
-  { path, kind, pod, id, container, image }: Target,
+  { path, kind, pod, id, container, image }: Labelled,
   images: ReadonlyMap<string, string>,
 ): Row['labels'] {
   const pairs = [

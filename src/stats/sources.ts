@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import type { CgroupHierarchy } from '../host/cgroup-mounts.ts';
+import { presentContainer } from '../model/observation.ts';
 import type { PodView } from '../model/pod-view.ts';
 import type { Pods } from '../pods/pods.ts';
 import type { Resources } from '../resources/resources.ts';
@@ -13,7 +14,7 @@ import { cgroupV1 } from './rules/cgroup-v1.ts';
 import { cgroupV2 } from './rules/cgroup-v2.ts';
 import { parseTaskCount } from './rules/kernel-text.ts';
 import type { VolumeFacts } from './rules/summary.ts';
-import type { NodeGroups, StatsPod } from './rules/targets.ts';
+import type { EndedContainer, NodeGroups, StatsPod } from './rules/targets.ts';
 import type { RuntimeUse } from './storage.ts';
 
 /** Where the files of a cgroup are, for each of its controllers. */
@@ -66,6 +67,25 @@ export function statsPod(
       })),
     },
   ];
+}
+
+/** Containers that do not run and in which processes were killed for lack of memory. */
+export function endedContainers(
+  { uid, pod, observation }: PodView,
+  resources: Pick<Resources, 'containerCgroup'>,
+  kills: (uid: string, container: string) => number,
+): readonly EndedContainer[] {
+  const { name, namespace } = pod.metadata;
+  const names = new Set(observation.containers.map((one) => one.name));
+  return [...names].flatMap((container) => {
+    const oomKills = kills(uid, container);
+    const last = oomKills === 0 ? undefined : presentContainer(observation, container);
+    if (last === undefined || last.state === 'running') return [];
+    const { id, image } = last;
+    return [
+      { id, image, cgroup: resources.containerCgroup(pod, id), container, pod: { uid, name, namespace }, oomKills },
+    ];
+  });
 }
 
 /** This process is counted where it is, whatever cgroup it was configured to move to. */

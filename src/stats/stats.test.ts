@@ -100,6 +100,8 @@ function setUp(more: Faults = {}) {
       swap: 0,
     }),
     mounts: () => [{ device: '8:0', point: '/', type: 'ext4', source: '/dev/sda' }],
+    oomKills: () => 0,
+    ended: () => [],
     sandboxImage: () => (more.runtimeIsAway ? Promise.reject(new Error('unavailable')) : Promise.resolve('pause')),
   };
   const stats = createStats(deps, {

@@ -28,6 +28,8 @@ export interface StatsDeps {
   readonly machine: CadvisorDeps['machine'];
   readonly mounts: CadvisorDeps['mounts'];
   readonly sandboxImage: CadvisorDeps['sandboxImage'];
+  readonly oomKills: CadvisorDeps['oomKills'];
+  readonly ended: CadvisorDeps['ended'];
 }
 
 export interface StatsConfig {
@@ -65,6 +67,8 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
     mounts: deps.mounts,
     fileSystem: deps.storage.fileSystem,
     sandboxImage: deps.sandboxImage,
+    oomKills: deps.oomKills,
+    ended: deps.ended,
     machine: deps.machine,
     podsDirectory: config.podsDirectory,
     hasPressure: () => hasPressure(deps.places, files),

@@ -13,6 +13,7 @@ export const EXTRA_DOORS: Readonly<Record<string, string>> = {
   'node/problems.ts': 'asks the runtime part',
   'objects/for-images.ts': 'the form in which images ask for objects',
   'objects/for-requests.ts': 'the form in which requests ask for objects',
+  'oom/sources.ts': 'asks pods, resources and the kernel',
   'pods/adoption.ts': 'only where there is an API server',
   'pods/admission.ts': 'depends on node and resources, which pods do not know',
   'pods/list-node.ts': 'asks four other parts',

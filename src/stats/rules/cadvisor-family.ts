@@ -10,6 +10,8 @@ export interface Seen {
   readonly fileSystems: readonly FileSystemUse[];
   /** `/dev/sda` */
   readonly diskName: (disk: Pick<DiskCounters, 'major' | 'minor'>) => string;
+  /** Processes killed because memory was short, over all restarts of a container. */
+  readonly oomKills: number;
 }
 
 export interface CadvisorFamily {

@@ -4,6 +4,9 @@ import { type CadvisorFamily, counter, gauge, type Seen, spec } from './cadvisor
 import type { Pressure } from './kernel-text.ts';
 import type { CpuSample, MemorySample } from './sample.ts';
 
+/** The one family that has samples of containers that have ended, too. */
+export const OOM_EVENTS = 'container_oom_events_total';
+
 const SECOND_NS = 1e9;
 const SECOND_US = 1e6;
 
@@ -142,11 +145,7 @@ const memoryFamilies: readonly CadvisorFamily[] = [
             { extra: ['pgmajfault', scope], value: sample.majorPageFaults },
           ]),
   },
-  counter(
-    'container_oom_events_total',
-    'Count of out of memory events observed for the container',
-    memory((one) => one.oomKills),
-  ),
+  counter(OOM_EVENTS, 'Count of out of memory events observed for the container', ({ oomKills }) => oomKills),
 ];
 
 type Counters = NonNullable<Seen['reading']['interfaces']>[number];

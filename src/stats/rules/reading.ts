@@ -24,4 +24,21 @@ export interface CgroupReading {
   readonly interfaces: readonly InterfaceCounters[] | undefined;
 }
 
+/** Of a cgroup that is gone. */
+export const NO_READING: CgroupReading = {
+  time: 0,
+  cpu: undefined,
+  nanoCores: undefined,
+  memory: undefined,
+  io: undefined,
+  spec: { cpu: undefined, memory: undefined },
+  createdAt: 0,
+  tasks: undefined,
+  processes: 0,
+  files: 0,
+  sockets: 0,
+  openFilesLimit: undefined,
+  interfaces: undefined,
+};
+
 export type Readings = ReadonlyMap<string, CgroupReading>;

@@ -20,6 +20,13 @@ export interface StatsPod {
   readonly containers: readonly StatsContainer[];
 }
 
+/** The last container of a name that does not run now, and whose cgroup is gone. */
+export interface EndedContainer extends Pick<StatsContainer, 'id' | 'image' | 'cgroup'> {
+  readonly container: string;
+  readonly pod: Pick<StatsPod, 'uid' | 'name' | 'namespace'>;
+  readonly oomKills: number;
+}
+
 /** The cgroups that are not a pod's. */
 export interface NodeGroups {
   /** Above all pods; undefined where pods have no cgroups of their own. */
@@ -60,15 +67,22 @@ export function planTargets(groups: NodeGroups, pods: readonly StatsPod[]): read
   return [...[...paths].map(group), ...pods.flatMap(targetsOf)];
 }
 
+const containerTarget = (pod: StatsPod, { cgroup, id, name, image, createdAt }: StatsContainer): Target => ({
+  path: cgroup,
+  kind: 'container',
+  pod,
+  id,
+  container: name,
+  image,
+  startedAt: createdAt,
+});
+
 function targetsOf(pod: StatsPod): readonly Target[] {
   const { sandbox, containers } = pod;
   const base = { pod, id: '', container: '', image: '', startedAt: sandbox?.createdAt ?? 0 };
   return [
     { ...base, path: pod.cgroup, kind: 'pod' },
     ...(sandbox === undefined ? [] : [{ ...base, path: sandbox.cgroup, kind: 'sandbox', id: sandbox.id } as const]),
-    ...containers.map(
-      ({ cgroup, id, name, image, createdAt }) =>
-        ({ ...base, path: cgroup, kind: 'container', id, container: name, image, startedAt: createdAt }) as const,
-    ),
+    ...containers.map((one) => containerTarget(pod, one)),
   ];
 }

@@ -1,0 +1,45 @@
+/** Reports of processes that the kernel killed because memory was short. */
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { readCgroupMounts } from '../host/cgroup-mounts.ts';
+import { readMachineIdentity } from '../host/identity.ts';
+import type { RecordEvent } from '../model/event.ts';
+import type { PodNews } from '../model/pod-view.ts';
+import { machineIdentityFiles } from '../node/settings.ts';
+import { createOomWatcher, type OomWatcher } from '../oom/oom.ts';
+import { cgroupOfProcess, killCounter, oomPod } from '../oom/sources.ts';
+import type { Pods } from '../pods/pods.ts';
+import type { Resources } from '../resources/resources.ts';
+import type { PartDeps } from './compose.ts';
+
+export interface OomTools {
+  readonly pods: Pods;
+  readonly resources: Resources;
+  readonly record: RecordEvent;
+}
+
+export function composeOom(config: Config, deps: PartDeps, { pods, resources, record }: OomTools): OomWatcher {
+  const { clock, log, supervisor, host } = deps;
+  const watcher = createOomWatcher(
+    {
+      clock,
+      log,
+      supervisor,
+      record,
+      followKernelLog: host.followKernelLog,
+      pods: () => pods.views().flatMap((view) => oomPod(view, resources)),
+      groups: resources.groupCgroups,
+      killCount: killCounter(readCgroupMounts()),
+      cgroupOf: cgroupOfProcess,
+    },
+    {
+      statePath: join(config.settings.directories.root, 'oom_watcher_state'),
+      bootId: readMachineIdentity(machineIdentityFiles(config)).bootId,
+    },
+  );
+  pods.subscribe('oom watcher', (news: PodNews) => {
+    if (news.kind === 'gone') watcher.podGone(news.uid);
+    else for (const pod of oomPod(news.view, resources)) watcher.podChanged(pod);
+  });
+  return watcher;
+}
