@@ -71,7 +71,7 @@ export async function quarrels(cluster: Cluster): Promise<void> {
     assert.equal(type, 'Warning');
     assert.match((await untilEvent(cluster, 'NodeLeaseConflict')).message, /another kubelet renews the lease of node/);
     await untilSaid(log, /Another client keeps overwriting the status of a pod.*default\/quarrelled-about/);
-    await untilSaid(log, /Somebody else keeps deleting a mirror pod.*static/);
+    await untilSaid(log, /Another process keeps deleting a mirror pod.*static/);
     assert.equal(ready(await getNode(cluster))?.status, 'True');
   }
   const seconds = (performance.now() - started) / 1000;
