@@ -242,7 +242,7 @@ async function preparePod(deps: ActDeps, pod: Pod, wanted: AbortSignal): Promise
   };
   const claims = claimsProblem(pod);
   if (claims !== undefined) return blocked('FailedPrepareDynamicResources', claims);
-  deps.volumes.foresee(pod, wanted);
+  deps.volumes.prefetch(pod, wanted);
   const [directories, cgroup] = await Promise.allSettled([
     deps.directories.ensure(pod.metadata.uid as PodUid),
     deps.cgroups.ensure(pod),

@@ -67,8 +67,8 @@ export interface CgroupsPort {
 }
 
 export interface VolumesPort {
-  /** What volumes need from elsewhere is fetched while other things are made. */
-  foresee(pod: Pod, signal: AbortSignal): void;
+  /** Begins to fetch what the volumes will need, while other things are made. */
+  prefetch(pod: Pod, signal: AbortSignal): void;
   ensure(pod: Pod, signal: AbortSignal): Promise<VolumesOutcome>;
   cleanUp(uid: PodUid, signal: AbortSignal): Promise<void>;
 }

@@ -37,7 +37,7 @@ export function createVolumeMetrics(
     'gauge',
     {
       name: 'volume_manager_total_volumes',
-      help: 'Volumes that pods here want and volumes that are there, by plugin.',
+      help: 'Number of volumes in the desired and the actual state of the world, by plugin.',
       labels: ['plugin_name', 'state'],
     },
     () => counts().map(({ plugin, state, count }) => ({ labels: [plugin, `${state}_state_of_world`], value: count })),
@@ -50,12 +50,22 @@ export function createVolumeMetrics(
   });
   const reconstructed = metrics.counter({
     name: 'reconstruct_volume_operations_total',
-    help: 'Volumes on disk that an earlier kubelet made, taken over or taken away.',
+    help: 'Volumes on disk that an earlier kubelet made, and that are managed again or removed.',
     labels: [],
   });
   const unknown = metrics.counter({
     name: 'reconstruct_volume_operations_errors_total',
-    help: 'Volumes on disk that no one here knows what to do with.',
+    help: 'Volumes on disk that an earlier kubelet made, of a plugin that is unknown.',
+    labels: [],
+  });
+  const forced = metrics.counter({
+    name: 'force_cleaned_failed_volume_operations_total',
+    help: 'Volumes of an unknown plugin that an earlier kubelet made, and that were to be removed.',
+    labels: [],
+  });
+  const notForced = metrics.counter({
+    name: 'force_cleaned_failed_volume_operation_errors_total',
+    help: 'Volumes of an unknown plugin that could not be removed, because they are still mounted.',
     labels: [],
   });
   return ({ plugin, operation, seconds, failed }) => {
@@ -66,6 +76,11 @@ export function createVolumeMetrics(
     if (operation === 'reconstruct') {
       reconstructed.add(1, []);
       if (failed) unknown.add(1, []);
+      return;
+    }
+    if (operation === 'force_clean') {
+      forced.add(1, []);
+      if (failed) notForced.add(1, []);
       return;
     }
     operations.observe(seconds, ['false', operation, failed ? 'fail-unknown' : 'success', plugin]);

@@ -1,58 +1,90 @@
-/** The devices below volumes: attached to the node and mounted once for all pods that use them, let go of after the last one. */
+/** The devices below volumes: attached to the node and mounted once for all pods that use them, released after the last one. */
 
-import { CodedError, codeOf, describeError } from '../base/errors.ts';
-import type { VolumeKind } from './kind.ts';
+import { type NotReady, type VolumeKind, type VolumeRequest, waiting } from './kind.ts';
+import type { Operations } from './operations.ts';
 import { attachmentStep } from './rules/attachment.ts';
-import type { VolumeStage } from './rules/messages.ts';
-import { notAttached, type PrepareRequest } from './volume.ts';
+import type { ResolvedVolume } from './rules/volume-state.ts';
 
-/** What the node's status says, as the API server has it. */
+/** What the node's status in the API server says. */
 export interface NodeAttachments {
   /** Device paths by unique name. */
   attached(): ReadonlyMap<string, string>;
   reportedInUse(): ReadonlySet<string>;
 }
 
+export type DeviceAnswer =
+  /** The path is undefined for a volume without a device. */
+  { readonly kind: 'attached'; readonly devicePath: string | undefined } | NotReady;
+
 export interface Devices {
-  /** Resolves when the volume's device is attached and staged. */
-  ensure(request: PrepareRequest, signal: AbortSignal): Promise<string | undefined>;
-  /** No one uses it any more. */
+  attach(volume: ResolvedVolume, request: VolumeRequest, signal: AbortSignal): Promise<DeviceAnswer>;
+  /** Mounts the device for all pods of the node; does nothing for a volume without one. */
+  stage(
+    volume: ResolvedVolume,
+    devicePath: string | undefined,
+    request: VolumeRequest,
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** No pod uses it any more. */
   release(kind: VolumeKind, uniqueName: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface DevicesDeps {
+  /** Undefined: a node without an API server. */
+  readonly attachments?: NodeAttachments;
+  readonly operations: Operations;
 }
 
 export interface DevicesConfig {
   /** `enableControllerAttachDetach`. */
-  readonly byController: boolean;
+  readonly attachedByController: boolean;
 }
 
-export function createDevices(node: NodeAttachments | undefined, { byController }: DevicesConfig): Devices {
+const NO_DEVICE: DeviceAnswer = { kind: 'attached', devicePath: undefined };
+
+export function createDevices(
+  { attachments: node, operations }: DevicesDeps,
+  { attachedByController: byController }: DevicesConfig,
+): Devices {
   const attachedHere = new Map<string, string>();
 
-  const attach = async (name: string, request: PrepareRequest, signal: AbortSignal): Promise<string> => {
+  const attach = async (
+    { kind }: ResolvedVolume,
+    name: string,
+    request: VolumeRequest,
+    signal: AbortSignal,
+  ): Promise<DeviceAnswer> => {
     const step = attachmentStep(name, {
       byController,
       reportedInUse: node?.reportedInUse().has(name) ?? false,
       devicePath: node?.attached().get(name),
     });
-    if (step.kind === 'wait') throw notAttached(step.message);
-    if (step.kind === 'attached') return step.devicePath;
-    const devicePath =
-      attachedHere.get(name) ??
-      (await during('attach', request.kind.attachment?.attach(name, request, signal), signal)) ??
-      '';
+    if (step.kind === 'wait') return waiting(step.message);
+    if (step.kind === 'attached') return step;
+    const devicePath = attachedHere.get(name) ?? (await kind.attachment?.attach(name, request, signal)) ?? '';
     attachedHere.set(name, devicePath);
-    return devicePath;
+    return { kind: 'attached', devicePath };
   };
 
   return {
-    ensure: async (request, signal) => {
-      const { attachment, staging } = request.kind;
-      if (attachment === undefined) return undefined;
-      const name = await attachment.uniqueName(request, signal);
-      request.named(name);
-      const devicePath = await attach(name, request, signal);
-      await during('stage', staging?.stage(name, devicePath, request, signal), signal);
-      return name;
+    attach: async (volume, request, signal) => {
+      const { uniqueName: name } = volume;
+      if (name === undefined) return NO_DEVICE;
+      request.enter('attach');
+      return await operations.run(
+        {
+          plugin: volume.kind.plugin,
+          operation: byController ? 'verify_controller_attached_volume' : 'volume_attach',
+          work: () => attach(volume, name, request, signal),
+          succeeded: ({ kind }) => kind === 'attached',
+        },
+        signal,
+      );
+    },
+    stage: async ({ kind, uniqueName }, devicePath, request, signal) => {
+      if (uniqueName === undefined || devicePath === undefined || kind.staging === undefined) return;
+      request.enter('mount-device');
+      await kind.staging.stage(uniqueName, devicePath, request, signal);
     },
     release: async (kind, name, signal) => {
       await kind.staging?.unstage(name, signal);
@@ -61,24 +93,4 @@ export function createDevices(node: NodeAttachments | undefined, { byController 
       attachedHere.delete(name);
     },
   };
-}
-
-/** An error of this work says at which stage of the volume it came. */
-async function during<T>(
-  stage: VolumeStage,
-  work: Promise<T> | undefined,
-  signal: AbortSignal,
-): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    throw new CodedError(codeOf(error), describeError(error), { data: { stage } });
-  }
-}
-
-/** The stage at which a volume failed. */
-export function stageOf(error: unknown): VolumeStage {
-  const stage = error instanceof CodedError ? error.data['stage'] : undefined;
-  return stage === 'attach' || stage === 'stage' ? stage : 'set-up';
 }

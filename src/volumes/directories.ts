@@ -12,7 +12,7 @@ import { CodedError } from '../base/errors.ts';
 import type { FileCalls } from '../host/file-calls.ts';
 import type { FileJobs } from '../host/file-jobs.ts';
 import { isForeign, type MountEntry, type MountTable, mountsBelow } from '../host/mount-table.ts';
-import type { VolumeDirectories } from './kind.ts';
+import type { VolumeDirectories, VolumeRequest } from './kind.ts';
 import { readyDirectory } from './rules/places.ts';
 
 export interface DirectoryRequest {
@@ -22,8 +22,9 @@ export interface DirectoryRequest {
   readonly sizeBytes?: number;
   /** Of huge pages: `2Mi`. */
   readonly pageSize?: string;
-  /** Done once, before the directory is noted as ready. */
+  /** Done once, before the directory is marked as ready. */
   readonly finish?: () => Promise<void>;
+  readonly enter?: VolumeRequest['enter'];
 }
 
 export interface Directories extends VolumeDirectories {
@@ -69,6 +70,7 @@ export function createDirectories({ calls, jobs, mountTable }: DirectoriesDeps):
     if (!mounted) {
       // Again, because the mode given at creation is cut by the umask.
       await chmod(directory, FOR_EVERYBODY);
+      if (medium !== 'disk') request.enter?.('mount');
       if (medium === 'memory') mountMemory(directory, request.sizeBytes);
       if (medium === 'huge-pages') {
         calls.mount({ source: 'nodev', target: directory, type: 'hugetlbfs', data: `pagesize=${request.pageSize}` });

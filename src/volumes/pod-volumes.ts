@@ -2,7 +2,8 @@
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import { linkSignal } from '../base/signal.ts';
-import type { ObjectReference, VolumeKind, VolumeReady } from './kind.ts';
+import type { VolumeProgress } from '../model/volume-progress.ts';
+import type { ObjectReference, VolumeReady } from './kind.ts';
 import { volumesNotReady } from './rules/messages.ts';
 import type { VolumeTask } from './volume.ts';
 
@@ -14,8 +15,9 @@ export interface PodVolumes {
   whenReady(signal: AbortSignal): Promise<WaitOutcome>;
   /** Makes those again that show this object. */
   changed(object: ObjectReference): void;
-  /** Whoever waits looks again. */
+  /** An operation of one of them has ended: those who wait for all of them look again. */
   settled(): void;
+  progress(): readonly VolumeProgress[];
   stop(reason: unknown): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ const WAIT_MS = 123_000;
 
 export function createPodVolumes(
   clock: Clock,
-  start: { readonly pod: Pod; readonly tasks: readonly VolumeTask[]; readonly unknown: VolumeKind },
+  start: { readonly pod: Pod; readonly tasks: readonly VolumeTask[] },
 ): PodVolumes {
   const { tasks } = start;
   const waiting = new Set<() => void>();
@@ -49,7 +51,7 @@ export function createPodVolumes(
     return volumesNotReady({
       unmounted: names(unready),
       unattached: names(unready.filter((task) => task.unattached())),
-      unprocessed: names(unready.filter(({ kind }) => kind === start.unknown)),
+      unprocessed: names(unready.filter((task) => task.resolved() === undefined)),
       reason: 'context deadline exceeded',
     });
   };
@@ -92,13 +94,14 @@ export function createPodVolumes(
     whenReady,
     changed: (object) => {
       for (const task of tasks) {
-        const references = task.kind.dependsOn?.(pod, task.volume) ?? [];
+        const references = task.resolved()?.kind.dependsOn?.(pod, task.volume) ?? [];
         if (references.some((reference) => isSame(reference, object))) task.changed();
       }
     },
     settled: () => {
       for (const look of [...waiting]) look();
     },
+    progress: () => tasks.map((task) => task.progress()).filter((one) => one !== undefined),
     stop: async (reason) => {
       await Promise.all(tasks.map((task) => task.stop(reason)));
     },

@@ -11,10 +11,11 @@ import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createFileCalls } from '../host/file-calls.ts';
 import { createFileJobs } from '../host/file-jobs.ts';
 import { readMountTable } from '../host/mount-table.ts';
+import { createOperations } from './operations.ts';
 import { createUsage } from './usage.ts';
 import type { VolumeTask } from './volume.ts';
 
-test('volumes are measured soon after they are there, then once in a period; those over their limit are told', async (t) => {
+test('volumes are measured soon after they are there, then once in a period; those over their limit are reported', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'usage-'));
   const stop = new AbortController();
   t.after(() => {
@@ -29,7 +30,7 @@ test('volumes are measured soon after they are there, then once in a period; tho
     mkdirSync(path, { recursive: true });
     return {
       volume: { name, ...volume },
-      kind: { plugin },
+      resolved: () => ({ kind: { plugin } }),
       ready: () => ({ path }),
       readySince: () => 0,
     } as unknown as VolumeTask;
@@ -42,8 +43,8 @@ test('volumes are measured soon after they are there, then once in a period; tho
   ];
   for (const name of ['small', 'large', 'free']) writeFileSync(join(root, name, 'f'), Buffer.alloc(128 * 1024, 1));
   const volumes = () => tasks.map((one) => ({ uid, task: one }));
-  let looks = 0;
-  const told: string[] = [];
+  let reads = 0;
+  const operations: string[] = [];
   const usage = createUsage(
     {
       clock,
@@ -51,11 +52,11 @@ test('volumes are measured soon after they are there, then once in a period; tho
       log: createSilentLogger(),
       jobs,
       mountTable: (about) => {
-        looks += 1;
+        reads += 1;
         return readMountTable(about);
       },
       volumes,
-      onOperation: ({ operation, failed }) => told.push(`${operation} ${failed}`),
+      operations: createOperations(clock, ({ operation, failed }) => operations.push(`${operation} ${failed}`)),
     },
     { usagePeriodMs: 60_000 },
   );
@@ -75,8 +76,8 @@ test('volumes are measured soon after they are there, then once in a period; tho
       ['free', 2, undefined],
     ],
   );
-  assert.deepEqual(told, ['measure false', 'measure false', 'measure false']);
-  assert.equal(looks, 1, 'one look at the mounts for all of them');
+  assert.deepEqual(operations, ['measure false', 'measure false', 'measure false']);
+  assert.equal(reads, 1, 'the mount table is read once for all of them');
   assert.deepEqual(
     usage.overLimit().map(({ use }) => use.volume),
     ['large'],

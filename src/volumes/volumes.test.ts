@@ -20,7 +20,9 @@ import {
 } from '../model/observation.ts';
 import type { PodStep } from '../model/pod-view.ts';
 import type { NodeAttachments } from './devices.ts';
-import type { VolumeKind, VolumeReady } from './kind.ts';
+import { ready, type SetUpAnswer, type VolumeKind, type VolumeReady } from './kind.ts';
+import type { VolumeOperation } from './operations.ts';
+import type { VolumeResolver } from './resolve.ts';
 import { createVolumes } from './volumes.ts';
 
 const never = new AbortController().signal;
@@ -33,11 +35,15 @@ function makePod(name: string, volumes: readonly string[], labels: Record<string
   } as unknown as Pod;
 }
 
-/** A kind that does what the test says, and notes what it was asked. */
-function scene(
-  t: TestContext,
-  more: { kind?: Partial<VolumeKind>; attachments?: NodeAttachments; byController?: boolean } = {},
-) {
+interface SceneOptions {
+  readonly kind?: Partial<VolumeKind>;
+  readonly attachments?: NodeAttachments;
+  readonly byController?: boolean;
+  readonly resolvers?: readonly VolumeResolver[];
+}
+
+/** A kind that does what the test says, and records the calls. */
+function scene(t: TestContext, more: SceneOptions = {}) {
   const root = mkdtempSync(join(tmpdir(), 'volumes-'));
   const clock = createManualClock(1_000_000);
   const jobs = createFileJobs({ clock, calls: createFileCalls(), program: undefined });
@@ -47,13 +53,16 @@ function scene(
   });
   const asked: string[] = [];
   const events: string[] = [];
-  let answer: (name: string) => Promise<VolumeReady> = (name) => Promise.resolve({ path: `/made/${name}` });
+  const operations: VolumeOperation[] = [];
+  let answer: (name: string) => Promise<VolumeReady | Exclude<SetUpAnswer, { kind: 'ready' }>> = (name) =>
+    Promise.resolve({ path: `/made/${name}` });
   const kind: VolumeKind = {
     plugin: 'test/fake',
     handles: (volume) => volume['fake'] !== undefined,
-    setUp: ({ volume }) => {
+    setUp: async ({ volume }) => {
       asked.push(`up ${volume.name}`);
-      return answer(volume.name);
+      const given = await answer(volume.name);
+      return 'kind' in given ? given : ready(given);
     },
     tearDown: ({ name, directory }) => {
       asked.push(`down ${name}`);
@@ -74,6 +83,8 @@ function scene(
       podDirectory: (uid) => join(root, uid),
       record: ({ reason, message }) => events.push(`${reason}: ${message}`),
       random: () => 0,
+      onOperation: (operation) => operations.push(operation),
+      ...(more.resolvers === undefined ? {} : { resolvers: more.resolvers }),
       ...(more.attachments === undefined ? {} : { attachments: more.attachments }),
     },
     { attachedByController: more.byController ?? true, syncMs: 60_000, usagePeriodMs: 0 },
@@ -84,6 +95,7 @@ function scene(
     volumes,
     asked,
     events,
+    operations,
     answers: (next: typeof answer) => {
       answer = next;
     },
@@ -115,15 +127,15 @@ test('all volumes of a pod are made at the same time, once, and stay', async (t)
 });
 
 test('what a new pod needs from elsewhere is fetched ahead, once', async (t) => {
-  const foreseen: string[] = [];
-  const { volumes, asked } = scene(t, { kind: { foresee: (_, { name }) => void foreseen.push(name) } });
+  const prefetched: string[] = [];
+  const { volumes, asked } = scene(t, { kind: { prefetch: (_, { name }) => void prefetched.push(name) } });
   const pod = makePod('p', ['a', 'b']);
-  volumes.foresee(pod, never);
-  assert.deepEqual([foreseen, asked], [['a', 'b'], []]);
+  volumes.prefetch(pod, never);
+  assert.deepEqual([prefetched, asked], [['a', 'b'], []]);
   await volumes.ensure(pod, never);
-  volumes.foresee(pod, never);
+  volumes.prefetch(pod, never);
   assert.deepEqual(
-    [foreseen, asked],
+    [prefetched, asked],
     [
       ['a', 'b'],
       ['up a', 'up b'],
@@ -131,7 +143,7 @@ test('what a new pod needs from elsewhere is fetched ahead, once', async (t) => 
   );
 });
 
-test('a volume that fails is told of each time, with growing pauses, and the pod hears of it after two minutes', async (t) => {
+test('each failure of a volume is an event, retries back off, and after two minutes the pod gets the reason', async (t) => {
   const { volumes, asked, events, answers, clock } = scene(t);
   answers((name) =>
     name === 'a' ? Promise.resolve({ path: '/a' }) : Promise.reject(new CodedError('notFound', 'secret "x" not found')),
@@ -158,12 +170,12 @@ test('a volume that fails is told of each time, with growing pauses, and the pod
   );
 });
 
-test('who does not want to wait any more need not, and the kubelet can stop meanwhile', async (t) => {
+test('a pod that must end stops waiting for its volumes', async (t) => {
   const { volumes, answers } = scene(t);
   answers(() => new Promise(() => undefined));
-  const wanted = new AbortController();
-  const outcome = volumes.ensure(makePod('p', ['a']), wanted.signal);
-  wanted.abort(new CodedError('gone', 'the pod must end'));
+  const starting = new AbortController();
+  const outcome = volumes.ensure(makePod('p', ['a']), starting.signal);
+  starting.abort(new CodedError('gone', 'the pod must end'));
   await assert.rejects(outcome, /the pod must end/);
 });
 
@@ -180,7 +192,7 @@ test('a change of an object that a volume shows makes it again at once, also one
   volumes.changed(reference);
   assert.equal((await outcome).kind, 'ready');
   assert.equal(asked.length, 2);
-  // Without any news it is compared again after the sync period: that is the safety net.
+  // Without any event it is compared again after the sync period: that is the safety net.
   await clock.advance(59_999);
   assert.equal(asked.length, 2);
   await clock.advance(1);
@@ -189,7 +201,7 @@ test('a change of an object that a volume shows makes it again at once, also one
   answers(() => Promise.reject(new Error('the disk is full')));
   volumes.changed(reference);
   await soon();
-  assert.equal((await volumes.ensure(makePod('p', ['a']), never)).kind, 'ready', 'what was there is still good');
+  assert.equal((await volumes.ensure(makePod('p', ['a']), never)).kind, 'ready', 'the earlier content is still usable');
   assert.match(events.at(-1) ?? '', /the disk is full/);
 });
 
@@ -198,7 +210,7 @@ const observationOf = (state: ContainerRunState): Observation => ({
   containers: [{ state } as ObservedContainer],
 });
 
-test('a time to refresh is kept; pods that run are looked after without being asked for, and their changes are heard', async (t) => {
+test('volumes are refreshed in time; those of running pods are managed without a request, and follow changes of the pod', async (t) => {
   const { volumes, asked, answers, clock } = scene(t, { kind: { dependsOnPod: true } });
   answers(() => Promise.resolve({ path: '/a', refreshAt: clock.now() + 5000 }));
   const pod = makePod('p', ['a']);
@@ -218,7 +230,7 @@ test('a time to refresh is kept; pods that run are looked after without being as
   assert.equal(asked.length, 2);
   volumes.follow(view('syncing', 'running', { ...makePod('p', ['a']), status: { phase: 'Running' } }));
   await soon();
-  assert.equal(asked.length, 2, 'a status shows in no file');
+  assert.equal(asked.length, 2, 'no file shows the status');
   volumes.follow(view('syncing', 'running', makePod('p', ['a'], { color: 'green' })));
   await soon();
   assert.equal(asked.length, 3);
@@ -227,7 +239,7 @@ test('a time to refresh is kept; pods that run are looked after without being as
   assert.equal(asked.length, 3, 'a kubelet that stops begins nothing');
 });
 
-test('clean-up takes away what is on disk, whoever made it, and can be tried again', async (t) => {
+test('clean-up removes what is on disk, also what an earlier kubelet made, and can be called again', async (t) => {
   const { root, volumes, asked } = scene(t);
   const uid: PodUid = podUid('left');
   const dir = join(root, uid, 'volumes');
@@ -240,7 +252,7 @@ test('clean-up takes away what is on disk, whoever made it, and can be tried aga
   await volumes.cleanUp(podUid('never-seen'), never);
 });
 
-test('a mounted volume of a kind that no one knows is left as it is, with all that lies beside its mount', async (t) => {
+test('a mounted volume of an unknown kind is left as it is, with the files beside its mount', async (t) => {
   const { root, volumes } = scene(t);
   const calls = createFileCalls();
   const dir = join(root, 'p/volumes/kubernetes.io~csi/pv');
@@ -251,14 +263,14 @@ test('a mounted volume of a kind that no one knows is left as it is, with all th
   t.after(() => {
     if (readMountTable(dir).length > 0) calls.unmount(join(dir, 'mount'), true);
   });
-  await assert.rejects(volumes.cleanUp(podUid('p'), never), /no one here knows volumes of kubernetes.io\/csi/);
+  await assert.rejects(volumes.cleanUp(podUid('p'), never), /does not know volumes of kubernetes.io\/csi/);
   assert.ok(existsSync(join(dir, 'vol_data.json')) && existsSync(join(root, 'device/data')));
   calls.unmount(join(dir, 'mount'), false);
   await volumes.cleanUp(podUid('p'), never);
   assert.ok(!existsSync(dir) && existsSync(join(root, 'device/data')));
 });
 
-test('a volume in the way is named, the others are taken away all the same', async (t) => {
+test('a volume that can not be removed is named, the others are removed all the same', async (t) => {
   const { root, volumes, asked } = scene(t, {
     kind: {
       tearDown: ({ name }) => {
@@ -309,12 +321,15 @@ test('a device is waited for without events when the control plane attaches it, 
     'in use before it is attached: that is what the control plane waits for',
   );
   assert.deepEqual(remote.events, []);
+  const [progress] = remote.volumes.progress(podUid('uid-p'));
+  assert.deepEqual([progress?.stage, progress?.lastTry?.outcome, progress?.usable], ['attach', 'waiting', false]);
+  assert.equal(progress?.lastTry?.message, 'Volume test/a is not attached according to node status');
   attached.set('test/a', '/dev/x');
   remote.volumes.attachmentsChanged();
   assert.equal((await outcome).kind, 'ready');
   await remote.volumes.ensure(makePod('q', ['a']), never);
   await remote.volumes.cleanUp(podUid('uid-p'), never);
-  assert.deepEqual(remote.volumes.volumesInUse(), ['test/a'], 'the other pod has it still');
+  assert.deepEqual(remote.volumes.volumesInUse(), ['test/a'], 'the other pod still uses it');
   await remote.volumes.cleanUp(podUid('uid-q'), never);
   assert.equal(remote.volumes.volumesInUse(), undefined);
   assert.deepEqual(calls, ['stage test/a /dev/x', 'stage test/a /dev/x', 'unstage test/a']);
@@ -325,7 +340,7 @@ test('a device is waited for without events when the control plane attaches it, 
   assert.deepEqual(calls, ['attach test/a', 'stage test/a /dev/here', 'unstage test/a', 'detach test/a']);
 });
 
-test('an event says at which stage a volume failed', async (t) => {
+test('an event names the stage at which a volume failed', async (t) => {
   const faults = new Map([
     ['attach', 'no such device'],
     ['stage', 'wrong fs type'],
@@ -342,7 +357,7 @@ test('an event says at which stage a volume failed', async (t) => {
       detach: () => Promise.resolve(),
     },
     staging: { stage: () => orFault('stage', undefined), unstage: () => Promise.resolve() },
-    setUp: () => orFault('up', { path: '/a' }),
+    setUp: () => orFault('up', ready({ path: '/a' })),
   };
   const { volumes, events, clock } = scene(t, { kind, byController: false });
   const outcome = volumes.ensure(makePod('p', ['a']), never);
@@ -363,7 +378,7 @@ test('an event says at which stage a volume failed', async (t) => {
   ]);
 });
 
-test('a volume that may hang is looked at again before each start, and only then', async (t) => {
+test('a volume that may hang is made again before each start, and only then', async (t) => {
   const { volumes, asked, answers, events } = scene(t);
   answers(() => Promise.resolve({ path: '/far', foreign: true }));
   const pod = makePod('p', ['a']);
@@ -371,15 +386,15 @@ test('a volume that may hang is looked at again before each start, and only then
   await volumes.ensure(pod, never);
   assert.equal(asked.length, 2);
   answers(() => Promise.reject(new CodedError('deadline', 'its file system does not answer')));
-  const wanted = new AbortController();
-  const outcome = volumes.ensure(pod, wanted.signal);
+  const starting = new AbortController();
+  const outcome = volumes.ensure(pod, starting.signal);
   await soon();
   assert.match(events[0] ?? '', /does not answer/);
-  wanted.abort(new CodedError('gone', 'the pod must end'));
+  starting.abort(new CodedError('gone', 'the pod must end'));
   await assert.rejects(outcome, /the pod must end/);
 });
 
-test('a volume of a kind that no one knows is told of by its name', async (t) => {
+test('a volume of an unknown kind is reported by its name', async (t) => {
   const { volumes, events, clock } = scene(t);
   const pod = {
     ...makePod('p', []),
@@ -393,4 +408,105 @@ test('a volume of a kind that no one knows is told of by its name', async (t) =>
   );
   await clock.advance(123_000);
   assert.match(JSON.stringify(await outcome), /failed to process volumes=\[v\]/);
+});
+
+const CLAIM = { name: 'v', persistentVolumeClaim: { claimName: 'c' } };
+const claiming = { ...makePod('p', []), spec: { containers: [], volumes: [CLAIM] } } as unknown as Pod;
+
+test('a volume behind a claim is resolved first: it waits with a reason, and its directory is that of the persistent volume', async (t) => {
+  let bound = false;
+  const resolved: string[] = [];
+  const directories: string[] = [];
+  const by: VolumeKind = {
+    plugin: 'test/claimed',
+    handles: () => false,
+    setUp: ({ directory }) => {
+      directories.push(directory);
+      return Promise.resolve(ready({ path: directory }));
+    },
+    tearDown: () => Promise.resolve(),
+  };
+  const resolver: VolumeResolver = {
+    handles: (volume) => volume['persistentVolumeClaim'] !== undefined,
+    resolve: (_, { name }) => {
+      resolved.push(name);
+      return Promise.resolve(
+        bound
+          ? { kind: 'resolved', by, directoryName: 'pv-1', uniqueName: undefined }
+          : { kind: 'waiting', message: 'claim "c" is not bound' },
+      );
+    },
+  };
+  const { root, volumes, clock, events, operations } = scene(t, { resolvers: [resolver] });
+  const uid = podUid('uid-p');
+  const outcome = volumes.ensure(claiming, never);
+  await soon();
+  assert.deepEqual(volumes.progress(uid), [
+    {
+      name: 'v',
+      plugin: undefined,
+      stage: 'resolve',
+      since: 1_000_000,
+      usable: false,
+      lastTry: { outcome: 'waiting', message: 'claim "c" is not bound', count: 1, at: 1_000_000 },
+      nextTryAt: 1_000_500,
+    },
+  ]);
+  assert.deepEqual([events, volumes.counts()], [[], []]);
+  bound = true;
+  await clock.advance(500);
+  assert.equal((await outcome).kind, 'ready');
+  assert.equal(resolved.length, 2, 'once it is resolved it stays so');
+  assert.deepEqual(directories, [join(root, 'uid-p/volumes/test~claimed/pv-1')]);
+  assert.deepEqual(
+    operations.map(({ plugin, operation, failed }) => [plugin, operation, failed]),
+    [
+      ['test/claimed', 'verify_controller_attached_volume', false],
+      ['test/claimed', 'volume_mount', false],
+    ],
+  );
+  const [progress] = volumes.progress(uid);
+  assert.deepEqual([progress?.stage, progress?.plugin, progress?.usable], ['ready', 'test/claimed', true]);
+  await volumes.cleanUp(uid, never);
+  assert.deepEqual(volumes.progress(uid), []);
+});
+
+test('a claim that is never resolved is named in the reason, and a resolver that fails is retried like any other stage', async (t) => {
+  const resolver: VolumeResolver = {
+    handles: (volume) => volume['persistentVolumeClaim'] !== undefined,
+    resolve: () => Promise.reject(new CodedError('unavailable', 'no answer from the API server')),
+  };
+  const { volumes, clock, events } = scene(t, { resolvers: [resolver] });
+  const outcome = volumes.ensure(claiming, never);
+  await soon();
+  assert.deepEqual(events, ['FailedMount: MountVolume.SetUp failed for volume "v" : no answer from the API server']);
+  await clock.advance(123_000);
+  assert.match(JSON.stringify(await outcome), /unmounted volumes=\[v\].*failed to process volumes=\[v\]/);
+});
+
+test('what a volume waits for is shown by stage, with the error and the time of the next try', async (t) => {
+  const { volumes, clock, events } = scene(t, {
+    kind: {
+      setUp: ({ enter }) => {
+        enter('fetch-object');
+        return Promise.resolve({ kind: 'waiting', message: 'secret "x" not found' });
+      },
+    },
+  });
+  void volumes.ensure(makePod('p', ['a']), never);
+  await soon();
+  await clock.advance(500);
+  await soon();
+  assert.deepEqual(volumes.progress(podUid('uid-p')), [
+    {
+      name: 'a',
+      plugin: 'test/fake',
+      stage: 'fetch-object',
+      since: 1_000_000,
+      usable: false,
+      lastTry: { outcome: 'waiting', message: 'secret "x" not found', count: 2, at: 1_000_500 },
+      nextTryAt: 1_001_500,
+    },
+  ]);
+  assert.equal(events.length, 2, 'a missing object is an event each time');
 });

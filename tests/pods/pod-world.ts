@@ -146,7 +146,7 @@ function actDeps(runtime: FakeRuntime, directory: string, options: PodWorldOptio
     logs: { ensurePod: nothing, ensureContainer: nothing, link: nothing, removeContainer: nothing, removePod: nothing },
     cgroups: { ensure: nothing, remove: nothing },
     volumes: {
-      foresee: () => undefined,
+      prefetch: () => undefined,
       ensure: () => Promise.resolve({ kind: 'ready', mounts: new Map() }),
       cleanUp: nothing,
     },

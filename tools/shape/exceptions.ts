@@ -6,5 +6,4 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/resources/node-cgroups.ts': 'to be split',
   'src/server/logs/line-cutter.ts':
     'one pass over bytes, in a loop that must not allocate: the variables are its position',
-  'src/volumes/volume.ts': 'to be split',
 };

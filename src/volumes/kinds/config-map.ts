@@ -17,7 +17,7 @@ export function createConfigMapKind(deps: ConfigMapKindDeps): VolumeKind {
     source: ({ configMap }) => configMap,
     content: async ({ pod }, { name = '', items, defaultMode = DEFAULT_MODE, optional = false }, signal) => {
       const answer = await deps.configMap(pod.metadata.namespace, name, signal);
-      return { payload: deps.payloads.configMap(answer, { items, defaultMode, optional }) };
+      return deps.payloads.configMap(answer, { items, defaultMode, optional });
     },
     references: (pod, { name = '' }) => [{ kind: 'configMap', namespace: pod.metadata.namespace, name }],
   });

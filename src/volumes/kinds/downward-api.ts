@@ -1,6 +1,5 @@
 import type { ResourceList } from '../../api/meta.ts';
-import { CodedError } from '../../base/errors.ts';
-import type { VolumeKind } from '../kind.ts';
+import { invalid, type VolumeKind } from '../kind.ts';
 import { downwardPayload } from '../rules/downward-payload.ts';
 import { DEFAULT_MODE } from '../rules/payload.ts';
 import { createObjectVolumeKind, type ObjectVolumeDeps } from './object-volume.ts';
@@ -20,8 +19,7 @@ export function createDownwardApiKind(deps: DownwardApiKindDeps): VolumeKind {
     content: ({ pod }, { items, defaultMode = DEFAULT_MODE }) => {
       const { podLevel } = deps;
       const made = downwardPayload({ pod, items, defaultMode, podLevel, nodeAllocatable: deps.nodeAllocatable() });
-      if (!made.ok) return Promise.reject(new CodedError('invalid', made.problem));
-      return Promise.resolve({ payload: made.value });
+      return Promise.resolve(made.ok ? { kind: 'content', payload: made.value } : invalid(made.problem));
     },
   });
 }

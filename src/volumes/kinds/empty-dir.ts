@@ -1,10 +1,9 @@
-/** Directories that live and die with the pod: on disk, in memory, in huge pages. */
+/** Directories that exist as long as the pod: on disk, in memory, in huge pages. */
 import { chmod, chown, stat } from 'node:fs/promises';
 import { modeForGroup } from '../../api/fs-group.ts';
 import type { Pod } from '../../api/pod.ts';
-import { CodedError } from '../../base/errors.ts';
 import type { Directories } from '../directories.ts';
-import type { VolumeKind } from '../kind.ts';
+import { invalid, ready, type VolumeKind } from '../kind.ts';
 import { type EmptyDirNode, emptyDirPlace } from '../rules/empty-dir.ts';
 import { EMPTY_DIR_PLUGIN } from '../rules/places.ts';
 
@@ -17,21 +16,24 @@ export function createEmptyDirKind({ directories, node }: EmptyDirDeps): VolumeK
   return {
     plugin: EMPTY_DIR_PLUGIN,
     handles: (volume) => volume.emptyDir !== undefined,
-    setUp: async ({ pod, volume, directory, fsGroup }, signal) => {
+    setUp: async ({ pod, volume, directory, fsGroup, enter }, signal) => {
       const place = emptyDirPlace(pod, volume.emptyDir ?? {}, node(pod));
-      if (!place.ok) throw new CodedError('invalid', place.problem);
+      if (!place.ok) return invalid(place.problem);
       const { kind: medium, ...size } = place.value;
-      const finish = () => giveToGroup(directory, fsGroup);
-      await directories.ensure({ directory, medium, ...size, finish }, signal);
-      return { path: directory, selinuxRelabel: true };
+      const finish = async () => {
+        if (fsGroup === undefined) return;
+        enter('permissions');
+        await giveToGroup(directory, fsGroup);
+      };
+      await directories.ensure({ directory, medium, ...size, finish, enter }, signal);
+      return ready({ path: directory, selinuxRelabel: true });
     },
     tearDown: ({ directory }, signal) => directories.remove(directory, signal),
   };
 }
 
-/** It is empty still: the directory itself is all that there is to give. */
-async function giveToGroup(directory: string, gid: number | undefined): Promise<void> {
-  if (gid === undefined) return;
+/** It is still empty: only the directory itself is changed. */
+async function giveToGroup(directory: string, gid: number): Promise<void> {
   const { mode } = await stat(directory);
   await chown(directory, 0, gid);
   await chmod(directory, modeForGroup({ mode, isDirectory: true }, false));

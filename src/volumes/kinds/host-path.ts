@@ -1,10 +1,10 @@
 /**
- * Paths of the node. They may lie on any mount: only a process that can be killed looks at those that may hang, also where no type
- * is to be checked, because the runtime would hang there and hold up others.
+ * Paths of the node. They may be on any mount: only a process that can be killed looks at those that may hang, also where no type
+ * is to be checked, because the runtime would hang there and block other pods.
  */
 import { CodedError, codeOf } from '../../base/errors.ts';
 import type { FileJobs } from '../../host/file-jobs.ts';
-import type { VolumeKind } from '../kind.ts';
+import { invalid, ready, type VolumeKind, waiting } from '../kind.ts';
 import { hostPathCheck, hostPathFault } from '../rules/host-path.ts';
 
 export interface HostPathDeps {
@@ -20,19 +20,19 @@ export function createHostPathKind({ jobs, isForeign }: HostPathDeps): VolumeKin
     setUp: async ({ volume }, signal) => {
       const { path, type = '' } = volume.hostPath ?? { path: '' };
       const check = hostPathCheck(path, type);
-      if (!check.ok) throw new CodedError('invalid', check.problem);
+      if (!check.ok) return invalid(check.problem);
       const foreign = isForeign(path);
-      if (check.value.expected === undefined && !foreign) return { path };
+      if (check.value.expected === undefined && !foreign) return ready({ path });
       const job = { kind: 'look', path, make: check.value.make } as const;
       const found = await jobs.run(job, { foreign, signal }).catch((cause: unknown) => {
         if (signal.aborted || codeOf(cause) !== 'deadline') throw cause;
         throw new CodedError('deadline', `hostPath ${path}: its file system does not answer`, { cause });
       });
       const fault = hostPathFault(path, check.value, found);
-      if (fault !== undefined) throw new CodedError('invalid', fault);
-      return foreign ? { path, foreign } : { path };
+      if (fault !== undefined) return found === 'missing' ? waiting(fault) : invalid(fault);
+      return ready(foreign ? { path, foreign } : { path });
     },
-    // The node's paths stay.
+    // The path belongs to the node.
     tearDown: () => Promise.resolve(),
   };
 }

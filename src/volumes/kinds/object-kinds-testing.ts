@@ -6,7 +6,7 @@ import type { ConfigMap, Secret } from '../../api/referenced-objects.ts';
 import type { Volume } from '../../api/volume.ts';
 import { createSystemClock } from '../../base/clock.ts';
 import { CodedError } from '../../base/errors.ts';
-import type { VolumeDirectories, VolumeKind, VolumeReady } from '../kind.ts';
+import type { SetUpAnswer, VolumeDirectories, VolumeKind, VolumeReady } from '../kind.ts';
 import { volumeDirectory } from '../rules/places.ts';
 import { createObjectKinds, type VolumeObjects } from './object-kinds.ts';
 
@@ -83,6 +83,8 @@ export const plainDirectories: VolumeDirectories = {
 export interface TestVolumes {
   readonly kinds: readonly VolumeKind[];
   directory(pod: Pod, volume: Volume): string;
+  answer(pod: Pod, name: string): Promise<SetUpAnswer>;
+  /** Fails with the message of an answer that is not `ready`. */
   setUp(pod: Pod, name: string): Promise<VolumeReady>;
   tearDown(pod: Pod, name: string): Promise<void>;
 }
@@ -112,13 +114,20 @@ export function testVolumes(root: string, objects: VolumeObjects): TestVolumes {
   };
   const directory = (pod: Pod, volume: Volume): string =>
     volumeDirectory(join(root, pod.metadata.uid), find(pod, volume.name).kind.plugin, volume.name);
+  const answer = (pod: Pod, name: string): Promise<SetUpAnswer> => {
+    const { volume, kind } = find(pod, name);
+    const fsGroup = pod.spec.securityContext?.fsGroup;
+    const request = { pod, volume, directory: directory(pod, volume), fsGroup, enter: () => undefined };
+    return kind.setUp(request, signal);
+  };
   return {
     kinds,
     directory,
-    setUp: (pod, name) => {
-      const { volume, kind } = find(pod, name);
-      const fsGroup = pod.spec.securityContext?.fsGroup;
-      return kind.setUp({ pod, volume, directory: directory(pod, volume), fsGroup }, signal);
+    answer,
+    setUp: async (pod, name) => {
+      const given = await answer(pod, name);
+      if (given.kind !== 'ready') throw new CodedError('unavailable', given.message);
+      return given.ready;
     },
     tearDown: (pod, name) => {
       const { volume, kind } = find(pod, name);

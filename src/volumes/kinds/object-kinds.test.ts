@@ -7,6 +7,7 @@ import type { Volume, VolumeProjection } from '../../api/volume.ts';
 import { codeOf, describeError } from '../../base/errors.ts';
 import { createManualClock } from '../../base/manual-clock.ts';
 import { testDirectory, treeOf, visibleFiles } from '../atomic-testing.ts';
+import { createOperations } from '../operations.ts';
 import { createVolumeTask } from '../volume.ts';
 import { NO_OBJECTS } from './no-objects.ts';
 import { configMap, podWith, secret, type TestObjects, testObjects, testVolumes } from './object-kinds-testing.ts';
@@ -102,20 +103,20 @@ describe('files of each kind', () => {
   }
 });
 
-describe('what can not be had', () => {
+describe('what is missing or not allowed', () => {
   const cases: readonly (readonly [string, Volume, string, string])[] = [
-    ['a config map', { name: 'v', configMap: { name: 'no' } }, 'notFound', 'configmap "no" not found'],
-    ['a secret', { name: 'v', secret: { secretName: 'no' } }, 'notFound', 'secret "no" not found'],
+    ['a config map', { name: 'v', configMap: { name: 'no' } }, 'waiting', 'configmap "no" not found'],
+    ['a secret', { name: 'v', secret: { secretName: 'no' } }, 'waiting', 'secret "no" not found'],
     [
       'a key of a config map',
       { name: 'v', configMap: { name: 'settings', items: [{ key: 'no', path: 'n' }] } },
-      'notFound',
+      'waiting',
       'configmap references non-existent config key: no',
     ],
     [
       'a key of a secret',
       { name: 'v', secret: { secretName: 'pass', items: [{ key: 'no', path: 'n' }] } },
-      'notFound',
+      'waiting',
       'references non-existent secret key: no',
     ],
     [
@@ -124,11 +125,11 @@ describe('what can not be had', () => {
       'invalid',
       'unsupported fieldPath: status.podIP',
     ],
-    ['a bundle', projected({ clusterTrustBundle: { name: 'no', path: 'p' } }), 'notFound', 'no bundle matches'],
+    ['a bundle', projected({ clusterTrustBundle: { name: 'no', path: 'p' } }), 'waiting', 'no bundle matches'],
     [
       'the API server',
       projected({ clusterTrustBundle: { name: 'away', path: 'p', optional: true } }),
-      'unavailable',
+      'failed: unavailable',
       'no API server',
     ],
     [
@@ -140,28 +141,30 @@ describe('what can not be had', () => {
     [
       'a certificate that is not issued yet',
       projected({}, { podCertificate: { ...CERTIFICATE, credentialBundlePath: 'p' } }),
-      'unavailable',
+      'waiting',
       'no credentials yet for v',
     ],
     [
       'two sources',
       projected({ secret: { name: 'no' } }, { configMap: { name: 'settings' } }, { configMap: { name: 'no' } }),
-      'notFound',
+      'waiting',
       '[secret "no" not found, configmap "no" not found]',
     ],
     [
       'a path outside',
       { name: 'v', configMap: { name: 'settings', items: [{ key: 'color', path: '../x' }] } },
-      'invalid',
+      'failed: invalid',
       "invalid path: must not contain '..': ../x",
     ],
   ];
-  for (const [name, volume, code, message] of cases) {
+  for (const [name, volume, kind, message] of cases) {
     test(name, async () => {
-      await assert.rejects(filesOf(volume), (error) => {
-        assert.deepEqual([codeOf(error), describeError(error)], [code, message]);
-        return true;
-      });
+      await using dir = await testDirectory();
+      const volumes = testVolumes(dir.path, world().objects);
+      const answer = await volumes
+        .answer(podWith([volume]), volume.name)
+        .catch((error: unknown) => ({ kind: `failed: ${codeOf(error)}`, message: describeError(error) }));
+      assert.deepEqual(answer, { kind, message });
     });
   }
 
@@ -286,7 +289,7 @@ describe('while the pod runs', () => {
     const pod = podWith([volume]);
     volumes.kinds
       .find((kind) => kind.handles(volume))
-      ?.foresee?.(pod, pod.spec.volumes?.[0] ?? { name: '' }, new AbortController().signal);
+      ?.prefetch?.(pod, pod.spec.volumes?.[0] ?? { name: '' }, new AbortController().signal);
     const ahead = [...objects.asked];
     assert.equal(ahead.length, 1);
     await volumes.setUp(podWith([projected({ serviceAccountToken: { path: 'a', audience: 'vault' } })]), 'v');
@@ -308,13 +311,22 @@ describe('while the pod runs', () => {
       {
         clock,
         guard: (call) => call(),
-        prepare: () => Promise.resolve(undefined),
-        onSettled: () => settled.resolve(),
-        onFailed: (_, __, error) => settled.reject(error),
-        onOperation: () => undefined,
+        resolve: () =>
+          Promise.resolve({ kind: 'resolved', by: kind, directoryName: volume.name, uniqueName: undefined }),
+        directory: () => directory,
+        devices: {
+          attach: () => Promise.resolve({ kind: 'attached', devicePath: undefined }),
+          stage: () => Promise.resolve(),
+        },
+        operations: createOperations(clock, () => undefined),
+        onSettled: () => {
+          if (task.ready() !== undefined) settled.resolve();
+        },
+        onResolved: () => undefined,
+        onObstacle: (_, __, { message }) => settled.reject(new Error(message)),
         resyncMs: () => 10_000_000,
       },
-      { pod, volume, kind, directory },
+      { pod, volume },
     );
     for (const made of [1_000_000, 1_480_000, 1_960_000]) {
       settled = Promise.withResolvers<void>();

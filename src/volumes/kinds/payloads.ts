@@ -1,6 +1,6 @@
-/** Files made from config maps and secrets: many pods share one object, so each form of it is made once and kept while it lives. */
+/** Files made from config maps and secrets: many pods share one object, so each form of it is made once and kept as long as the object. */
 import type { Parsed } from '../../api/parsed.ts';
-import { CodedError } from '../../base/errors.ts';
+import { waiting } from '../kind.ts';
 import {
   type ConfigMapContent,
   configMapPayload,
@@ -9,16 +9,17 @@ import {
   type SecretContent,
   secretPayload,
 } from '../rules/payload.ts';
+import type { ContentAnswer } from './object-volume.ts';
 
-/** As the part that looks after objects gives it. */
+/** As src/objects/ answers. */
 export type ObjectAnswer<T> =
   | { readonly kind: 'found'; readonly object: T }
   | { readonly kind: 'missing'; readonly message: string };
 
-/** A key or an object that is not there is a CodedError, unless the source is optional. */
+/** A key or an object that is missing is waited for, unless the source is optional. */
 export interface Payloads {
-  configMap(answer: ObjectAnswer<ConfigMapContent>, source: KeyedSource): Payload;
-  secret(answer: ObjectAnswer<SecretContent>, source: KeyedSource): Payload;
+  configMap(answer: ObjectAnswer<ConfigMapContent>, source: KeyedSource): ContentAnswer;
+  secret(answer: ObjectAnswer<SecretContent>, source: KeyedSource): ContentAnswer;
 }
 
 const MOST_FORMS = 16;
@@ -29,13 +30,12 @@ export function createPayloads(): Payloads {
 
 function sharedForms<T extends object>(
   make: (source: KeyedSource, content: T | Record<string, never>) => Parsed<Payload>,
-): (answer: ObjectAnswer<T>, source: KeyedSource) => Payload {
+): (answer: ObjectAnswer<T>, source: KeyedSource) => ContentAnswer {
   // Objects don't change: another version is another object.
   const forms = new WeakMap<T, Map<string, Parsed<Payload>>>();
   return (answer, source) => {
     if (answer.kind === 'missing') {
-      if (!source.optional) throw new CodedError('notFound', answer.message);
-      return checked(make(source, {}));
+      return source.optional ? contentOf(make(source, {})) : waiting(answer.message);
     }
     const { items = [], defaultMode, optional } = source;
     const key = JSON.stringify([items, defaultMode, optional]);
@@ -43,16 +43,15 @@ function sharedForms<T extends object>(
     forms.set(answer.object, ofObject);
     const made = ofObject.get(key) ?? make(source, answer.object);
     ofObject.set(key, made);
-    // The first is the oldest. Pods that ask for ever new forms of an object that stays must not fill the memory.
+    // The first is the oldest. Pods that ask for ever new forms of one object must not fill the memory.
     for (const oldest of ofObject.keys()) {
       if (ofObject.size <= MOST_FORMS) break;
       ofObject.delete(oldest);
     }
-    return checked(made);
+    return contentOf(made);
   };
 }
 
-function checked(made: Parsed<Payload>): Payload {
-  if (!made.ok) throw new CodedError('notFound', made.problem);
-  return made.value;
+function contentOf(made: Parsed<Payload>): ContentAnswer {
+  return made.ok ? { kind: 'content', payload: made.value } : waiting(made.problem);
 }

@@ -1,9 +1,9 @@
 /** Several sources in one directory. The token that every pod has for the API server comes this way. */
 import type { Volume, VolumeProjection } from '../../api/volume.ts';
 import { CodedError, codeOf, describeError } from '../../base/errors.ts';
-import type { ObjectReference, VolumeKind } from '../kind.ts';
+import { invalid, type ObjectReference, type VolumeKind, waiting } from '../kind.ts';
 import { DEFAULT_MODE, describeProblems, mergePayloads } from '../rules/payload.ts';
-import { createObjectVolumeKind, type ObjectContent, type ObjectVolumeDeps } from './object-volume.ts';
+import { type ContentAnswer, createObjectVolumeKind, type ObjectVolumeDeps } from './object-volume.ts';
 import { type ProjectedSourceDeps, readProjectedSource, tokenRequest } from './projected-source.ts';
 
 export interface ProjectedKindDeps extends ObjectVolumeDeps, ProjectedSourceDeps {}
@@ -22,9 +22,9 @@ export function createProjectedKind(deps: ProjectedKindDeps): VolumeKind {
       signal.throwIfAborted();
       return mergeContents(answers);
     },
-    foresee: (pod, { sources = [] }, signal) => {
+    prefetch: (pod, { sources = [] }, signal) => {
       for (const { serviceAccountToken: source } of sources) {
-        // Whoever asks next gets the same answer.
+        // The request when the volume is made gets the same answer, or the same failure.
         if (source !== undefined) deps.token(tokenRequest(pod, source), signal).catch(() => undefined);
       }
     },
@@ -32,16 +32,25 @@ export function createProjectedKind(deps: ProjectedKindDeps): VolumeKind {
   });
 }
 
-/** Every source that can't be had is named, not only the first one. */
-function mergeContents(answers: readonly PromiseSettledResult<ObjectContent>[]): ObjectContent {
-  const failures = answers.filter((answer) => answer.status === 'rejected').map(({ reason }) => reason as unknown);
-  if (failures.length > 0) {
-    throw new CodedError(codeOf(failures[0]), describeProblems(failures.map(describeError)));
+/** Every source without content is named, not only the first one. */
+function mergeContents(answers: readonly PromiseSettledResult<ContentAnswer>[]): ContentAnswer {
+  const problems = answers.flatMap(problemOf);
+  const failed = answers.find((answer) => answer.status === 'rejected');
+  if (failed !== undefined) throw new CodedError(codeOf(failed.reason), describeProblems(problems));
+  const given = answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value);
+  if (problems.length > 0) {
+    const isInvalid = given.some(({ kind }) => kind === 'invalid');
+    return isInvalid ? invalid(describeProblems(problems)) : waiting(describeProblems(problems));
   }
-  const contents = answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value);
+  const contents = given.filter((answer) => answer.kind === 'content');
   const payload = mergePayloads(contents.map((content) => content.payload));
   const times = contents.map(({ refreshAt }) => refreshAt).filter((time) => time !== undefined);
-  return times.length === 0 ? { payload } : { payload, refreshAt: Math.min(...times) };
+  return { kind: 'content', payload, ...(times.length === 0 ? {} : { refreshAt: Math.min(...times) }) };
+}
+
+function problemOf(answer: PromiseSettledResult<ContentAnswer>): readonly string[] {
+  if (answer.status === 'rejected') return [describeError(answer.reason)];
+  return answer.value.kind === 'content' ? [] : [answer.value.message];
 }
 
 function referencesOf(

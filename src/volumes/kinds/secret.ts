@@ -17,7 +17,7 @@ export function createSecretKind(deps: SecretKindDeps): VolumeKind {
     source: ({ secret }) => secret,
     content: async ({ pod }, { secretName = '', items, defaultMode = DEFAULT_MODE, optional = false }, signal) => {
       const answer = await deps.secret(pod.metadata.namespace, secretName, signal);
-      return { payload: deps.payloads.secret(answer, { items, defaultMode, optional }) };
+      return deps.payloads.secret(answer, { items, defaultMode, optional });
     },
     references: (pod, { secretName = '' }) => [{ kind: 'secret', namespace: pod.metadata.namespace, name: secretName }],
   });

@@ -1,28 +1,31 @@
-/** The words of events about volumes, as tools and people know them. */
+/** The texts of events about volumes, as tools and people know them. */
 import { quoteText } from '../../base/go-text.ts';
+import type { Obstacle, WorkStage } from './volume-state.ts';
 
-/** What was done for a volume when it failed: its device attached, its device mounted for all pods, the volume mounted for one. */
-export type VolumeStage = 'attach' | 'stage' | 'set-up';
+/** The reference kubelet tells apart three operations: the device attached, the device mounted for all pods, the volume mounted for one. */
+const ATTACH = { reason: 'FailedAttachVolume', operation: 'AttachVolume.Attach' };
+const MOUNT_DEVICE = { reason: 'FailedMount', operation: 'MountVolume.MountDevice' };
+const SET_UP = { reason: 'FailedMount', operation: 'MountVolume.SetUp' };
 
-const STAGES: Readonly<Record<VolumeStage, { readonly reason: string; readonly words: string }>> = {
-  attach: { reason: 'FailedAttachVolume', words: 'AttachVolume.Attach' },
-  stage: { reason: 'FailedMount', words: 'MountVolume.MountDevice' },
-  'set-up': { reason: 'FailedMount', words: 'MountVolume.SetUp' },
-};
+function operationOf(stage: WorkStage): { readonly reason: string; readonly operation: string } {
+  if (stage === 'attach') return ATTACH;
+  return stage === 'mount-device' ? MOUNT_DEVICE : SET_UP;
+}
 
+/** The event about a try without success; undefined for a wait that is part of the normal course. */
 export function volumeFailed(
-  stage: VolumeStage,
   volume: string,
-  message: string,
-): { readonly reason: string; readonly message: string } {
-  const { reason, words } = STAGES[stage];
-  return { reason, message: `${words} failed for volume ${quoteText(volume)} : ${message}` };
+  { stage, outcome, message }: Pick<Obstacle, 'stage' | 'outcome' | 'message'>,
+): { readonly reason: string; readonly message: string } | undefined {
+  if (outcome === 'waiting' && (stage === 'attach' || stage === 'resolve')) return undefined;
+  const { reason, operation } = operationOf(stage);
+  return { reason, message: `${operation} failed for volume ${quoteText(volume)} : ${message}` };
 }
 
 export interface UnreadyVolumes {
   readonly unmounted: readonly string[];
   readonly unattached: readonly string[];
-  /** No kind of volume here knows them. */
+  /** Not resolved. */
   readonly unprocessed: readonly string[];
   readonly reason: string;
 }

@@ -7,53 +7,6 @@ import { hostPathCheck, hostPathFault } from './host-path.ts';
 import { nextMeasure } from './measure.ts';
 import { volumeFailed, volumesNotReady } from './messages.ts';
 import { placeFromUid, pluginDirectory, pluginOfDirectory, readyDirectory, subPathPlace } from './places.ts';
-import { MISSING, nextStep, reduceVolume, retryDelay, type VolumeChange, type VolumeState } from './volume-step.ts';
-
-const step = (more: Partial<VolumeState>, now = 1000) => nextStep({ ...MISSING, ...more }, now);
-const SET_UP = { kind: 'set-up' };
-const wait = (until?: number) => ({ kind: 'wait', until });
-
-test('what a volume needs next', () => {
-  const ready = { refreshAt: undefined };
-  assert.deepEqual(step({}), SET_UP);
-  assert.deepEqual(step({ busy: true }), wait());
-  assert.deepEqual(step({ busy: true, stale: true, ready }), wait());
-  assert.deepEqual(step({ retryAt: 1500 }), wait(1500));
-  assert.deepEqual(step({ retryAt: 1000 }), SET_UP);
-  assert.deepEqual(step({ ready }), wait());
-  assert.deepEqual(step({ ready, retryAt: 1 }), wait(), 'a failure that is over does not matter');
-  assert.deepEqual(step({ ready, stale: true }), SET_UP);
-  assert.deepEqual(step({ ready, stale: true, retryAt: 2000 }), wait(2000));
-  assert.deepEqual(step({ ready: { refreshAt: 2000 } }), wait(2000));
-  assert.deepEqual(step({ ready: { refreshAt: 1000 } }), SET_UP);
-});
-
-test('waiting doubles from half a second to two minutes and two seconds', () => {
-  assert.deepEqual(
-    [1, 2, 3, 4, 8, 9, 30, 2000].map(retryDelay),
-    [500, 1000, 2000, 4000, 64_000, 122_000, 122_000, 122_000],
-  );
-});
-
-test('a change during an operation is not lost, and a failure keeps what was there', () => {
-  const after = (...changes: readonly VolumeChange[]) => changes.reduce(reduceVolume, MISSING);
-  const made: VolumeChange = { kind: 'made', refreshAt: undefined };
-  assert.deepEqual(nextStep(after({ kind: 'begun' }, { kind: 'changed' }, made), 0), SET_UP);
-  assert.deepEqual(nextStep(after({ kind: 'begun' }, made), 0), wait());
-  const failed = after({ kind: 'begun' }, made, { kind: 'changed' }, { kind: 'begun' }, { kind: 'failed', now: 100 });
-  assert.ok(failed.ready !== undefined);
-  assert.deepEqual(nextStep(failed, 100), wait(600));
-  assert.deepEqual(
-    nextStep(reduceVolume(failed, { kind: 'changed' }), 100),
-    SET_UP,
-    'what has changed is tried at once',
-  );
-  const twice = after({ kind: 'begun' }, { kind: 'failed', now: 0 }, { kind: 'begun' }, { kind: 'failed', now: 500 });
-  assert.equal(twice.retryAt, 1500);
-  assert.equal(reduceVolume(twice, made).failures, 0);
-  assert.deepEqual(nextStep(after({ kind: 'begun' }, { kind: 'changed' }, { kind: 'failed', now: 0 }), 0), SET_UP);
-  assert.deepEqual(nextStep(after({ kind: 'begun' }, { kind: 'cut-off' }), 0), SET_UP);
-});
 
 const POD = (requests: readonly object[], more: object = {}): Pod =>
   ({
@@ -123,10 +76,13 @@ test('places and words', () => {
   );
   assert.equal(subPathPlace('/r/pods/U', { volume: 'v', container: 'c', index: 2 }), '/r/pods/U/volume-subpaths/v/c/2');
   assert.equal(placeFromUid('/r/pods/U-1/volumes/x', 'U-1'), 'U-1/volumes/x');
-  assert.deepEqual(volumeFailed('set-up', 's', 'secret "absent" not found'), {
+  const waiting = { outcome: 'waiting', message: 'secret "absent" not found' } as const;
+  assert.deepEqual(volumeFailed('s', { ...waiting, stage: 'fetch-object' }), {
     reason: 'FailedMount',
     message: 'MountVolume.SetUp failed for volume "s" : secret "absent" not found',
   });
+  assert.equal(volumeFailed('s', { ...waiting, stage: 'attach' }), undefined, 'to wait for a device is normal');
+  assert.equal(volumeFailed('s', { ...waiting, stage: 'attach', outcome: 'failed' })?.reason, 'FailedAttachVolume');
   assert.equal(
     volumesNotReady({ unmounted: ['b', 'a'], unattached: [], unprocessed: [], reason: 'context deadline exceeded' }),
     'Unable to attach or mount volumes: unmounted volumes=[a b], unattached volumes=[], failed to process volumes=[]: context deadline exceeded',
