@@ -11,7 +11,6 @@ const OF_THE_KUBELET: Readonly<Record<string, string>> = {
   'main.ts': 'the program',
   'wire/grpc-server.ts': 'the other end of the client, for the sockets that plugins and monitors connect to',
   'volumes/ownership.ts': 'for volumes that outlive their pods',
-  'model/volume-progress.ts': 'for the volumes part',
 };
 
 export const isTestFile = (file: string): boolean => /(?:^|[-/.])test(?:ing)?\.ts$/.test(file);
