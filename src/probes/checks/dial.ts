@@ -1,32 +1,18 @@
-/** Opens TCP connections, and says what went wrong in the words that users of kubelets know from events. */
-import { connect, type Socket } from 'node:net';
+/** Opens TCP connections. Errors have the words that users of kubelets know from events. */
+import type { Socket } from 'node:net';
 import { getSystemErrorMessage } from 'node:util';
 import { CodedError } from '../../base/errors.ts';
+import { connectTcp } from '../../wire/open-socket.ts';
 import { joinHostPort } from '../rules/target.ts';
 
 /** Rejects with the signal's reason, or with an `unavailable` error that names the address. */
-export function dial(host: string, port: number, signal: AbortSignal): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const socket = connect({ host, port });
-    const onAbort = () => {
-      socket.destroy();
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    // Also later errors need somebody who listens: without one they would end the process.
-    socket.on('error', (cause) => {
-      signal.removeEventListener('abort', onAbort);
-      reject(new CodedError('unavailable', dialProblem(host, port, cause), { cause }));
-    });
-    socket.once('connect', () => {
-      signal.removeEventListener('abort', onAbort);
-      resolve(socket);
-    });
-  });
+export async function dial(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  try {
+    return await connectTcp({ host, port }, signal);
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new CodedError('unavailable', dialProblem(host, port, cause), { cause });
+  }
 }
 
 export function dialProblem(host: string, port: number, error: unknown): string {

@@ -1,13 +1,21 @@
 /**
- * One GET on a connection of its own: no proxy, no keep-alive, certificates not looked at, HTTP/2 where a TLS server prefers it.
- * Node's own client is used below the connection, so that an error of connecting can be told from one of talking.
+ * One GET on a connection of its own: no proxy, no keep-alive, certificates not checked, HTTP/2 where a TLS server prefers it.
+ * The connection is opened first, so that an error of connecting can be distinguished from one of the exchange.
  */
 import { request } from 'node:http';
-import { type IncomingHttpHeaders, connect as openSession } from 'node:http2';
-import { isIP, type Socket } from 'node:net';
-import { connect as startTls, type TLSSocket } from 'node:tls';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+  connect as openSession,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { CodedError } from '../../base/errors.ts';
 import { quoteText } from '../../base/go-text.ts';
+import { readStart } from '../../wire/http-body.ts';
+import { awaitUpgrade, type HttpReply } from '../../wire/http-reply.ts';
+import { startTls } from '../../wire/open-socket.ts';
 import { type HttpTarget, joinHostPort, type RequestHeaders } from '../rules/target.ts';
 import { dial, endsOf, isSystemError, readProblem } from './dial.ts';
 
@@ -23,133 +31,132 @@ export interface Answer {
   readonly body: string;
 }
 
-/** The answer had begun when it broke off: its status is no help without the rest. */
+/** The answer broke off in its body: its status counts for nothing then. */
 export class BrokenBody extends Error {}
 
-/** The other side speaks HTTP where TLS was expected. */
+/** The server speaks HTTP where TLS was expected. */
 export const PLAIN_HTTP = 'http: server gave HTTP response to HTTPS client';
 
 const HEADERS_LIMIT = 1 << 20;
 
-/** Rejects with the signal's reason (as the cause of a BrokenBody if the body had begun), or says what went wrong. */
+/** Rejects with the signal's reason (as the cause of a BrokenBody if the body had begun), or with an error that says what failed. */
 export async function exchange(input: Exchange, signal: AbortSignal): Promise<Answer> {
   const { scheme, host, port } = input.target;
   const socket = await dial(host, port, signal);
-  const onAbort = () => socket.destroy(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
   try {
-    if (scheme === 'http') return await overHttp1(input, socket);
-    const secured = await secure(socket, host);
-    return secured.alpnProtocol === 'h2' ? await overHttp2(input, secured) : await overHttp1(input, secured);
+    if (scheme === 'http') return await overHttp1(input, socket, signal);
+    const secured = await secure(socket, host, signal);
+    const over = secured.alpnProtocol === 'h2' ? overHttp2 : overHttp1;
+    return await over(input, secured, signal);
   } catch (error) {
     if (!(error instanceof BrokenBody)) signal.throwIfAborted();
     throw error;
   } finally {
-    signal.removeEventListener('abort', onAbort);
     socket.destroy();
   }
 }
 
-function secure(socket: Socket, host: string): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    const secured = startTls({
-      socket,
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      ALPNProtocols: ['h2', 'http/1.1'],
-      rejectUnauthorized: false,
-      // Whoever doesn't look at certificates has no reason to refuse small keys.
-      ciphers: 'DEFAULT@SECLEVEL=0',
-    });
-    secured.on('error', (cause) => reject(new CodedError('unavailable', tlsProblem(cause), { cause })));
-    secured.once('secureConnect', () => resolve(secured));
-    socket.once('close', () => reject(new CodedError('unavailable', 'EOF')));
-  });
+async function secure(socket: Socket, host: string, signal: AbortSignal): Promise<TLSSocket> {
+  try {
+    return await startTls(
+      {
+        socket,
+        host,
+        ALPNProtocols: ['h2', 'http/1.1'],
+        rejectUnauthorized: false,
+        // Certificates are not checked, so small keys are no reason to refuse one.
+        ciphers: 'DEFAULT@SECLEVEL=0',
+      },
+      signal,
+    );
+  } catch (cause) {
+    throw new CodedError('unavailable', tlsProblem(cause), { cause });
+  }
 }
 
 function tlsProblem(error: unknown): string {
   if (!isSystemError(error)) return String(error);
-  // That is how OpenSSL calls a record that is none: here it is the text of an HTTP answer, as good as always.
+  // OpenSSL's name for a record that is none: here it is nearly always the text of an HTTP answer.
   if (error.code === 'ERR_SSL_WRONG_VERSION_NUMBER') return PLAIN_HTTP;
   if (error.code === 'ECONNRESET') return 'EOF';
   return `remote error: tls: ${error.message}`;
 }
 
-function overHttp1({ target, headers, bodyLimit }: Exchange, socket: Socket): Promise<Answer> {
+async function overHttp1({ target, headers, bodyLimit }: Exchange, socket: Socket, signal: AbortSignal) {
   const host = headers.host ?? joinHostPort(target.host, target.port);
-  return new Promise((resolve, reject) => {
-    const sent = request({
-      method: 'GET',
-      path: target.path,
-      headers: [['Host', host], ...headers.others].flat(),
-      setHost: false,
-      createConnection: () => socket,
-      maxHeaderSize: HEADERS_LIMIT,
-      // Line ends and the like that other clients take as well.
-      insecureHTTPParser: true,
-    });
-    const ends = endsOf(socket);
-    let answered = false;
-    sent.on('error', (cause) => {
-      // Once there is an answer, whoever reads its body hears of it.
-      if (answered) return;
-      const problem = talkProblem({ ends, begun: socket.bytesRead > 0 }, cause);
-      reject(new CodedError('unavailable', problem, { cause }));
-    });
-    sent.once('upgrade', ({ statusCode = 0 }) => resolve({ status: statusCode, location: undefined, body: '' }));
-    sent.once('response', (response) => {
-      answered = true;
-      const { statusCode: status = 0, headers: received } = response;
-      readBody(response, bodyLimit).then((body) => resolve({ status, location: received.location, body }), reject);
-    });
-    sent.end();
+  const ends = endsOf(socket);
+  const sent = request({
+    method: 'GET',
+    path: target.path,
+    headers: [['Host', host], ...headers.others].flat(),
+    setHost: false,
+    createConnection: () => socket,
+    maxHeaderSize: HEADERS_LIMIT,
+    // Line ends and the like that other clients accept as well.
+    insecureHTTPParser: true,
   });
+  sent.end();
+  const head = await awaitUpgrade(sent, signal).catch((cause: unknown) => {
+    const problem = talkProblem({ ends, begun: socket.bytesRead > 0 }, cause);
+    throw new CodedError('unavailable', problem, { cause });
+  });
+  if (head.kind === 'upgraded') return { status: head.response.statusCode ?? 0, location: undefined, body: '' };
+  const { reply } = head;
+  const body = await readBody(reply, bodyLimit, signal);
+  return { status: reply.httpStatus, location: reply.header('location'), body };
 }
 
-function overHttp2({ target, headers, bodyLimit }: Exchange, socket: TLSSocket): Promise<Answer> {
+async function overHttp2({ target, headers, bodyLimit }: Exchange, socket: TLSSocket, signal: AbortSignal) {
   const authority = headers.host ?? joinHostPort(target.host, target.port);
   const own = headers.others.map(([name, value]) => [name.toLowerCase(), value]);
+  const session = openSession(`https://${authority}`, { createConnection: () => socket });
+  const stream = session.request({
+    ':method': 'GET',
+    ':path': target.path,
+    ':authority': authority,
+    ...Object.fromEntries(own),
+  });
+  stream.end();
+  const received = await awaitHeaders(session, stream, signal);
+  const body = await readBody({ body: stream, cancel: () => stream.destroy() }, bodyLimit, signal);
+  return { status: Number(received[':status']), location: received.location, body };
+}
+
+function awaitHeaders(
+  session: ClientHttp2Session,
+  stream: ClientHttp2Stream,
+  signal: AbortSignal,
+): Promise<IncomingHttpHeaders> {
   return new Promise((resolve, reject) => {
-    const fail = (cause: unknown) =>
+    const onAbort = () => session.destroy();
+    const settle = () => signal.removeEventListener('abort', onAbort);
+    const fail = (cause?: unknown) => {
+      settle();
       reject(new CodedError('unavailable', cause instanceof Error ? cause.message : 'EOF', { cause }));
-    const session = openSession(`https://${authority}`, { createConnection: () => socket });
+    };
+    // These stay: an error without any listener would end the process.
     session.on('error', fail);
-    const stream = session.request({
-      ':method': 'GET',
-      ':path': target.path,
-      ':authority': authority,
-      ...Object.fromEntries(own),
-    });
     stream.on('error', fail);
-    stream.once('response', (received: IncomingHttpHeaders) => {
-      const status = Number(received[':status']);
-      readBody(stream, bodyLimit).then((body) => resolve({ status, location: received.location, body }), reject);
+    stream.once('close', fail);
+    stream.once('response', (headers) => {
+      settle();
+      resolve(headers);
     });
-    stream.once('close', () => fail(undefined));
-    stream.end();
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
   });
 }
 
-interface Readable {
-  on(event: 'data', listener: (chunk: Buffer) => void): unknown;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  once(event: 'end' | 'close', listener: () => void): unknown;
-}
-
-/** The first bytes of a body; what comes after them is not waited for. */
-function readBody(stream: Readable, limit: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let held = 0;
-    const finish = () => resolve(Buffer.concat(chunks).subarray(0, limit).toString('utf8'));
-    stream.on('data', (chunk) => {
-      chunks.push(chunk);
-      held += chunk.length;
-      if (held >= limit) finish();
-    });
-    stream.once('end', finish);
-    stream.on('error', (cause) => reject(new BrokenBody('unexpected EOF', { cause })));
-    stream.once('close', () => reject(new BrokenBody('unexpected EOF')));
-  });
+async function readBody(
+  reply: Pick<HttpReply, 'body' | 'cancel'>,
+  limit: number,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    return (await readStart(reply, { mostBytes: limit, signal })).toString('utf8');
+  } catch (cause) {
+    throw new BrokenBody('unexpected EOF', { cause });
+  }
 }
 
 const BROKEN = 'net/http: HTTP/1.x transport connection broken:';
