@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTimestamp, parseTimestamp } from './timestamp.ts';
+import { formatMicroTime, formatTimestamp, parseTimestamp } from './timestamp.ts';
 
 const known: readonly (readonly [number, string])[] = [
   [0, '1970-01-01T00:00:00Z'],
@@ -23,6 +23,9 @@ test('every day from 1583 to 2500 agrees with the language’s own calendar, the
     if (parseTimestamp(text) !== ms) assert.equal(parseTimestamp(text), ms);
   }
 });
+
+test('a MicroTime has six digits after the point', () =>
+  assert.equal(formatMicroTime(1.25), '1970-01-01T00:00:00.001250Z'));
 
 test('fractions and zones are read', () => {
   assert.equal(parseTimestamp('2026-11-15T10:07:58.776504297Z'), Date.parse('2026-11-15T10:07:58.776Z'));

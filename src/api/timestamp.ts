@@ -13,6 +13,12 @@ export function formatTimestamp(ms: number): string {
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${clock}Z`;
 }
 
+/** A MicroTime of the API, such as a lease has: with six digits after the point. */
+export function formatMicroTime(ms: number): string {
+  const fraction = String(Math.floor(ms * 1000) % 1_000_000).padStart(6, '0');
+  return formatTimestamp(ms).replace('Z', `.${fraction}Z`);
+}
+
 /** Milliseconds, or undefined for what is no such time. */
 export function parseTimestamp(text: string): number | undefined {
   const match = SHAPE.exec(text);

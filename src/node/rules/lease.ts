@@ -1,6 +1,6 @@
 /** The lease by which the control plane knows that a node is alive. */
 import type { OwnerReference } from '../../api/meta.ts';
-import { formatTimestamp } from '../../api/timestamp.ts';
+import { formatMicroTime } from '../../api/timestamp.ts';
 
 export interface Lease {
   readonly apiVersion?: string;
@@ -50,10 +50,4 @@ export function renewedLease(base: Lease | undefined, request: LeaseRequest): Le
       renewTime: formatMicroTime(request.now),
     },
   };
-}
-
-/** Leases are dated to the microsecond. */
-export function formatMicroTime(ms: number): string {
-  const fraction = String(Math.floor(ms * 1000) % 1_000_000).padStart(6, '0');
-  return formatTimestamp(ms).replace('Z', `.${fraction}Z`);
 }

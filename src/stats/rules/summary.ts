@@ -1,4 +1,5 @@
 /** `/stats/summary`: readings and sizes in the form of the kubelet's statistics API (`stats/v1alpha1`). */
+import { formatTimestamp } from '../../api/timestamp.ts';
 import type { Pressure } from './kernel-text.ts';
 import type { CgroupReading, Readings } from './reading.ts';
 import type { NodeGroups, StatsContainer, StatsPod } from './targets.ts';
@@ -61,7 +62,7 @@ export function computeSummary(input: SummaryInput): object {
     node: {
       nodeName,
       systemContainers: systemContainers(groups, readings, isWhole),
-      startTime: timeText(isWhole ? bootedAt : (root?.createdAt ?? bootedAt)),
+      startTime: formatTimestamp(isWhole ? bootedAt : (root?.createdAt ?? bootedAt)),
       ...(root === undefined ? {} : { ...cgroupParts(root, isWhole), ...(isWhole ? networkPart(root) : {}) }),
       ...(storage === undefined
         ? {}
@@ -70,7 +71,7 @@ export function computeSummary(input: SummaryInput): object {
             runtime:
               storage.image === undefined ? {} : { imageFs: fsPart(storage.image), containerFs: fsPart(storage.image) },
             rlimit: {
-              time: timeText(storage.rlimit.time),
+              time: formatTimestamp(storage.rlimit.time),
               maxpid: storage.rlimit.maxPid,
               curproc: storage.rlimit.processes,
             },
@@ -87,7 +88,7 @@ function systemContainers(groups: NodeGroups, readings: Readings, isWhole: boole
   return named.flatMap(([name, path]) => {
     const reading = readings.get(path);
     if (reading === undefined) return [];
-    return [{ name, startTime: timeText(reading.createdAt), ...cgroupParts(reading, isWhole) }];
+    return [{ name, startTime: formatTimestamp(reading.createdAt), ...cgroupParts(reading, isWhole) }];
   });
 }
 
@@ -99,7 +100,7 @@ function podPart(pod: StatsPod, readings: Readings, storage: NodeStorage | undef
   const shown = containers.filter((container) => readings.has(container.cgroup));
   return {
     podRef: { name, namespace, uid },
-    startTime: timeText(sandbox?.createdAt ?? 0),
+    startTime: formatTimestamp(sandbox?.createdAt ?? 0),
     containers: shown.map((container) => containerPart(container, readings.get(container.cgroup), stored)),
     ...(own === undefined ? {} : cgroupParts(own, storage !== undefined)),
     ...(storage === undefined
@@ -120,7 +121,7 @@ function containerPart(
   const [rootfs, logs] = [stored?.rootfs.get(id), stored?.logs.get(name)];
   return {
     name,
-    startTime: timeText(createdAt),
+    startTime: formatTimestamp(createdAt),
     ...(reading === undefined ? {} : cgroupParts(reading, stored !== undefined)),
     ...(rootfs === undefined ? {} : { rootfs: fsPart(rootfs) }),
     ...(logs === undefined ? {} : { logs: fsPart(logs) }),
@@ -128,7 +129,7 @@ function containerPart(
 }
 
 function cgroupParts({ time, cpu, memory, io, spec, nanoCores }: CgroupReading, withIo: boolean): object {
-  const at = timeText(time);
+  const at = formatTimestamp(time);
   const limits = spec.memory;
   return {
     ...(cpu && {
@@ -176,12 +177,12 @@ function networkPart({ time, interfaces }: CgroupReading): object {
     txErrors,
   }));
   const first = all.find(({ name }) => name === DEFAULT_INTERFACE) ?? { name: '' };
-  return { network: { time: timeText(time), ...first, interfaces: all } };
+  return { network: { time: formatTimestamp(time), ...first, interfaces: all } };
 }
 
 function fsPart({ time, ...sizes }: FsFacts): object {
   const { availableBytes, capacityBytes, usedBytes, inodesFree, inodes, inodesUsed } = sizes;
-  return { time: timeText(time), availableBytes, capacityBytes, usedBytes, inodesFree, inodes, inodesUsed };
+  return { time: formatTimestamp(time), availableBytes, capacityBytes, usedBytes, inodesFree, inodes, inodesUsed };
 }
 
 function podStorageParts(stored: PodStorage, containers: readonly StatsContainer[], node: FsFacts): object {
@@ -213,8 +214,3 @@ function podStorageParts(stored: PodStorage, containers: readonly StatsContainer
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-
-/** RFC 3339 to the second, as the API writes times. */
-export function timeText(ms: number): string {
-  return `${Temporal.Instant.fromEpochMilliseconds(Math.floor(ms / 1000) * 1000).toString({ smallestUnit: 'second' })}`;
-}
