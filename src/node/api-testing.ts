@@ -1,9 +1,12 @@
-/** For tests of this directory: as much of an API server as a node talks to, in memory. The real one is in tests/cluster. */
-import type { KubeNode, NodeCondition } from '../api/node.ts';
+/** For tests of this directory: as much of an API server as a node needs, in memory. Tests with a real one are in tests/cluster. */
+import type { KubeNode } from '../api/node.ts';
 import { CodedError, type ErrorCode } from '../base/errors.ts';
 import type { KubeClient, KubeRequest, WatchRequest } from '../kube/kube.ts';
 import type { NodeKube } from './node.ts';
+import { applyPatch, checkVersion, createFakeObject } from './objects-testing.ts';
 import type { Lease } from './rules/lease.ts';
+
+type ServerDate = { readonly serverAt: number; readonly ownAt: number };
 
 export interface FakeApi {
   readonly kube: NodeKube;
@@ -11,60 +14,100 @@ export interface FakeApi {
   readonly reconnects: string[];
   node(): KubeNode | undefined;
   lease(): Lease | undefined;
-  /** As an administrator or a controller would, with the watch's news. */
+  /** As an administrator or a controller would; watches are notified. */
   putNode(node: KubeNode): void;
   deleteNode(): void;
   putLease(lease: Lease | undefined): void;
-  /** Refuses requests until it is told otherwise: `POST /api/v1/nodes` or a part of it. */
+  /** Refuses requests whose method and path contain `what`, such as `POST /api/v1/nodes`; undefined ends it. */
   refuse(what: string | undefined, code?: ErrorCode): void;
-  setServerDate(date: { readonly serverAt: number; readonly ownAt: number } | undefined): void;
+  setServerDate(date: ServerDate | undefined): void;
+  /** Lets the connection come back. */
   back(): void;
   user: string;
 }
 
 export function createFakeApi(): FakeApi {
-  const requests: KubeRequest[] = [];
-  const reconnects: string[] = [];
+  const objects = createFakeObjects();
+  const front = createFakeFront((request) => {
+    if (request.path.endsWith('/selfsubjectreviews')) return { status: { userInfo: { username: api.user } } };
+    return objects.answer(request);
+  });
+  const api: FakeApi = { ...objects.control, ...front.control, user: 'system:node:web', kube: kubeOf(objects, front) };
+  return api;
+}
+
+function kubeOf(objects: FakeObjects, front: FakeFront): NodeKube {
+  return {
+    general: front.client,
+    heartbeats: front.client,
+    watch: (asked) => ({ name: 'watch', start: () => objects.watch(asked as unknown as WatchRequest<KubeNode>) }),
+    reconnect: (reason) => void front.control.reconnects.push(reason),
+    onBack: front.onBack,
+    serverDate: front.serverDate,
+  };
+}
+
+type FakeObjects = ReturnType<typeof createFakeObjects>;
+type FakeFront = ReturnType<typeof createFakeFront>;
+
+/** What the server holds, who watches it, and how it answers requests for it. */
+function createFakeObjects() {
   const watches: WatchRequest<KubeNode>[] = [];
-  const backListeners = new Set<() => void>();
-  let node: KubeNode | undefined;
-  let lease: Lease | undefined;
   let version = 1;
-  let made = 0;
-  let refused: { readonly what: string; readonly code: ErrorCode } | undefined;
-  let date: { readonly serverAt: number; readonly ownAt: number } | undefined;
+  let created = 0;
+  const nextVersion = () => {
+    version += 1;
+    return String(version);
+  };
+  const node = createFakeObject<KubeNode>('node', nextVersion);
+  const lease = createFakeObject<Lease>('lease', nextVersion);
 
   const store = (next: KubeNode): KubeNode => {
-    version += 1;
-    node = { ...next, metadata: { ...next.metadata, resourceVersion: String(version) } };
-    for (const { listener } of watches) listener.changed(node);
-    return node;
+    const stored = node.put(next);
+    for (const { listener } of watches) listener.changed(stored);
+    return stored;
   };
-  const found = <T>(value: T | undefined, what: string): T => {
-    if (value === undefined) throw new CodedError('notFound', `${what} not found`);
-    return value;
+  const answerLease = (method: string, body: Lease): Lease => {
+    if (method === 'GET') return lease.require();
+    if (method === 'PUT') checkVersion(lease.require(), body);
+    return lease.put(body);
   };
+  const createNode = (body: KubeNode): KubeNode => {
+    if (node.get() !== undefined) throw new CodedError('exists', 'nodes "web" already exists');
+    created += 1;
+    return store({ ...body, metadata: { ...body.metadata, uid: `uid-${created}` } });
+  };
+  return {
+    answer: ({ method, path, body }: KubeRequest): unknown => {
+      if (path.includes('/leases')) return answerLease(method, body as Lease);
+      if (method === 'GET') return node.require();
+      return method === 'PATCH' ? store(applyPatch(node.require(), body as never)) : createNode(body as KubeNode);
+    },
+    watch: (request: WatchRequest<KubeNode>) => {
+      watches.push(request);
+      const held = node.get();
+      request.listener.replaced(held === undefined ? [] : [held]);
+    },
+    control: {
+      node: node.get,
+      lease: lease.get,
+      putNode: (next: KubeNode) => void store(next),
+      deleteNode: () => {
+        const deleted = node.delete();
+        if (deleted !== undefined) for (const { listener } of watches) listener.removed(deleted);
+      },
+      putLease: (next: Lease | undefined) => void (next === undefined ? lease.delete() : lease.put(next)),
+    },
+  };
+}
 
-  const answer = (request: KubeRequest): unknown => {
-    const body = request.body as never;
-    if (request.path.endsWith('/selfsubjectreviews')) return { status: { userInfo: { username: api.user } } };
-    if (request.path.includes('/leases')) return answerLease(request, body);
-    if (request.method === 'GET') return found(node, 'node');
-    if (request.method === 'PATCH') return store(applyPatch(found(node, 'node'), body));
-    if (node !== undefined) throw new CodedError('exists', 'nodes "web" already exists');
-    made += 1;
-    const wanted = body as KubeNode;
-    return store({ ...wanted, metadata: { ...wanted.metadata, uid: `uid-${made}` } });
-  };
-  const answerLease = ({ method }: KubeRequest, body: Lease): Lease => {
-    if (method === 'GET') return found(lease, 'lease');
-    const base = method === 'PUT' ? found(lease, 'lease') : undefined;
-    if (base !== undefined && base.metadata.resourceVersion !== body.metadata.resourceVersion)
-      throw new CodedError('conflict', 'the object has been modified');
-    version += 1;
-    lease = { ...body, metadata: { ...body.metadata, resourceVersion: String(version) } };
-    return lease;
-  };
+/** Takes requests, remembers them, and refuses those that a test wants to fail. */
+function createFakeFront(answer: (request: KubeRequest) => unknown) {
+  const requests: KubeRequest[] = [];
+  const reconnects: string[] = [];
+  const backListeners = new Set<() => void>();
+  let refused: { readonly what: string; readonly code: ErrorCode } | undefined;
+  let date: ServerDate | undefined;
 
   const client: KubeClient = {
     request: <Answer>(request: KubeRequest) => {
@@ -75,80 +118,25 @@ export function createFakeApi(): FakeApi {
       return new Promise<Answer>((resolve) => resolve(structuredClone(answer(request)) as Answer));
     },
   };
-
-  const api: FakeApi = {
-    kube: {
-      general: client,
-      heartbeats: client,
-      watch: (asked) => ({
-        name: 'watch',
-        start: () => {
-          const mine = asked as unknown as WatchRequest<KubeNode>;
-          watches.push(mine);
-          mine.listener.replaced(node === undefined ? [] : [node]);
-        },
-      }),
-      reconnect: (reason) => void reconnects.push(reason),
-      onBack: (_name, listener) => {
-        backListeners.add(listener);
-        return () => void backListeners.delete(listener);
+  return {
+    client,
+    onBack: (_name: string, listener: () => void) => {
+      backListeners.add(listener);
+      return () => void backListeners.delete(listener);
+    },
+    serverDate: () => date,
+    control: {
+      requests,
+      reconnects,
+      refuse: (what: string | undefined, code: ErrorCode = 'unavailable') => {
+        refused = what === undefined ? undefined : { what, code };
       },
-      serverDate: () => date,
+      setServerDate: (next: ServerDate | undefined) => {
+        date = next;
+      },
+      back: () => {
+        for (const listener of backListeners) listener();
+      },
     },
-    requests,
-    reconnects,
-    node: () => node,
-    lease: () => lease,
-    putNode: (next) => void store(next),
-    deleteNode: () => {
-      const gone = node;
-      node = undefined;
-      if (gone !== undefined) for (const { listener } of watches) listener.removed(gone);
-    },
-    putLease: (next) => {
-      version += 1;
-      lease = next && { ...next, metadata: { ...next.metadata, resourceVersion: String(version) } };
-    },
-    refuse: (what, code = 'unavailable') => {
-      refused = what === undefined ? undefined : { what, code };
-    },
-    setServerDate: (next) => {
-      date = next;
-    },
-    back: () => {
-      for (const listener of backListeners) listener();
-    },
-    user: 'system:node:web',
   };
-  return api;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** What a strategic merge patch of a node means: maps are merged, null removes, conditions are merged by type. */
-function applyPatch(node: KubeNode, patch: Fields): KubeNode {
-  return merge(node as unknown as Fields, patch) as unknown as KubeNode;
-}
-
-function merge(base: Fields, patch: Fields): Fields {
-  const result: Record<string, unknown> = { ...base };
-  for (const [key, value] of Object.entries(patch)) {
-    if (key.startsWith('$')) continue;
-    if (value === null) delete result[key];
-    else if (key === 'conditions') result[key] = mergeConditions(base[key], value);
-    else if (Array.isArray(value)) result[key] = value.filter((item) => !('$patch' in Object(item)));
-    else if (typeof value === 'object') result[key] = merge((base[key] ?? {}) as Fields, value as Fields);
-    else result[key] = value;
-  }
-  return result;
-}
-
-function mergeConditions(base: unknown, patch: unknown): readonly NodeCondition[] {
-  const conditions = [...((base ?? []) as NodeCondition[])];
-  for (const change of patch as NodeCondition[]) {
-    const index = conditions.findIndex(({ type }) => type === change.type);
-    if (index < 0) conditions.push(change);
-    else conditions[index] = { ...(conditions[index] as NodeCondition), ...change };
-  }
-  return conditions;
 }

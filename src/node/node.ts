@@ -23,7 +23,8 @@ import type { NodeSnapshot } from './rules/compute-node.ts';
 import type { Pressure } from './rules/conditions.ts';
 import type { NodeIdentity } from './rules/initial-node.ts';
 import type { MachineIdentity } from './rules/node-info.ts';
-import { createRuntimeState, type RuntimePort, type RuntimeState } from './runtime-state.ts';
+import type { RuntimeFacts } from './rules/runtime-state.ts';
+import { createRuntimeWatch, type RuntimePort } from './runtime-watch.ts';
 import { createWarnings } from './warnings.ts';
 
 export interface NodeDeps {
@@ -108,10 +109,12 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
   const record = (event: EventText) => deps.record({ ...event, node: true });
   const ownNode = createOwnNode({ kube, clock, supervisor }, name);
   const warnings = createWarnings({ clock, log, record });
-  const runtime = createRuntimeState({ clock, log, supervisor, runtime: deps.runtime, onChange: bit.wake });
+  const runtime = createRuntimeWatch({ clock, log, supervisor, runtime: deps.runtime, onChange: bit.wake });
   const images = createImageList({ clock, log, list: deps.runtime.listImages });
-  const snapshot = async (signal: AbortSignal): Promise<NodeSnapshot> =>
-    takeSnapshot(deps, config, runtime, await images.current(signal));
+  const snapshot = async (signal: AbortSignal): Promise<NodeSnapshot> => {
+    const listed = await images.current(signal);
+    return takeSnapshot(deps, config, runtime.facts(), listed);
+  };
   const { onStep } = deps;
   const shared = { clock, log, random, supervisor, kube, ownNode, record, warnings, snapshot, bit, onStep };
   const { setPodCidr } = deps.runtime;
@@ -125,7 +128,7 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
 
   let hasLooked = false;
   const report = async (signal: AbortSignal): Promise<void> => {
-    if (!hasLooked) await Promise.all([runtime.look(signal), deps.addresses.settled(signal)]);
+    if (!hasLooked) await Promise.all([runtime.check(signal), deps.addresses.settled(signal)]);
     hasLooked = true;
     await reporting.pass(signal);
   };
@@ -159,7 +162,7 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
 function takeSnapshot(
   { clock, facts, addresses }: NodeDeps,
   config: NodeConfig,
-  runtime: RuntimeState,
+  { report, version, handlers, features }: RuntimeFacts,
   images: readonly Image[],
 ): NodeSnapshot {
   const problems = facts.problems();
@@ -171,14 +174,14 @@ function takeSnapshot(
     allocatable: facts.allocatable(),
     kubeletVersion: config.kubeletVersion,
     kubeletPort: config.kubeletPort,
-    runtime: runtime.version(),
-    handlers: runtime.handlers(),
-    features: runtime.features(),
+    runtime: version,
+    handlers,
+    features,
     images,
     mostImages: config.mostImages,
     pressure: facts.pressure(),
     readiness: {
-      runtime: runtime.report(),
+      runtime: report,
       mono: clock.mono(),
       partProblems: problems.parts,
       storageProblem: problems.storage,

@@ -1,10 +1,11 @@
-/** The same for the form in which Docker writes logs: a JSON object for each record. Rare by now, so it need not be fast. */
-import { type CutRequest, LINE_END, type LineCutter, LONGEST_RECORD } from './line-cutter.ts';
+/** Cuts the text that a client asked for out of a log as Docker writes it: a JSON object for each record. Rare by now, so it need not be fast. */
+import { type CutRequest, createByteLimit, type LineCutter, LONGEST_RECORD } from './line-cutter.ts';
 import { isBefore, LONGEST_STAMP, parseInstant, writeStamp } from './rules/instant.ts';
 
 const NEWLINE = 10;
 const SPACE = ' ';
 const EMPTY = Buffer.alloc(0);
+const LINE_END = Buffer.from('\n');
 
 interface JsonRecord {
   readonly log: string;
@@ -13,11 +14,11 @@ interface JsonRecord {
 }
 
 export function createJsonCutter(request: CutRequest): LineCutter {
+  const limit = createByteLimit(request.limitBytes);
   let carry: readonly Buffer[] = [];
   let carried = 0;
   let skip = 0;
   let atLineStart = true;
-  let remaining = request.limitBytes;
 
   const take = (line: Buffer): Buffer => {
     const record = parseRecord(line.toString());
@@ -40,13 +41,10 @@ export function createJsonCutter(request: CutRequest): LineCutter {
         [carry, carried] = [[], 0];
         at = end + 1;
       }
-      // Of one that is too long nothing is kept, and what comes of it yet is left out.
+      // Nothing is kept of a record that is too long, and the rest of it is skipped.
       carried += more.length - at;
       carry = carried > LONGEST_RECORD ? [] : [...carry, Buffer.from(more.subarray(at))];
-      const out = Buffer.concat(parts);
-      const given = out.length > remaining ? out.subarray(0, remaining) : out;
-      remaining -= given.length;
-      return given;
+      return limit.apply(Buffer.concat(parts));
     },
     begin: (skipLines) => {
       [carry, carried] = [[], 0];
@@ -55,9 +53,9 @@ export function createJsonCutter(request: CutRequest): LineCutter {
     endLine: () => {
       if (atLineStart) return EMPTY;
       atLineStart = true;
-      return LINE_END;
+      return limit.apply(LINE_END);
     },
-    isFull: () => remaining <= 0,
+    isFull: limit.isReached,
   };
 }
 
@@ -74,7 +72,7 @@ function fullStamp(time: string): string {
   return `${to.toString('utf8', 0, writeStamp(from, 0, from.length, to, 0))}${SPACE}`;
 }
 
-/** Undefined for what is no such record. */
+/** Undefined if the line is no such record. */
 function parseRecord(line: string): JsonRecord | undefined {
   let value: unknown;
   try {

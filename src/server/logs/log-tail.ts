@@ -1,8 +1,9 @@
 /** Finds where the last so many lines of a log begin, back through rotated and compressed files as far as needed. */
 import type { FileHandle } from 'node:fs/promises';
 import { endsJsonLine } from './json-cutter.ts';
-import { endsLine, LONGEST_RECORD } from './line-cutter.ts';
+import { LONGEST_RECORD } from './line-cutter.ts';
 import type { LogFiles, OpenLog } from './log-files.ts';
+import { endsLine } from './rules/record-prefix.ts';
 import { unpack } from './unpack.ts';
 
 export interface LogStart {
