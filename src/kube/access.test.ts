@@ -26,7 +26,7 @@ import {
 const GET = { method: 'GET', path: apiPath`/api/v1/nodes/a` } as const;
 const EXEC_V1 = 'client.authentication.k8s.io/v1';
 
-describe('access', () => {
+describe('access to the API server works', () => {
   let pki: TestPki;
   let pair: KeyPair;
   let server: FakeServer;
@@ -50,14 +50,14 @@ describe('access', () => {
   /** A server that wants no certificate. */
   const open = (more: object = {}) => startFakeServer({ pair, ...more });
 
-  test('by a client certificate in files', async () => {
+  test('with a client certificate in files', async () => {
     const own = await pki.issue('client', 'system:node:a');
     server.handle((seen, response) => sendJson(response, 200, { client: seen.client }));
     await using t = await start({ user: { 'client-certificate': own.cert, 'client-key': own.key } });
     assert.deepEqual(await t.kube.general.request(GET, t.signal), { client: 'system:node:a' });
   });
 
-  test('by a client certificate in the kubeconfig itself', async () => {
+  test('with a client certificate in the kubeconfig itself', async () => {
     const own = await pki.issue('inline', 'system:node:b');
     await using t = await start({
       cluster: {
@@ -69,14 +69,14 @@ describe('access', () => {
     assert.deepEqual(await t.kube.general.request(GET, t.signal), { client: 'system:node:b' });
   });
 
-  test('by paths that are relative to the kubeconfig', async () => {
+  test('with paths that are relative to the kubeconfig', async () => {
     await pki.issue('relative', 'system:node:c');
     const user = { 'client-certificate': 'relative.crt', 'client-key': './relative.key' };
     await using t = await start({ user, cluster: to(server.port, { 'certificate-authority': 'ca.crt' }) });
     assert.deepEqual(await t.kube.general.request(GET, t.signal), { client: 'system:node:c' });
   });
 
-  test('by a new certificate once the files have changed, and watches move over', async () => {
+  test('with a new certificate after the files have changed, also for watches', async () => {
     const own = await pki.issue('rotated', 'old');
     const clock = createManualClock();
     const names: string[] = [];
@@ -107,7 +107,7 @@ describe('access', () => {
     await watch.stop?.();
   });
 
-  test('by what a new kubeconfig says, once it is whole and names the same server', async () => {
+  test('with a changed kubeconfig, as soon as it is complete and names the same server', async () => {
     const clock = createManualClock();
     const [old, next] = [await pki.issue('inline-old', 'old'), await pki.issue('inline-new', 'new')];
     const cluster = {
@@ -138,21 +138,21 @@ describe('access', () => {
     assert.equal(await clientNow(), 'new');
   });
 
-  test('by a token', async () => {
+  test('with a token', async () => {
     await using own = await open();
     await using t = await start({ cluster: to(own.port), user: { token: 'abc' } });
     await t.kube.general.request(GET, t.signal);
     assert.equal(own.seen[0]?.headers.authorization, 'Bearer abc');
   });
 
-  test('by user and password', async () => {
+  test('with user and password', async () => {
     await using own = await open();
     await using t = await start({ cluster: to(own.port), user: { username: 'me', password: 'pä:ss' } });
     await t.kube.general.request(GET, t.signal);
     assert.equal(own.seen[0]?.headers.authorization, `Basic ${Buffer.from('me:pä:ss').toString('base64')}`);
   });
 
-  test('by a token file, which is read again', async () => {
+  test('with a token file, which is read again periodically', async () => {
     await using own = await open();
     const clock = createManualClock();
     const tokenFile = join(pki.directory, 'token');
@@ -172,7 +172,7 @@ describe('access', () => {
     assert.equal(await tokenOf(), 'Bearer two', 'the last one is better than none');
   });
 
-  test('by a token file that is read at once when the server refuses the token', async () => {
+  test('with a token file that is read at once when the server refuses the token', async () => {
     await using own = await open();
     own.handle((seen, response) =>
       seen.headers.authorization === 'Bearer new'
@@ -188,20 +188,20 @@ describe('access', () => {
     await t.kube.general.request(GET, t.signal);
   });
 
-  test('not by a token file that is missing, until it is there', async () => {
+  test('with a token file that was missing, as soon as it exists', async () => {
     await using own = await open();
     const tokenFile = join(pki.directory, 'later-token');
     await using t = await start({ cluster: to(own.port), user: { tokenFile } });
     await assert.rejects(t.kube.general.request(GET, t.signal), (error) => {
       assert.equal(codeOf(error), 'unavailable');
-      assert.match(describeError(error), /the token file .*later-token can't be used: ENOENT/);
+      assert.match(describeError(error), /failed to read the token file .*later-token: ENOENT/);
       return true;
     });
     await writeFile(tokenFile, 'now');
     await t.kube.general.request(GET, t.signal);
   });
 
-  test('by a program, asked again when its answer has expired or is refused', async () => {
+  test('with an exec plugin, which runs again when its credentials have expired or are refused', async () => {
     await using own = await open();
     const clock = createManualClock(Date.parse('2026-01-01T00:00:00Z'));
     const runs: string[] = [];
@@ -243,7 +243,7 @@ describe('access', () => {
     assert.equal(runs[0], join(pki.directory, 'plugins', 'login'));
   });
 
-  test('by a certificate that a real program prints', async () => {
+  test('with a certificate that a real program prints', async () => {
     const own = await pki.issue('by-plugin', 'system:node:p');
     const [clientCertificateData, clientKeyData] = await Promise.all(
       [own.cert, own.key].map((path) => readFile(path, 'utf8')),
@@ -265,11 +265,11 @@ describe('access', () => {
 
   const badPrograms: readonly [string, string, RegExp][] = [
     ['fails', 'echo no luck >&2; exit 3', /plugin .* gave no credentials.*ask the admins.*ended with code 3: no luck/s],
-    ['prints nonsense', 'echo s3cret', /credential plugin .*: its output is no JSON object/],
+    ['prints no JSON', 'echo s3cret', /credential plugin .*: its output is not a JSON object/],
     ['is missing', '', /gave no credentials.*ask the admins.*can't be run/s],
   ];
   for (const [what, script, words] of badPrograms) {
-    test(`not by a program that ${what}`, async () => {
+    test(`not with an exec plugin that ${what}`, async () => {
       const command = join(pki.directory, `bad-${what.replaceAll(' ', '-')}`);
       if (script !== '') {
         await writeFile(command, `#!/bin/sh\n${script}\n`);
@@ -286,7 +286,7 @@ describe('access', () => {
     });
   }
 
-  test('to a server that is called otherwise than its certificate, by tls-server-name', async () => {
+  test('to a server whose certificate has another name, with tls-server-name', async () => {
     const other = await pki.issue('other', 'other', ['kube.internal']);
     await using own = await startFakeServer({ pair: other });
     const words = async (more: object) => {
@@ -296,7 +296,7 @@ describe('access', () => {
         (error: unknown) => `${codeOf(error)} ${describeError(error)}`,
       );
     };
-    assert.match(await words({}), /^unavailable .*TLS with https:\/\/127\.0\.0\.1:\d+: .*altnames/);
+    assert.match(await words({}), /^unavailable .*TLS handshake with https:\/\/127\.0\.0\.1:\d+ failed: .*altnames/);
     assert.equal(await words({ 'tls-server-name': 'kube.internal' }), 'fine');
     assert.match(await words({ 'tls-server-name': 'kube.external' }), /altnames/);
     const careless = { 'certificate-authority': undefined, 'insecure-skip-tls-verify': true };
@@ -304,7 +304,7 @@ describe('access', () => {
     assert.match(await words({ 'certificate-authority': undefined }), /unable to verify|self.signed|local issuer/);
   });
 
-  test('to a server whose certificate changes, also to one of strangers', async () => {
+  test('to a server whose certificate changes, but not to one of an unknown authority', async () => {
     await using own = await open();
     await using t = await start({ cluster: to(own.port) });
     await t.kube.general.request(GET, t.signal);
@@ -312,8 +312,8 @@ describe('access', () => {
     own.cut();
     await until(() => own.sessions.size === 0, 'the cut');
     await t.kube.general.request(GET, t.signal);
-    await using strangers = await createTestPki();
-    await own.present(await strangers.issue('server', 'kube', ['127.0.0.1']));
+    await using other = await createTestPki();
+    await own.present(await other.issue('server', 'kube', ['127.0.0.1']));
     own.cut();
     await until(() => own.sessions.size === 0, 'the cut');
     await assert.rejects(t.kube.general.request(GET, t.signal), (error) => codeOf(error) === 'unavailable');
@@ -321,7 +321,7 @@ describe('access', () => {
     await t.kube.general.request(GET, t.signal);
   });
 
-  test('to a server that speaks only HTTP/1.1', async () => {
+  test('to a server with HTTP/1.1 only', async () => {
     await using own = await open({ http2: false });
     own.handle((seen, response) => {
       if (seen.query.get('watch') === 'true') {
@@ -358,7 +358,7 @@ describe('access', () => {
     await watch.stop?.();
   });
 
-  test('to a server of HTTP/1.1 that has gone silent', async () => {
+  test('again after a server with HTTP/1.1 stopped answering', async () => {
     await using own = await open({ http2: false });
     await using relay = await startRelay(own.port);
     const clock = createManualClock();
@@ -366,7 +366,7 @@ describe('access', () => {
     await t.kube.general.request(GET, t.signal);
     relay.block(true);
     const stuck = t.kube.general.request({ ...GET, timeoutMs: 3_600_000 }, t.signal);
-    const judged = assert.rejects(stuck, (error) => /gone silent/.test(describeError(error)));
+    const judged = assert.rejects(stuck, (error) => /does not answer/.test(describeError(error)));
     for (let look = 0; look < 20; look += 1) await clock.advance(10_000);
     await judged;
     relay.block(false);
@@ -390,7 +390,7 @@ describe('access', () => {
     };
   };
 
-  test('through an HTTP proxy, or not, as it says', async () => {
+  test('through an HTTP proxy, and fails if the proxy refuses', async () => {
     await using own = await open();
     const asked: string[] = [];
     const proxy = createHttpServer().on('connect', (request, near: Socket) => {
@@ -426,7 +426,7 @@ describe('access', () => {
       await using u = await start({ cluster: wrong });
       const answer = u.kube.general.request(GET, u.signal);
       if (login === '') await answer;
-      else await assert.rejects(answer, (error) => /does not take this user/.test(describeError(error)));
+      else await assert.rejects(answer, (error) => /refused this user/.test(describeError(error)));
     }
   });
 
@@ -435,35 +435,35 @@ describe('access', () => {
       'a missing authority',
       () => ({}),
       { 'certificate-authority': '/no/ca.crt' },
-      /authority \/no\/ca\.crt can't be read: ENOENT/,
+      /failed to read the .*authority \/no\/ca\.crt: ENOENT/,
     ],
     [
       'a missing certificate',
       () => ({ 'client-certificate': 'no.crt', 'client-key': 'ca.key' }),
       undefined,
-      /certificate .*no\.crt can't be read/,
+      /failed to read the .*certificate .*no\.crt/,
     ],
     [
       'a missing key',
       () => ({ 'client-certificate': 'ca.crt', 'client-key': 'no.key' }),
       undefined,
-      /client key .*no\.key can't be read/,
+      /failed to read the client key .*no\.key/,
     ],
     [
       'a foreign key',
       () => ({ 'client-certificate': 'ca.crt', 'client-key': 'server.key' }),
       undefined,
-      /no matching pair/,
+      /not a matching pair/,
     ],
     [
       'a file without PEM',
       () => ({ 'client-certificate': 'x.kubeconfig', 'client-key': 'ca.key' }),
       undefined,
-      /holds no PEM text/,
+      /is not in PEM format/,
     ],
   ];
   for (const [what, user, cluster, words] of badFiles) {
-    test(`does not even start with ${what}`, async () => {
+    test(`not at all with ${what}: the start fails`, async () => {
       await writeFile(join(pki.directory, 'x.kubeconfig'), '{}');
       const started = start({ user: user(), cluster: to(server.port, cluster) });
       await assert.rejects(started, (error) => words.test(describeError(error)));

@@ -40,7 +40,7 @@ describe('the lines of an answer', () => {
     test(`${JSON.stringify(given)}`, async () => assert.deepEqual(await linesOf(chunks(...given)), want));
   }
 
-  test('may be as many as they like, but none longer than the limit', async () => {
+  test('have no limit in number, but none may be longer than the limit', async () => {
     assert.equal(
       (await linesOf(chunks(...Array.from({ length: 100 }, () => 'x'.repeat(99).concat('\n'))))).length,
       100,
@@ -48,7 +48,7 @@ describe('the lines of an answer', () => {
     await assert.rejects(linesOf(chunks('a\n', 'x'.repeat(60), 'x'.repeat(60))), /longer than 100 bytes/);
   });
 
-  test('end with the error of who takes them', async () => {
+  test('stop with the error that the receiver throws', async () => {
     const reply = replyOf(chunks('a\nb\n'));
     const taken: string[] = [];
     const reading = readLines(reply, { mostBytes: 100, signal }, (line) => {
@@ -62,16 +62,16 @@ describe('the lines of an answer', () => {
 });
 
 describe('a whole answer', () => {
-  test('is joined', async () =>
+  test('is joined from its chunks', async () =>
     assert.equal(await readText(replyOf(chunks('a', 'b', 'c')), { mostBytes: 3, signal }), 'abc'));
 
-  test('is refused when it is too long', async () => {
+  test('fails when it is too long', async () => {
     const reply = replyOf(chunks('a', 'b', 'c', 'd'));
     await assert.rejects(readText(reply, { mostBytes: 3, signal }), (error) => codeOf(error) === 'unavailable');
     assert.ok(reply.canceled());
   });
 
-  test('that broke before anybody read it is an error, not a wait', async () => {
+  test('that broke off before it was read fails at once', async () => {
     const body = new PassThrough();
     const closed = new Promise((resolve) => body.once('close', resolve));
     body.destroy();
@@ -79,7 +79,7 @@ describe('a whole answer', () => {
     await assert.rejects(readText(replyOf(body), { mostBytes: 3, signal }), /cut off/);
   });
 
-  test('is given up with the signal', async () => {
+  test('ends with the signal', async () => {
     const own = new AbortController();
     const reply = replyOf(new PassThrough());
     const reading = readText(reply, { mostBytes: 3, signal: own.signal });

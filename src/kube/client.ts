@@ -1,4 +1,4 @@
-/** Requests: headers, deadline, turn, retries that the server asks for, and what the answer means. */
+/** Requests to the API server: headers, deadline, rate limit, the retries that the server asks for, and what the answer means. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
@@ -13,7 +13,7 @@ import type { Call } from './link.ts';
 import type { Reachability } from './reachability.ts';
 import { parseRetryAfter, refusalError } from './rules/answers.ts';
 
-/** One HTTP exchange, for metrics. `code` is the status, or `<error>` where no answer came. */
+/** One HTTP exchange, for metrics. `code` is the status, or `<error>` if there was no answer. */
 export interface RequestRecord {
   readonly verb: string;
   readonly host: string;
@@ -21,10 +21,10 @@ export interface RequestRecord {
   readonly durationMs: number;
   /** The answer's Date header. */
   readonly date?: string | undefined;
-  /** How long it had to wait for its turn. */
+  /** How long the rate limit delayed it. */
   readonly waitedMs: number;
   readonly requestBytes: number;
-  /** As the answer's head says; undefined where it does not. */
+  /** From the answer's Content-Length; undefined if there is none. */
   readonly answerBytes: number | undefined;
 }
 
@@ -39,15 +39,15 @@ export interface ClientDeps {
 
 export interface ClientConfig {
   readonly host: string;
-  /** Before every path. */
+  /** Prefix of every path. */
   readonly basePath: string;
   readonly userAgent: string;
-  /** Where a request names no time of its own. */
+  /** For requests without a timeout of their own. */
   readonly timeoutMs: number;
 }
 
 export interface Client extends KubeClient {
-  /** The answer 200 while it comes; everything else is an error as of `request`. */
+  /** A successful answer whose body is still to be read; errors are those of `request`. */
   stream(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpReply>;
 }
 
@@ -82,7 +82,7 @@ export function createClient(deps: ClientDeps, config: ClientConfig): Client {
     },
     stream: async (path, query, signal) => {
       const what = `GET ${path}`;
-      // Until the answer begins; how long it goes on is the caller's to say.
+      // Until the answer begins; the caller decides how long it may last.
       using limit = withDeadline(deps.clock, config.timeoutMs, what, signal);
       const call = { method: 'GET', path: pathOf(config, path, query), body: undefined, endless: true };
       const deadline = deps.clock.mono() + config.timeoutMs;
@@ -107,7 +107,7 @@ function parseAnswer<Answer>(what: string, reply: HttpReply, text: string): Answ
   try {
     return JSON.parse(text) as Answer;
   } catch (cause) {
-    throw new CodedError('unavailable', `${what}: the answer is no JSON`, { cause });
+    throw new CodedError('unavailable', `${what}: the answer is not JSON`, { cause });
   }
 }
 
@@ -116,25 +116,25 @@ interface Exchange {
   readonly call: Omit<Call, 'headers'>;
   readonly headers: OutgoingHttpHeaders;
   readonly urgency: Urgency;
-  /** Monotonic: beyond it nothing is tried again. */
+  /** Monotonic: there are no retries after it. */
   readonly deadline: number;
 }
 
-/** One that has had its turn. */
+/** An exchange that the rate limit has let through. */
 interface Turned extends Exchange {
   readonly waitedMs: number;
 }
 
-/** Resolves with a good answer. Tries again only what the server says should be tried again. */
+/** Resolves with a successful answer. Retries only if the server asks for it. */
 function createExchange(deps: ClientDeps, config: ClientConfig) {
   const { clock, limiter, credentials, reachability } = deps;
   const once = createAttempt(deps, config);
   return async (exchange: Exchange, signal: AbortSignal): Promise<HttpReply> => {
     const { what } = exchange;
     for (let retries = 0, replaced = false; ; retries += 1) {
-      const asked = clock.mono();
+      const startedAt = clock.mono();
       await limiter.pass(exchange.urgency, signal);
-      const waitedMs = clock.mono() - asked;
+      const waitedMs = clock.mono() - startedAt;
       const login = await credentials.headers(signal);
       const reply = await once({ ...exchange, waitedMs }, login, signal);
       if (reply.httpStatus >= 200 && reply.httpStatus < 300) {
@@ -161,7 +161,7 @@ async function refusalOf(what: string, reply: HttpReply, signal: AbortSignal): P
   return refusalError({ what, httpStatus: reply.httpStatus, body, retryAfterMs });
 }
 
-/** How long the server wants to be left alone before the same request; undefined where it did not say. */
+/** How long to wait before the retry that the server asks for; undefined if it asks for none. */
 function retryWait(error: CodedError): number | undefined {
   const { httpStatus, retryAfterMs } = error.data as KubeErrorData;
   if (retryAfterMs === undefined || (httpStatus !== 429 && httpStatus !== 503)) return undefined;

@@ -79,7 +79,7 @@ function createTestConnections(clock: ManualClock, dial?: (attempt: number) => P
 }
 
 describe('connections', () => {
-  test('are one, until there is no room on it', async () => {
+  test('are one, until it has no room for a call', async () => {
     const clock = createManualClock();
     const { connections, links } = createTestConnections(clock);
     await Promise.all(Array.from({ length: 25 }, () => connections.open(CALL, signal)));
@@ -89,7 +89,7 @@ describe('connections', () => {
     );
   });
 
-  test('that no one needs any more are closed, but for one', async () => {
+  test('that are idle are closed, except one', async () => {
     const clock = createManualClock();
     const { connections, links } = createTestConnections(clock);
     await Promise.all(Array.from({ length: 25 }, () => connections.open(CALL, signal)));
@@ -97,12 +97,12 @@ describe('connections', () => {
     for (let look = 0; look < 8; look += 1) await clock.advance(10_000);
     assert.deepEqual(links.map(({ end }) => end ?? 'open').toSorted(), [
       'open',
-      'retired: not needed any more',
-      'retired: not needed any more',
+      'retired: no longer needed',
+      'retired: no longer needed',
     ]);
   });
 
-  test('that are silent are asked every half minute, and kept while they answer', async () => {
+  test('that are silent are pinged every half minute, and kept while they answer', async () => {
     const clock = createManualClock();
     const { connections, links } = createTestConnections(clock);
     await connections.open(CALL, signal);
@@ -111,7 +111,7 @@ describe('connections', () => {
     assert.equal(links[0]?.end, undefined);
   });
 
-  test('on which something comes are not asked', async () => {
+  test('that receive something are not pinged', async () => {
     const clock = createManualClock();
     const { connections, links } = createTestConnections(clock);
     await connections.open(CALL, signal);
@@ -124,7 +124,7 @@ describe('connections', () => {
     assert.equal(link.pings, 0);
   });
 
-  test('that do not answer are given up after a quarter of a minute', async () => {
+  test('that do not answer a ping are closed after a quarter of a minute', async () => {
     const clock = createManualClock();
     const { connections, links } = createTestConnections(clock);
     await connections.open(CALL, signal);
@@ -134,12 +134,12 @@ describe('connections', () => {
     await clock.advance(44_999);
     assert.equal(link.end, undefined);
     await clock.advance(1);
-    assert.match(link.end ?? '', /^destroyed: https:\/\/kube has gone silent/);
+    assert.match(link.end ?? '', /^destroyed: https:\/\/kube does not answer/);
     await connections.open(CALL, signal);
     assert.equal(links.length, 2);
   });
 
-  test('that answer nothing to a ping, but send a long list, are kept', async () => {
+  test('that do not answer a ping but receive a long list are kept', async () => {
     const clock = createManualClock();
     const { connections, links } = createTestConnections(clock);
     await connections.open(CALL, signal);
@@ -152,7 +152,7 @@ describe('connections', () => {
     assert.equal(link.end, undefined);
   });
 
-  test('are asked at once, and only once, when calls get no answer in time', async () => {
+  test('are pinged at once, and only once, when calls get no answer in time', async () => {
     const clock = createManualClock();
     const { connections, links } = createTestConnections(clock);
     await connections.open(CALL, signal);
@@ -168,7 +168,7 @@ describe('connections', () => {
     assert.match(link.end ?? '', /^destroyed/);
   });
 
-  test('are tried again with growing waits, of at most a second', async () => {
+  test('are retried with a growing back-off of at most a second', async () => {
     const clock = createManualClock();
     const times: number[] = [];
     const { connections } = createTestConnections(clock, () => {
@@ -179,7 +179,7 @@ describe('connections', () => {
       for (let tries = 0; tries < 8; tries += 1) {
         await assert.rejects(connections.open(CALL, signal), (error) => {
           assert.equal(codeOf(error), 'unavailable');
-          assert.equal(describeError(error), "the API server https://kube can't be reached: no one there");
+          assert.equal(describeError(error), 'failed to connect to the API server https://kube: no one there');
           return true;
         });
       }
@@ -195,7 +195,7 @@ describe('connections', () => {
     assert.deepEqual(gaps, [50, 100, 200, 400, 800, 1_000, 1_000]);
   });
 
-  test('share one attempt among all who wait, and each may give up', async () => {
+  test('share one attempt among all waiting calls, and each call may give up', async () => {
     const clock = createManualClock();
     const dialled = Promise.withResolvers<FakeLink>();
     const { connections, dials } = createTestConnections(clock, () => dialled.promise);
@@ -209,7 +209,7 @@ describe('connections', () => {
     assert.equal(dials(), 1);
   });
 
-  test('that take no call are not tried for ever', async () => {
+  test('that refuse every call are not retried for ever', async () => {
     const clock = createManualClock();
     const { connections, links } = createTestConnections(clock, () => {
       const link = new FakeLink();
@@ -220,7 +220,7 @@ describe('connections', () => {
     assert.equal(links.length, 1);
   });
 
-  test('are made anew after they were renewed or cut', async () => {
+  test('are opened again after they were renewed or cut', async () => {
     const clock = createManualClock();
     const { connections, links } = createTestConnections(clock);
     await connections.open(CALL, signal);
@@ -234,7 +234,7 @@ describe('connections', () => {
     );
   });
 
-  test('are no more when all is closed', async () => {
+  test('fail all calls after the client was closed', async () => {
     const clock = createManualClock();
     const { connections, links } = createTestConnections(clock);
     await connections.open(CALL, signal);

@@ -1,11 +1,11 @@
 /**
- * The connections of one kind of client. There is one, opened when it is first needed and again after it died; a second one joins it
- * only while the server allows no more calls at once on the first.
+ * The connections of one kind of client. Usually there is one, opened by the first call and again by the first call after it was lost.
+ * There are more only while the server does not allow more calls at once on the first.
  *
  *   none ──call──► dialling ──► open ──closed, silent, renewed──► none
  *                     └──failed: next attempt not before the back-off──► none
  *
- * Every call gets one real attempt of its own or shares one that is under way.
+ * Every call makes one attempt to connect, or shares one that is under way.
  */
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
@@ -37,19 +37,19 @@ export interface ConnectionsDeps {
 
 const FIRST_BACK_OFF_MS = 50;
 const LONGEST_BACK_OFF_MS = 1_000;
-/** For the socket, TLS and the first word of HTTP/2. */
+/** For the socket, TLS and the first frame of HTTP/2. */
 const DIAL_TIMEOUT_MS = 15_000;
-/** A connection on which nothing came for so long is pinged; without an answer it is given up. */
+/** A connection on which nothing was received for this long is pinged, and closed if the ping is not answered. */
 const SILENCE_MS = 30_000;
-/** HTTP/1.1 has no pings; a server that lives sends bookmarks to every watch about once a minute. */
+/** HTTP/1.1 has no pings; a healthy server sends bookmarks to every watch about once a minute. */
 const SILENCE_WITHOUT_PING_MS = 150_000;
 const LOOK_MS = 10_000;
 const PING_TIMEOUT_MS = 15_000;
-/** A request got no answer in time: the connection is asked at once, and for less long. */
+/** After a request without an answer in time: the connection is pinged at once, and for a shorter time. */
 const SUSPECT_PING_TIMEOUT_MS = 5_000;
-/** A further connection that no one uses is closed after so long. */
+/** An additional connection is closed after being idle for this long. */
 const IDLE_MS = 60_000;
-/** A call that the server has certainly not looked at goes to another connection, so often. */
+/** How often a call that the server has certainly not processed is sent over another connection. */
 const MOST_REFUSALS = 3;
 
 export function createConnections(deps: ConnectionsDeps): Connections {
@@ -76,7 +76,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       const longest = Math.min(FIRST_BACK_OFF_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
       retryAt = clock.mono() + longest * (0.5 + deps.random() / 2);
       failures = Math.min(failures + 1, 10);
-      throw new CodedError('unavailable', `the API server ${server} can't be reached`, { cause });
+      throw new CodedError('unavailable', `failed to connect to the API server ${server}`, { cause });
     }
   };
   const adopt = (link: Link) => {
@@ -87,15 +87,15 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       life.abort('closed');
       life[Symbol.dispose]();
     });
-    let asked = false;
+    let isPinging = false;
     link.onSuspicion(() => {
-      if (asked) return;
-      asked = true;
+      if (isPinging) return;
+      isPinging = true;
       void pingOrDestroy(link, { clock, log, server, timeoutMs: SUSPECT_PING_TIMEOUT_MS }, life.signal).then(() => {
-        asked = false;
+        isPinging = false;
       });
     });
-    void watchLink(link, { clock, log, server, supervisor, isFurther: () => links.size > 1 }, life.signal);
+    void watchLink(link, { clock, log, server, supervisor, isAdditional: () => links.size > 1 }, life.signal);
   };
   const pick = (): Link | undefined => {
     for (const link of links) if (link.hasRoom()) return link;
@@ -111,7 +111,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   return {
     open: async (call, signal) => {
       for (let refusals = 0; ; ) {
-        // Nothing may come between the look for room and its use: many wait for the same new connection.
+        // There must be no await between the check for room and its use: many calls wait for the same new connection.
         const link = pick();
         if (link === undefined) {
           await ensureOne(signal);
@@ -126,7 +126,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       }
     },
     reconnect: (reason) => {
-      // What hangs in the middle of an attempt is no better than what hangs after one.
+      // An attempt to connect may hang as well as an open connection.
       dialling?.abort(new CodedError('unavailable', reason));
       for (const link of links) link.destroy(new CodedError('unavailable', reason));
     },
@@ -153,28 +153,28 @@ interface LinkCare {
   readonly server: string;
 }
 
-/** Until the link is closed: notices silence, and lets go of a further connection that no one needs. */
+/** Until the link is closed: detects silence, and closes an additional connection that is idle. */
 async function watchLink(
   link: Link,
-  care: LinkCare & { readonly supervisor: Supervisor; readonly isFurther: () => boolean },
+  care: LinkCare & { readonly supervisor: Supervisor; readonly isAdditional: () => boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { clock } = care;
   let idleSince: number | undefined;
   let received = link.received();
-  let heardAt = clock.mono();
+  let receivedAt = clock.mono();
   const look = async (): Promise<void> => {
     const now = clock.mono();
-    if (link.received() !== received) heardAt = now;
+    if (link.received() !== received) receivedAt = now;
     if (link.active() > 0) idleSince = undefined;
     else idleSince ??= now;
-    if (idleSince !== undefined && care.isFurther() && now - idleSince >= IDLE_MS) {
-      link.retire(new CodedError('unavailable', 'not needed any more'));
-    } else if (link.ping === undefined && link.active() > 0 && now - heardAt >= SILENCE_WITHOUT_PING_MS) {
-      link.destroy(new CodedError('unavailable', `${care.server} has gone silent`));
-    } else if (now - heardAt >= SILENCE_MS) {
+    if (idleSince !== undefined && care.isAdditional() && now - idleSince >= IDLE_MS) {
+      link.retire(new CodedError('unavailable', 'no longer needed'));
+    } else if (link.ping === undefined && link.active() > 0 && now - receivedAt >= SILENCE_WITHOUT_PING_MS) {
+      link.destroy(new CodedError('unavailable', `${care.server} does not answer`));
+    } else if (now - receivedAt >= SILENCE_MS) {
       await pingOrDestroy(link, { ...care, timeoutMs: PING_TIMEOUT_MS }, signal);
-      if (link.ping !== undefined) heardAt = clock.mono();
+      if (link.ping !== undefined) receivedAt = clock.mono();
     }
     received = link.received();
   };
@@ -192,9 +192,9 @@ async function pingOrDestroy(
   const before = link.received();
   using limit = withDeadline(clock, timeoutMs, `ping of ${server}`, signal);
   await abortable(link.ping(), limit.signal).catch((error: unknown) => {
-    // Other bytes are a sign of life too: an answer to a ping waits behind a long list.
+    // Other bytes prove that the server is alive too: the answer to a ping waits behind a long list.
     if (signal.aborted || link.received() !== before) return;
-    log.warn('The API server has gone silent: its connection is closed', { server, err: error });
-    link.destroy(new CodedError('unavailable', `${server} has gone silent`, { cause: error }));
+    log.warn('The API server does not answer pings, closing the connection', { server, err: error });
+    link.destroy(new CodedError('unavailable', `${server} does not answer`, { cause: error }));
   });
 }

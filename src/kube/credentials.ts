@@ -1,4 +1,4 @@
-/** What the kubelet shows to prove who it is: certificates for a connection, headers for a request. */
+/** The kubelet's credentials: certificates for a connection, headers for a request. */
 import { readFile } from 'node:fs/promises';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../base/clock.ts';
@@ -12,16 +12,16 @@ import type { ExecCredential } from './rules/exec-credential.ts';
 import type { Access } from './rules/kubeconfig.ts';
 
 export interface Credentials {
-  /** As the kubeconfig says today. */
+  /** From the current kubeconfig. */
   access(): Access;
-  /** For a new connection, as it is now. */
+  /** For a new connection: the current content of the files. */
   material(signal: AbortSignal): Promise<TlsMaterial>;
   headers(signal: AbortSignal): Promise<OutgoingHttpHeaders>;
-  /** The server did not take these headers. Whether there are others now. */
+  /** The server refused these headers. Resolves with whether there are new ones. */
   replace(refused: OutgoingHttpHeaders, signal: AbortSignal): Promise<boolean>;
-  /** Rejects where a new connection could not be made with what the files hold. */
+  /** Rejects if the content of the files can't be used for a connection. */
   check(): Promise<void>;
-  /** Looks at the files again and again; resolves when the signal aborts. */
+  /** Checks the files periodically; resolves when the signal aborts. */
   watchFiles(signal: AbortSignal): Promise<void>;
   stop(): void;
 }
@@ -32,9 +32,9 @@ export interface CredentialsDeps {
   readonly supervisor: Supervisor;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly run?: RunProgram;
-  /** The kubeconfig itself, which somebody may replace to give new credentials. */
+  /** The kubeconfig itself, which an administrator may replace to change the credentials. */
   readonly kubeconfig: { readonly path: string; load(): Promise<Access> };
-  /** The certificates of new connections are others than those of the connections that there are. */
+  /** New connections use other certificates than the open ones. */
   onChange(reason: string): void;
 }
 
@@ -66,7 +66,7 @@ export function createCredentials(deps: CredentialsDeps, first: Access): Credent
     return { ...impersonation, ...(authorization === undefined ? {} : { authorization }) } as OutgoingHttpHeaders;
   };
   const replace = async (refused: OutgoingHttpHeaders, signal: AbortSignal): Promise<boolean> => {
-    // Somebody else's request was refused before, and theirs are replaced already.
+    // Another request was refused earlier, and the headers have been replaced since.
     if ((await headers(signal)).authorization !== refused.authorization) return true;
     const { plugin, token } = login;
     if (plugin !== undefined) {
@@ -115,7 +115,7 @@ async function watchFiles(deps: CredentialsDeps, { access, adopt }: Adopter, sig
   const look = async (): Promise<void> => {
     const [config, files] = [await fileMark(kubeconfig.path), await fingerprint(access())];
     seen ??= { config, files };
-    // A kubeconfig that is gone for good changes nothing: it has been read.
+    // A kubeconfig that was deleted changes nothing: it has been read.
     const isReplaced = config !== seen.config && config !== 'missing';
     if ((!isReplaced && files === seen.files) || files.includes('missing')) return;
     try {
@@ -125,15 +125,15 @@ async function watchFiles(deps: CredentialsDeps, { access, adopt }: Adopter, sig
       seen = { config: isReplaced ? config : seen.config, files: await fingerprint(next) };
       deps.onChange(isReplaced ? 'the kubeconfig has changed' : 'certificate files have changed');
     } catch (err) {
-      // Perhaps half of it is written: the connections that there are stay as they are until it is whole.
-      log.warn('A new kubeconfig, or new certificate files, for the API server are not usable', { err });
+      // Perhaps it is only half written: open connections stay until it is complete.
+      log.warn('Failed to load the changed kubeconfig or certificate files, the old ones stay in use', { err });
     }
   };
   const rest = () => clock.sleep(LOOK_AT_FILES_MS, signal);
   await deps.supervisor.run({ name: 'credential files', pass: look, rest }, signal);
 }
 
-/** Who moves to another cluster has other pods too: that needs a new kubelet. */
+/** Another cluster has other pods: that needs a restart of the kubelet. */
 async function loadForSameServer({ path, load }: CredentialsDeps['kubeconfig'], known: Access): Promise<Access> {
   const next = await load();
   const [before, now] = [known.cluster.endpoint.text, next.cluster.endpoint.text];
@@ -147,11 +147,11 @@ function basicLogin({ user: { basic } }: Access): string | undefined {
 
 interface Token {
   (): Promise<string | undefined>;
-  /** The next look reads the file. */
+  /** The next check reads the file. */
   forget(): void;
 }
 
-/** A token file is read again and again, because whoever writes it replaces the token before it expires. */
+/** A token file is read again and again, because its writer replaces the token before it expires. */
 const TOKEN_IS_FRESH_MS = 10_000;
 
 function createToken({ clock, log }: CredentialsDeps, { user }: Access): Token {
@@ -162,15 +162,15 @@ function createToken({ clock, log }: CredentialsDeps, { user }: Access): Token {
     if (tokenFile === undefined || (readAt !== undefined && clock.mono() - readAt < TOKEN_IS_FRESH_MS)) return known;
     try {
       const text = (await readFile(tokenFile, 'utf8')).trim();
-      if (text === '') throw new Error('it is empty');
+      if (text === '') throw new Error('the file is empty');
       known = text;
       readAt = clock.mono();
     } catch (cause) {
       if (known === undefined) {
-        throw new CodedError('unavailable', `the token file ${tokenFile} can't be used`, { cause });
+        throw new CodedError('unavailable', `failed to read the token file ${tokenFile}`, { cause });
       }
       readAt = clock.mono();
-      log.warn('The token file is not readable: the last token is used', { path: tokenFile, err: cause });
+      log.warn('Failed to read the token file, using the last token', { path: tokenFile, err: cause });
     }
     return known;
   };

@@ -7,7 +7,7 @@ import type { TlsMaterial } from './pem-files.ts';
 import { passProxy } from './proxy.ts';
 import type { ClusterAccess } from './rules/kubeconfig.ts';
 
-/** A plain TCP connection. Passed in where the server is in another network than this process. */
+/** Opens a plain TCP connection. Passed in if the server is in another network than this process. */
 export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Socket>;
 
 export interface OpenSocket {
@@ -23,7 +23,7 @@ export const dialTcp: Dial = async (host, port, signal) => {
     return await connectTcp({ host, port, noDelay: true, ...keepAlive }, signal);
   } catch (cause) {
     signal.throwIfAborted();
-    throw new CodedError('unavailable', `no connection to ${host}:${port}`, { cause });
+    throw new CodedError('unavailable', `failed to connect to ${host}:${port}`, { cause });
   }
 };
 
@@ -64,7 +64,7 @@ async function secure(
     return await startTls(options, signal);
   } catch (cause) {
     signal.throwIfAborted();
-    throw new CodedError('unavailable', `TLS with ${endpoint.text}`, { cause });
+    throw new CodedError('unavailable', `TLS handshake with ${endpoint.text} failed`, { cause });
   }
 }
 

@@ -1,4 +1,4 @@
-/** Credentials that a program knows. Asked when there are none, when they have expired, and when the server refuses them. */
+/** Credentials of an exec plugin. It runs when there are none, when they have expired, and when the server refuses them. */
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import { linkSignal } from '../base/signal.ts';
@@ -10,9 +10,9 @@ import type { ExecAccess } from './rules/kubeconfig-user.ts';
 import { abortable } from './shared.ts';
 
 export interface ExecPlugin {
-  /** Those at hand, or new ones where these have expired. */
+  /** The current ones, or new ones if these have expired. */
   credential(signal: AbortSignal): Promise<ExecCredential>;
-  /** The server refused these: others, where it is not too soon to ask again; else the same. */
+  /** The server refused these. Resolves with new ones, or with the same if the plugin ran only a moment ago. */
   replace(refused: ExecCredential, signal: AbortSignal): Promise<ExecCredential>;
   stop(): void;
 }
@@ -23,7 +23,7 @@ export interface ExecPluginDeps {
   readonly run?: RunProgram;
 }
 
-/** A person may have to wait for a directory server; the reference waits for ever. */
+/** A plugin may have to wait for a directory server; the reference has no limit. */
 const DEADLINE_MS = 60_000;
 /** A server that refuses everything must not start a program for every request. */
 const REPLACE_GAP_MS = 10_000;
@@ -40,8 +40,8 @@ export function createExecPlugin(
   let replacedAt: number | undefined;
 
   const ask = async (): Promise<ExecCredential> => {
-    const told = exec.provideClusterInfo ? target.cluster : undefined;
-    const info = formatExecInfo(exec.apiVersion, told, told && (await target.authority()));
+    const cluster = exec.provideClusterInfo ? target.cluster : undefined;
+    const info = formatExecInfo(exec.apiVersion, cluster, cluster && (await target.authority()));
     const environment = { ...deps.environment, ...exec.env, KUBERNETES_EXEC_INFO: info };
     const output = await runPlugin({ ...deps, environment }, exec, closing.signal);
     const answer = parseExecCredential(output, exec.apiVersion);

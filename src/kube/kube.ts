@@ -23,11 +23,11 @@ export interface KubeRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** The content type of a PATCH; strategic unless told. */
+  /** The content type of a PATCH; strategic by default. */
   readonly patch?: 'strategic' | 'merge' | 'json';
-  /** For the whole request with its waits and retries. */
+  /** For the whole request with its delays and retries. */
   readonly timeoutMs?: number;
-  /** Goes before others where the limit makes them wait. */
+  /** Goes before others while the rate limit delays them. */
   readonly urgent?: boolean;
 }
 
@@ -36,20 +36,20 @@ export interface KubeRequest {
  * `unauthenticated`; 403 `denied`; 400, 413, 415 and 422 `invalid`; 429, 5xx and everything about connections `unavailable`; time
  * is up `deadline`. Their `data` is a `KubeErrorData`. An abort rejects with the signal's reason.
  *
- * Only an answer 429 or 503 with Retry-After is tried again here, in bounds; everything else is for the caller to decide.
+ * Only an answer 429 or 503 with Retry-After is retried here, within limits; everything else is the caller's decision.
  */
 export interface KubeClient {
   request<Answer = unknown>(request: KubeRequest, signal: AbortSignal): Promise<Answer>;
 }
 
 export interface KubeErrorData {
-  /** Undefined where no answer came. */
+  /** Undefined if there was no answer. */
   readonly httpStatus?: number;
   readonly status?: KubeStatus;
   readonly retryAfterMs?: number;
 }
 
-/** The API server's words about a request that it refused. */
+/** What the API server answers to a request that it refuses. */
 export interface KubeStatus {
   readonly kind: 'Status';
   readonly code?: number;
@@ -63,13 +63,13 @@ export interface KubeStatus {
   };
 }
 
-/** As it came over the wire: nothing is defaulted or checked beyond these. */
+/** As received: nothing beyond these fields is defaulted or checked. */
 export interface KubeObject {
   readonly metadata: {
     readonly name: string;
     readonly namespace?: string;
     readonly uid: string;
-    /** Always there in what a list or watch gives; optional so that every API type fits. */
+    /** Always present in the objects of a list or watch; optional so that every API type fits. */
     readonly resourceVersion?: string;
     readonly generation?: number;
     readonly deletionTimestamp?: string;
@@ -78,9 +78,9 @@ export interface KubeObject {
   };
 }
 
-/** Called in the order of the changes, never again after `stop`. What a listener throws is logged and goes no further. */
+/** Called in the order of the changes, never again after `stop`. An error that a listener throws is logged and does not stop the watch. */
 export interface WatchListener<T> {
-  /** The whole list: at first, and again whenever the way from the last one was lost. Objects that are not in it are gone. */
+  /** The whole list: at first, and again when changes may have been missed. Objects that are not in it were deleted. */
   replaced(objects: readonly T[]): void;
   /** Added or changed. */
   changed(object: T): void;
@@ -89,11 +89,11 @@ export interface WatchListener<T> {
 }
 
 export interface WatchRequest<T> {
-  /** Of the collection: `/api/v1/pods`. */
+  /** Path of the collection: `/api/v1/pods`. */
   readonly path: ApiPath;
   readonly fieldSelector?: FieldSelector;
   readonly labelSelector?: string;
-  /** The list comes over the watch itself, in one request, where the server can do that: for lists that are short. */
+  /** Get the list over the watch itself, in one request, if the server supports it: for short lists. */
   readonly inOne?: boolean;
   readonly listener: WatchListener<T>;
 }
@@ -101,19 +101,19 @@ export interface WatchRequest<T> {
 export interface Kube extends Part {
   /** kubeAPIQPS and kubeAPIBurst. */
   readonly general: KubeClient;
-  /** Not limited here: who sends events paces itself. */
+  /** Not limited here: the sender of events has its own limit. */
   readonly events: KubeClient;
-  /** The rate of `general` once more, apart from it: callers of the kubelet cause these, and must not delay pods. */
+  /** Has a limit of its own, with the rate of `general`: requests to the kubelet cause these, and must not delay pods. */
   readonly reviews: KubeClient;
-  /** No throttling, a short timeout, a connection of its own. */
+  /** No throttling, a short timeout, its own connection. */
   readonly heartbeats: KubeClient;
   /** List, watch from there, resume, relist after 410, back-off with jitter; until it is stopped. `start` resolves at once. */
-  watch<T extends KubeObject>(asked: WatchRequest<T>): Part;
-  /** Heartbeats failed: closes every connection, and the next request makes a new one. */
+  watch<T extends KubeObject>(request: WatchRequest<T>): Part;
+  /** Closes every connection because heartbeats failed; the next request opens a new one. */
   reconnect(reason: string): void;
-  /** Called whenever the server answers again after it did not: the moment to try what was put off. Gives the way to unsubscribe. */
+  /** Calls the listener at the end of each outage, so that it can retry at once. Returns the function that unsubscribes. */
   onBack(name: string, listener: () => void): () => void;
-  /** The server's clock and ours, when its last dated answer came; by wall clock, ms. The server's is cut to a second. */
+  /** The server's clock and ours at its last answer with a date; wall clock, ms. The server's has whole seconds only. */
   readonly serverDate?: () => { readonly serverAt: number; readonly ownAt: number } | undefined;
   /** `https://192.0.2.1:6443`; empty before `start` has read the kubeconfig. */
   readonly server: string;
@@ -123,11 +123,11 @@ export interface KubeDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly supervisor: Supervisor;
-  /** Of jitter: from 0 to just below 1. */
+  /** Jitter: from 0 to just below 1. */
   readonly random: () => number;
-  /** What credential plugins inherit, and where a proxy may be named. */
+  /** Credential plugins inherit it, and it may name a proxy. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Told of every exchange, for metrics. */
+  /** Called after every exchange, for metrics. */
   readonly onRequest?: (record: RequestRecord) => void;
   readonly dial?: Dial;
   readonly run?: RunProgram;
@@ -160,7 +160,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
       bootstrapPath: config.bootstrapKubeconfig,
       environment: deps.environment,
     });
-    for (const warning of warnings) deps.log.warn('Something in the kubeconfig is not used', { what: warning });
+    for (const warning of warnings) deps.log.warn('A field of the kubeconfig has no effect', { field: warning });
     return access;
   };
   const use = (): Server => {
@@ -188,14 +188,14 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
     events: client(({ events }) => events),
     reviews: client(({ reviews }) => reviews),
     heartbeats: client(({ heartbeats }) => heartbeats),
-    watch: (asked) => {
+    watch: (request) => {
       let running: { readonly part: Part; readonly signal: LinkedSignal } | undefined;
       return {
-        name: `watch of ${asked.path}`,
+        name: `watch of ${request.path}`,
         start: (signal) => {
           const { general, reachability } = use();
           const both = linkSignal(signal, life.signal);
-          running = { part: createWatch({ ...deps, client: general, reachability }, asked), signal: both };
+          running = { part: createWatch({ ...deps, client: general, reachability }, request), signal: both };
           return running.part.start(both.signal);
         },
         stop: async () => {
@@ -205,7 +205,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
       };
     },
     reconnect: (reason) => {
-      deps.log.warn('Connections to the API server are closed', { reason });
+      deps.log.warn('Closing all connections to the API server', { reason });
       server?.reconnect(reason);
     },
     onBack: listeners.add,

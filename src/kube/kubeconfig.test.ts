@@ -25,14 +25,14 @@ describe('the kubeconfig', () => {
     'current-context': 'x',
   });
 
-  test('that is missing is named', async () => {
+  test('that is missing is named in the error', async () => {
     const loading = load('/no/such/kubelet.conf');
     await assert.rejects(loading, (error) =>
       /^the kubeconfig \/no\/such\/kubelet\.conf can't be read: ENOENT/.test(describeError(error)),
     );
   });
 
-  test('that is missing, with another one for a first certificate, says that this is not built yet', async () => {
+  test('that is missing, with a bootstrap kubeconfig, gives an error: bootstrapping is not built yet', async () => {
     const loading = load('/no/kubelet.conf', '/etc/bootstrap.conf');
     await assert.rejects(
       loading,
@@ -40,7 +40,7 @@ describe('the kubeconfig', () => {
     );
   });
 
-  test('that is wrong is refused with all that is wrong', async () => {
+  test('that is invalid is refused with all its problems', async () => {
     const path = await write(JSON.stringify({ kind: 'Pod', 'current-context': 'x' }));
     await assert.rejects(load(path), (error) => {
       const words = describeError(error);
@@ -48,7 +48,7 @@ describe('the kubeconfig', () => {
     });
   });
 
-  test('that names no proxy takes that of the environment', async () => {
+  test('without a proxy uses that of the environment', async () => {
     const { access } = await load(await write(good), '', { HTTPS_PROXY: 'http://proxy:3128' });
     assert.equal(access.cluster.proxy?.host, 'proxy');
     await assert.rejects(load(await write(good), '', { HTTPS_PROXY: 'ftp://proxy' }), /HTTPS_PROXY .*scheme must be/);

@@ -9,26 +9,26 @@ import { type Access, readKubeconfig } from './rules/kubeconfig.ts';
 import type { PemSource } from './rules/pem-source.ts';
 
 export interface LoadedKubeconfig {
-  /** With paths that hold from everywhere. */
+  /** With absolute paths. */
   readonly access: Access;
   readonly warnings: readonly string[];
 }
 
 export interface KubeconfigPlace {
   readonly path: string;
-  /** Of the kubeconfig for a first certificate; empty: none. */
+  /** Path of the bootstrap kubeconfig; empty: none. */
   readonly bootstrapPath: string;
-  /** Where a proxy may be named. */
+  /** May name a proxy. */
   readonly environment: Environment;
 }
 
-/** Rejects with all that is wrong with the file, each with its place. */
+/** Rejects with all problems of the file, each with its position. */
 export async function loadKubeconfig({ path, bootstrapPath, environment }: KubeconfigPlace): Promise<LoadedKubeconfig> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new CodedError('invalid', missingText(path, bootstrapPath, cause), { cause });
   });
   const read = readKubeconfig(text, path);
-  if ('problems' in read) throw new CodedError('invalid', `the kubeconfig can't be used: ${read.problems.join('; ')}`);
+  if ('problems' in read) throw new CodedError('invalid', `invalid kubeconfig: ${read.problems.join('; ')}`);
   const access = withProxy(withFullPaths(read.access, dirname(resolve(path))), environment);
   return { access, warnings: read.warnings };
 }
@@ -47,7 +47,7 @@ function missingText(path: string, bootstrapPath: string, cause: unknown): strin
   return `${what}; to get a first certificate with --bootstrap-kubeconfig=${bootstrapPath} is not supported yet: write a kubeconfig with a certificate or token to ${path}`;
 }
 
-/** Paths are relative to the file that they stand in. A command without a slash is looked for in PATH. */
+/** Paths are relative to the kubeconfig. A command without a slash is searched in PATH. */
 function withFullPaths({ cluster, user }: Access, directory: string): Access {
   const full = <T extends PemSource | undefined>(source: T): T =>
     source?.kind === 'file' ? { ...source, path: resolve(directory, source.path) } : source;

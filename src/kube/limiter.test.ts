@@ -6,7 +6,7 @@ import { createLimiter, createOpenLimiter } from './limiter.ts';
 const { signal } = new AbortController();
 
 describe('a limiter', () => {
-  test('lets a burst through, then so many a second, what is urgent first and watches last', async () => {
+  test('allows a burst, then a rate per second, urgent requests first and watches last', async () => {
     const clock = createManualClock();
     const limiter = createLimiter({ perSecond: 10, burst: 2 }, clock);
     const passed: string[] = [];
@@ -30,7 +30,7 @@ describe('a limiter', () => {
     assert.equal(clock.sleepers(), 0);
   });
 
-  test('forgets who gave up', async () => {
+  test('forgets requests that were aborted', async () => {
     const clock = createManualClock();
     const limiter = createLimiter({ perSecond: 1, burst: 1 }, clock);
     await limiter.pass('request', signal);
@@ -44,7 +44,7 @@ describe('a limiter', () => {
     await assert.rejects(limiter.pass('request', own.signal), (error) => error === 'enough');
   });
 
-  test('that is open lets everybody through who still wants to', async () => {
+  test('without a limit allows every request that is not aborted', async () => {
     const limiter = createOpenLimiter();
     await limiter.pass('request', signal);
     await assert.rejects(limiter.pass('request', AbortSignal.abort('enough')), (error) => error === 'enough');

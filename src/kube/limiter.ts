@@ -1,11 +1,11 @@
-/** Lets requests through at a rate. What is urgent goes first; what changes or reads something goes before what only begins a watch. */
+/** Limits the rate of requests. Urgent ones go first; reads and writes go before requests that begin a watch. */
 import type { Clock } from '../base/clock.ts';
 import { type BucketSize, createTokenBucket } from '../base/token-bucket.ts';
 
 export type Urgency = 'urgent' | 'request' | 'watch';
 
 export interface Limiter {
-  /** Resolves when it is this one's turn; rejects with the signal's reason. */
+  /** Resolves when the request may be sent; rejects with the signal's reason. */
   pass(urgency: Urgency, signal: AbortSignal): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ interface Waiter {
 export function createLimiter(size: BucketSize, clock: Clock): Limiter {
   const bucket = createTokenBucket(size, clock.mono());
   const waiting = { urgent: new Set<Waiter>(), request: new Set<Waiter>(), watch: new Set<Waiter>() };
-  // Never aborted: the timer is short, and there is none while no one waits.
+  // Never aborted: the timer is short, and there is none while no request waits.
   const { signal: never } = new AbortController();
   let timed = false;
 

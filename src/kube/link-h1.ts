@@ -1,4 +1,4 @@
-/** A server or a proxy that speaks only HTTP/1.1: one socket for each call under way, kept for the next one. */
+/** A link to a server or a proxy with HTTP/1.1 only: one socket for each call under way, kept for the next one. */
 import { type Agent, type ClientRequest, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { CodedError, codeOf } from '../base/errors.ts';

@@ -1,4 +1,4 @@
-/** A connection that speaks HTTP/2: many calls and watches at once. */
+/** A link over HTTP/2: many calls and watches at once on one connection. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { CodedError, codeOf } from '../base/errors.ts';
@@ -11,10 +11,10 @@ const STREAM_WINDOW = 1 << 20;
 const SESSION_WINDOW = 8 << 20;
 /** Megabytes; beyond them Node refuses streams. */
 const SESSION_MEMORY = 64;
-/** A server that names no limit gets no more than this on one connection. */
+/** The most streams on one connection to a server that announces no limit. */
 const MOST_STREAMS = 1000;
 
-/** Resolves when the server has shown that it speaks HTTP/2. Takes the socket over, also where it fails. */
+/** Resolves with the server's first frame. Owns the socket from the beginning, also if it fails. */
 export function openHttp2Link(
   socket: Socket,
   origin: { readonly authority: string; readonly scheme: 'http' | 'https' },
@@ -47,7 +47,9 @@ export function openHttp2Link(
       settle();
       const cause = failure ?? new Error('closed by the server before its first frame');
       reject(
-        signal.aborted ? signal.reason : new CodedError('unavailable', `HTTP/2 with ${origin.authority}`, { cause }),
+        signal.aborted
+          ? signal.reason
+          : new CodedError('unavailable', `HTTP/2 with ${origin.authority} failed`, { cause }),
       );
     });
   });
@@ -86,7 +88,7 @@ function createHttp2Link(
         { endStream: call.body === undefined },
       );
     } catch (cause) {
-      // The session has ended, or has no numbers for streams left after a billion of them: the next call needs another.
+      // The session has ended, or has used up its stream numbers after a billion calls: the next call needs another one.
       happen({ kind: 'retire', reason: cause instanceof Error ? cause : new Error(String(cause)) });
       return Promise.reject(
         new CodedError('unavailable', 'the connection is closed', { cause, data: { refused: true } }),
@@ -135,7 +137,7 @@ function awaitReply(stream: ClientHttp2Stream, signal: AbortSignal, suspect: () 
     };
     signal.addEventListener('abort', onAbort, { once: true });
     const settle = () => signal.removeEventListener('abort', onAbort);
-    // Stays on for the whole life of the stream: who reads the body listens too.
+    // Stays for the whole life of the stream; the reader of the body has a listener too.
     stream.on('error', (error) => {
       failure = error;
     });
@@ -154,7 +156,7 @@ function awaitReply(stream: ClientHttp2Stream, signal: AbortSignal, suspect: () 
     });
     stream.once('close', () => {
       settle();
-      // Every stream closes in the end: an error with its stack is made only for somebody who waits.
+      // Every stream closes in the end: an error, whose stack is expensive, is made only if a caller waits.
       if (!replied) reject(noReply(stream, failure));
     });
   });

@@ -8,30 +8,30 @@ export interface Call {
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body: Buffer | undefined;
-  /** Its answer goes on until somebody ends it: such a call is cut when the connection is to be renewed. */
+  /** A watch: its answer has no end of its own, so it is cut when the connection is renewed. */
   readonly endless: boolean;
 }
 
 export interface Link {
   /**
-   * Rejects with an `unavailable` error where no answer comes; its data say `{ refused: true }` where the server has certainly
-   * not looked at the call. An abort rejects with the signal's reason.
+   * Rejects with an `unavailable` error if there is no answer; its data are `{ refused: true }` if the server has certainly
+   * not processed the call. An abort rejects with the signal's reason.
    */
   open(call: Call, signal: AbortSignal): Promise<HttpReply>;
   /** Whether one more call may be opened now. */
   hasRoom(): boolean;
   /** Calls under way. */
   active(): number;
-  /** Takes no more calls, cuts the endless ones, and closes when the others are through. */
+  /** Takes no more calls, cuts the endless ones, and closes after the others. */
   retire(reason: Error): void;
-  /** Fails everything that is under way. */
+  /** Fails every call under way. */
   destroy(reason: Error): void;
-  /** Bytes that came in so far. */
+  /** Bytes received so far. */
   received(): number;
-  /** Resolves when the other side answers; never rejects. Undefined where the protocol has no such question. */
+  /** Resolves when the other side answers; never rejects. Undefined if the protocol has no pings. */
   readonly ping: (() => Promise<void>) | undefined;
   /** Resolves when the connection is closed. */
   readonly closed: Promise<void>;
-  /** Set by a call that got no answer in time: somebody should ping. */
+  /** Called after a call without an answer in time: the connection should be pinged. */
   onSuspicion(listener: () => void): void;
 }

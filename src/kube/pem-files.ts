@@ -1,4 +1,4 @@
-/** Certificates and keys from wherever the kubeconfig says they are, and a look at whether they have changed. */
+/** Reads the certificates and keys that the kubeconfig names, and detects whether they have changed. */
 import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { CodedError } from '../base/errors.ts';
@@ -12,7 +12,7 @@ export interface TlsMaterial {
   readonly key: string | undefined;
 }
 
-/** Read now: every new connection gets what the files hold today. */
+/** Not cached: every new connection uses the current content of the files. */
 export async function readMaterial({ cluster, user }: Access): Promise<TlsMaterial> {
   const [ca, cert, key] = await Promise.all([
     readPemSource(cluster.authority, 'certificate authority'),
@@ -22,20 +22,20 @@ export async function readMaterial({ cluster, user }: Access): Promise<TlsMateri
   return { ca, cert, key };
 }
 
-/** Throws an error that says which of them is unusable. */
+/** Throws an error that names the unusable one. */
 export function checkMaterial({ ca, cert, key }: TlsMaterial): void {
   try {
     if (ca !== undefined) createSecureContext({ ca });
   } catch (cause) {
-    throw new CodedError('invalid', 'the certificate authority of the API server is no certificate in PEM form', {
+    throw new CodedError('invalid', 'the certificate authority of the API server is not a certificate in PEM format', {
       cause,
     });
   }
   try {
-    // Any authority will do here: without one, all that the machine trusts would be read, for several megabytes.
+    // Any authority serves here: without one, Node would read all that the machine trusts, several megabytes.
     if (cert !== undefined && key !== undefined) createSecureContext({ cert, key, ca: cert });
   } catch (cause) {
-    throw new CodedError('invalid', 'client certificate and key are no matching pair in PEM form', { cause });
+    throw new CodedError('invalid', 'client certificate and key are not a matching pair in PEM format', { cause });
   }
 }
 
@@ -59,7 +59,7 @@ async function readPemSource(source: PemSource | undefined, what: string): Promi
     const pem = await readFile(source.path, 'latin1');
     if (pem.includes('-----BEGIN ')) return pem;
   } catch (cause) {
-    throw new CodedError('unavailable', `the ${what} ${source.path} can't be read`, { cause });
+    throw new CodedError('unavailable', `failed to read the ${what} ${source.path}`, { cause });
   }
-  throw new CodedError('invalid', `the ${what} ${source.path} holds no PEM text`);
+  throw new CodedError('invalid', `the ${what} ${source.path} is not in PEM format`);
 }

@@ -1,4 +1,4 @@
-/** The way through a proxy: HTTP CONNECT or SOCKS5. */
+/** Connects through a proxy: HTTP CONNECT or SOCKS5. */
 import { isIPv6, type Socket } from 'node:net';
 import { CodedError } from '../base/errors.ts';
 import { startTls } from '../wire/open-socket.ts';
@@ -16,7 +16,7 @@ const LONGEST_HEAD = 16 * 1024;
 /** The CONNECT request is written in HTTP/1.1. */
 const ALPNProtocols = ['http/1.1'];
 
-/** A socket on which the target listens. */
+/** Resolves with a socket to the target. */
 export async function passProxy({ proxy, target, dial }: ProxyRequest, signal: AbortSignal): Promise<Socket> {
   const plain = await dial(proxy.host, proxy.port, signal);
   const onAbort = () => plain.destroy(signal.reason);
@@ -56,15 +56,17 @@ async function askSocks(socket: Socket, { login }: ProxyServer, { host, port }: 
   const reader = createReader(socket);
   socket.write(login === undefined ? Buffer.from([5, 1, 0]) : Buffer.from([5, 2, 0, 2]));
   const [version, method] = await reader.exactly(2);
-  if (version !== 5) throw new Error(`it speaks no SOCKS5: first byte ${version}`);
+  if (version !== 5) throw new Error(`it does not use SOCKS5: first byte ${version}`);
   if (method === 2 && login !== undefined) {
     const user = Buffer.from(login.user);
     const password = Buffer.from(login.password);
     socket.write(Buffer.concat([Buffer.from([1, user.length]), user, Buffer.from([password.length]), password]));
     const [, refused] = await reader.exactly(2);
-    if (refused !== 0) throw new Error('it does not take this user and password');
+    if (refused !== 0) throw new Error('it refused this user and password');
   } else if (method !== 0) {
-    throw new Error(login === undefined ? 'it wants a user and a password' : 'it takes no user and password');
+    throw new Error(
+      login === undefined ? 'it requires a user and a password' : 'it does not accept a user and a password',
+    );
   }
   socket.write(Buffer.concat([Buffer.from([5, 1, 0]), addressBytes(host), Buffer.from([port >> 8, port & 255])]));
   const [, failure = 0, , kind] = await reader.exactly(4);
@@ -103,7 +105,7 @@ function createReader(socket: Socket): Reader {
         return taken;
       }
       if (failure !== undefined) throw failure;
-      if (held.length > LONGEST_HEAD) throw new Error('its answer has no end');
+      if (held.length > LONGEST_HEAD) throw new Error('its answer is too long');
       await new Promise<void>((resolve) => {
         wake = resolve;
       });

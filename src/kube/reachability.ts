@@ -1,8 +1,8 @@
 /**
- * Whether the API server answers. While it does not and somebody waits for it, it is asked at short intervals, so that everything goes
- * on soon after it is back, however long each of them has backed off.
+ * Knows whether the API server answers. While it does not and a caller waits for it, it is probed at short intervals, so that all callers
+ * continue soon after the outage, however long their own back-off is.
  *
- * One request that fails among others that succeed is no outage, or whoever waits for the end of one would try again at every success.
+ * One failed request among successful ones is not an outage: otherwise callers that wait for its end would retry at every success.
  */
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -12,9 +12,9 @@ import { linkSignal } from '../base/signal.ts';
 import type { Supervisor } from '../base/supervise.ts';
 
 export interface Reachability {
-  /** A request was answered sensibly. */
+  /** A request got an answer of a working server. */
   answered(): void;
-  /** A request got no answer, or one that says that the server can't work. */
+  /** A request got no answer, or an error of the server itself. */
   failed(error: unknown): void;
   /** Resolves at the end of an outage; rejects with the signal's reason. */
   back(signal: AbortSignal): Promise<void>;
@@ -29,11 +29,11 @@ export interface ReachabilityDeps {
   readonly supervisor: Supervisor;
   readonly random: () => number;
   readonly server: string;
-  /** One question to the server; rejects where it does not work. */
+  /** One request to the server; rejects if it does not work. */
   probe(signal: AbortSignal): Promise<void>;
 }
 
-/** Nothing but failures for so long is an outage. */
+/** Only failures for this long are an outage. */
 const OUTAGE_MS = 1_000;
 const FIRST_PROBE_MS = 500;
 const LONGEST_PROBE_MS = 3_000;
@@ -44,7 +44,7 @@ export function createReachability(deps: ReachabilityDeps): Reachability {
   const waiters = new Set<() => void>();
   const listeners = createListeners<string>({ supervisor, clock, keyOf: () => server, about: () => ({ server }) });
   let failingSince: number | undefined;
-  let told = false;
+  let isLogged = false;
   let probing = false;
 
   const answered = () => {
@@ -52,14 +52,14 @@ export function createReachability(deps: ReachabilityDeps): Reachability {
     const lastedMs = clock.mono() - failingSince;
     failingSince = undefined;
     if (lastedMs < OUTAGE_MS) return;
-    if (told) log.info('The API server answers again', { server, afterSeconds: Math.round(lastedMs / 1000) });
-    told = false;
+    if (isLogged) log.info('The API server answers again', { server, afterSeconds: Math.round(lastedMs / 1000) });
+    isLogged = false;
     for (const wake of [...waiters]) wake();
     listeners.tell(server);
   };
-  const isWanted = () => waiters.size > 0 && failingSince !== undefined && !closing.signal.aborted;
-  const probeWhileWanted = async () => {
-    if (probing || !isWanted()) return;
+  const isNeeded = () => waiters.size > 0 && failingSince !== undefined && !closing.signal.aborted;
+  const probeWhileNeeded = async () => {
+    if (probing || !isNeeded()) return;
     probing = true;
     let wait = FIRST_PROBE_MS;
     const rest = async (): Promise<void> => {
@@ -67,9 +67,9 @@ export function createReachability(deps: ReachabilityDeps): Reachability {
       wait = Math.min(wait * 2, LONGEST_PROBE_MS);
     };
     const pass = async (): Promise<void> => {
-      if (isWanted()) await deps.probe(closing.signal).then(answered, () => undefined); // that it fails is known
+      if (isNeeded()) await deps.probe(closing.signal).then(answered, () => undefined); // its failure is known already
     };
-    const loop = { name: 'API server probe', restFirst: true, pass, rest, isDone: () => !isWanted() };
+    const loop = { name: 'API server probe', restFirst: true, pass, rest, isDone: () => !isNeeded() };
     await supervisor.run(loop, closing.signal);
     probing = false;
   };
@@ -77,11 +77,11 @@ export function createReachability(deps: ReachabilityDeps): Reachability {
     answered,
     failed: (error) => {
       failingSince ??= clock.mono();
-      if (!told && clock.mono() - failingSince >= OUTAGE_MS) {
-        told = true;
+      if (!isLogged && clock.mono() - failingSince >= OUTAGE_MS) {
+        isLogged = true;
         log.warn('The API server does not answer', { server, err: describeError(error) });
       }
-      void probeWhileWanted();
+      void probeWhileNeeded();
     },
     back: (signal) =>
       new Promise((resolve, reject) => {
@@ -100,7 +100,7 @@ export function createReachability(deps: ReachabilityDeps): Reachability {
         };
         signal.addEventListener('abort', onAbort, { once: true });
         waiters.add(wake);
-        void probeWhileWanted();
+        void probeWhileNeeded();
       }),
     subscribe: listeners.add,
     stop: () => {

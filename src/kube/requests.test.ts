@@ -23,7 +23,7 @@ import {
 
 const GET = { method: 'GET', path: apiPath`/api/v1/nodes/a` } as const;
 
-describe('a request', () => {
+describe('a request to the API server', () => {
   let pki: TestPki;
   let pair: KeyPair;
   let server: FakeServer;
@@ -62,7 +62,7 @@ describe('a request', () => {
     );
   });
 
-  test('goes out as JSON over HTTP/2 and comes back as an object', async () => {
+  test('is sent as JSON over HTTP/2 and answered with an object', async () => {
     await using own = await startFakeServer({ pair });
     own.handle((seen, response) => sendJson(response, 200, { echo: JSON.parse(seen.body) }));
     await using t = await start({ cluster: to(own.port), user: { token: 'tok', as: 'me', 'as-groups': ['a', 'b'] } });
@@ -94,7 +94,7 @@ describe('a request', () => {
     [undefined, 'strategic-merge-patch'],
     ['json', 'json-patch'],
   ] as const) {
-    test(`names a patch ${type}`, async () => {
+    test(`sends a patch as ${type}`, async () => {
       server.handle((seen, response) => sendJson(response, 200, { type: seen.headers['content-type'] }));
       await using t = await start();
       const request = {
@@ -117,20 +117,20 @@ describe('a request', () => {
     assert.equal(await t.kube.general.request({ method: 'DELETE', path: apiPath`/empty` }, t.signal), '');
   });
 
-  test('comes back whole however long the answer is', async () => {
+  test('gets a complete answer however long it is', async () => {
     const items = Array.from({ length: 20_000 }, (_, index) => ({ name: `pod-${index}-äöü`, text: 'x'.repeat(200) }));
     server.handle((_seen, response) => sendJson(response, 200, { items }));
     await using t = await start();
     assert.deepEqual(await t.kube.general.request(GET, t.signal), { items });
   });
 
-  test('keeps below the path of the server', async () => {
+  test('has the path of the server as its prefix', async () => {
     server.handle((seen, response) => sendJson(response, 200, { path: seen.path }));
     await using t = await start({ cluster: to(server.port, { server: `https://127.0.0.1:${server.port}/k8s/c-1/` }) });
     assert.deepEqual(await t.kube.general.request(GET, t.signal), { path: apiPath`/k8s/c-1/api/v1/nodes/a` });
   });
 
-  test('is told apart by the code of its error', async () => {
+  test('fails with an error code for each kind of answer', async () => {
     server.handle((_seen, response) => sendStatus(response, 409, 'AlreadyExists'));
     await using t = await start();
     await assert.rejects(t.kube.general.request(GET, t.signal), (error) => {
@@ -142,7 +142,7 @@ describe('a request', () => {
     });
   });
 
-  test('is tried again when the server says when', async () => {
+  test('is retried when the server says when', async () => {
     const clock = createManualClock();
     let answers = 0;
     server.handle((seen, response) => {
@@ -174,7 +174,7 @@ describe('a request', () => {
     ['that it wants an hour', 503, { 'retry-after': '3600' }],
   ];
   for (const [what, status, headers] of untried) {
-    test(`is not tried again when the server says ${what}`, async () => {
+    test(`is not retried when the server answers ${what}`, async () => {
       let answers = 0;
       server.handle((_seen, response) => {
         answers += 1;
@@ -186,7 +186,7 @@ describe('a request', () => {
     });
   }
 
-  test('is not tried again beyond its own time, nor for ever', async () => {
+  test('is not retried after its own deadline, nor for ever', async () => {
     let answers = 0;
     server.handle((_seen, response) => {
       answers += 1;
@@ -233,7 +233,7 @@ describe('a request', () => {
     [
       'garbage',
       (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"a'),
-      /no JSON/,
+      /not JSON/,
     ],
     ['half an answer', (response) => cutAfterHalf(response), /cut off/],
     ['no answer', (response) => void response.stream.session?.socket.destroy(), /connection .* was lost/],
@@ -245,7 +245,7 @@ describe('a request', () => {
     ],
   ];
   for (const [what, misbehave, words] of broken) {
-    test(`that gets ${what} is an error that says so, and the next one is fine`, async () => {
+    test(`that gets ${what} fails with a clear error, and the next one succeeds`, async () => {
       server.handle((_seen, response) => misbehave(response));
       await using t = await start();
       await assert.rejects(t.kube.general.request(GET, t.signal), (error) => {
@@ -258,7 +258,7 @@ describe('a request', () => {
     });
   }
 
-  test('that the server refused to look at goes out again by itself', async () => {
+  test('that the server refused to process is sent again', async () => {
     let refusals = 0;
     server.handle((_seen, response) => {
       refusals += 1;
@@ -271,7 +271,7 @@ describe('a request', () => {
     });
   });
 
-  test('under way when the server says goodbye is finished; the next goes to a new connection', async () => {
+  test('under way when the server closes the connection is finished; the next one uses a new connection', async () => {
     await using own = await startFakeServer({ pair });
     own.handle((seen, response) => {
       if (seen.path !== '/last') return sendJson(response, 200, {});
@@ -297,7 +297,7 @@ describe('a request', () => {
     assert.equal(own.sessions.size, 2);
   });
 
-  test('takes a further connection where the server allows no more on one', async () => {
+  test('uses an additional connection if the server allows no more calls on the first', async () => {
     await using own = await startFakeServer({ pair, settings: { maxConcurrentStreams: 10 } });
     const waiting: (() => void)[] = [];
     own.handle((_seen, response) => void waiting.push(() => sendJson(response, 200, {})));
@@ -325,7 +325,7 @@ describe('a request', () => {
     assert.deepEqual(await t.kube.general.request(GET, t.signal), { new: true });
   });
 
-  test('finds a dead connection out by pings, and a new one after that', async () => {
+  test('detects a dead connection by pings, and opens a new one', async () => {
     await using own = await startFakeServer({ pair });
     await using relay = await startRelay(own.port);
     const clock = createManualClock();
@@ -333,14 +333,14 @@ describe('a request', () => {
     await t.kube.general.request(GET, t.signal);
     relay.block(true);
     const stuck = t.kube.general.request({ ...GET, timeoutMs: 3_600_000 }, t.signal);
-    const judged = assert.rejects(stuck, (error) => /gone silent/.test(describeError(error)));
+    const judged = assert.rejects(stuck, (error) => /does not answer/.test(describeError(error)));
     for (let look = 0; look < 12; look += 1) await clock.advance(10_000);
     await judged;
     relay.block(false);
     await t.kube.general.request(GET, t.signal);
   });
 
-  test('without an answer in time makes the connection suspect at once', async () => {
+  test('without an answer in time causes a ping at once', async () => {
     await using relay = await startRelay(server.port);
     const clock = createManualClock();
     server.handle((_seen, response) => sendJson(response, 200, {}));
@@ -358,7 +358,7 @@ describe('a request', () => {
     await t.kube.heartbeats.request(GET, t.signal);
   });
 
-  test('fails when no one listens, and works as soon as somebody does', async () => {
+  test('fails when no server listens, and works as soon as one does', async () => {
     const gone = await startFakeServer({ pair });
     await gone[Symbol.asyncDispose]();
     await using t = await start({ cluster: to(gone.port) });
@@ -366,13 +366,13 @@ describe('a request', () => {
       assert.equal(codeOf(error), 'unavailable');
       assert.match(
         describeError(error),
-        new RegExp(`the API server https://127.0.0.1:${gone.port} can't be reached: .*ECONNREFUSED`),
+        new RegExp(`failed to connect to the API server https://127.0.0.1:${gone.port}: .*ECONNREFUSED`),
       );
       return true;
     });
   });
 
-  test('is not held up by an attempt to connect that hangs', async () => {
+  test('is not delayed by an attempt to connect that hangs', async () => {
     server.handle((_seen, response) => sendJson(response, 200, { fine: true }));
     let dials = 0;
     const hangOnce: Dial = (host, port, signal) => {
@@ -388,7 +388,7 @@ describe('a request', () => {
     assert.deepEqual(await t.kube.general.request(GET, t.signal), { fine: true });
   });
 
-  test('waits its turn', async () => {
+  test('waits for the rate limit', async () => {
     const clock = createManualClock();
     await using own = await startFakeServer({ pair });
     await using t = await start({ clock, cluster: to(own.port), config: { limit: { perSecond: 10, burst: 3 } } });
@@ -403,7 +403,7 @@ describe('a request', () => {
     await all;
   });
 
-  test('before the start is an error, and after the end too', async () => {
+  test('fails before the start and after the end', async () => {
     const t = await start();
     await t[Symbol.asyncDispose]();
     await assert.rejects(t.kube.general.request(GET, t.signal), (error) => codeOf(error) === 'unavailable');

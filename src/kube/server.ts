@@ -26,7 +26,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** The server itself ends a request after so long. */
+/** The server itself ends a request after this time. */
 const GENERAL_TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 5_000;
 
@@ -42,7 +42,7 @@ export function openServer(
       ...deps,
       kubeconfig: { path: config.kubeconfig, load: deps.load },
       onChange: (reason) => {
-        log.info('New connections to the API server are made', { reason });
+        log.info('Renewing the connections to the API server', { reason });
         for (const connections of kinds) connections.renew(reason);
       },
     },
@@ -51,8 +51,8 @@ export function openServer(
   const dial = createDial(deps, credentials);
   const createKind = () => createConnections({ ...deps, dial, server: endpoint.text });
   const shared = createKind();
-  const apart = createKind();
-  const kinds: readonly Connections[] = [shared, apart];
+  const separate = createKind();
+  const kinds: readonly Connections[] = [shared, separate];
   const reachability: Reachability = createReachability({
     ...deps,
     server: endpoint.text,
@@ -64,17 +64,17 @@ export function openServer(
   const createKindOfClient = (connections: Connections, limiter: Limiter, timeoutMs: number): Client =>
     createClient({ clock, connections, credentials, limiter, reachability, onRequest }, { ...common, timeoutMs });
   const unlimited = createOpenLimiter();
-  // A server that comes up is not ready for a while, though it answers already: that is no news of `reachability`.
-  const aside = { answered: () => undefined, failed: () => undefined };
+  // A starting server answers before it is ready: these answers must not count for `reachability`.
+  const uncounted = { answered: () => undefined, failed: () => undefined };
   const prober = createClient(
-    { clock, connections: shared, credentials, limiter: unlimited, reachability: aside, onRequest },
+    { clock, connections: shared, credentials, limiter: unlimited, reachability: uncounted, onRequest },
     { ...common, timeoutMs: PROBE_TIMEOUT_MS },
   );
   return {
     general: createKindOfClient(shared, createLimiter(config.limit, clock), GENERAL_TIMEOUT_MS),
     events: createKindOfClient(shared, unlimited, GENERAL_TIMEOUT_MS),
     reviews: createKindOfClient(shared, createLimiter(config.limit, clock), GENERAL_TIMEOUT_MS),
-    heartbeats: createKindOfClient(apart, unlimited, config.heartbeatTimeoutMs),
+    heartbeats: createKindOfClient(separate, unlimited, config.heartbeatTimeoutMs),
     credentials,
     reachability,
     text: endpoint.text,

@@ -1,13 +1,13 @@
-/** What access to the API server takes from the configuration of the whole kubelet. */
+/** The settings of the access to the API server, from the kubelet's configuration. */
 import type { Config } from '../config/config.ts';
 import { KUBERNETES_VERSION } from '../config/version.ts';
 import type { KubeConfig } from './kube.ts';
 
-/** What 0 means for the limits, as in the reference. */
+/** The limits that 0 stands for, as in the reference. */
 const DEFAULT_QPS = 5;
 const DEFAULT_BURST = 10;
 
-/** `contentType` is accepted, and JSON is spoken whatever it says. */
+/** `contentType` is accepted and has no effect: requests and answers are JSON. */
 export function kubeConfig({ settings, kubelet }: Config, architecture: string): KubeConfig {
   const { kubeconfig, bootstrapKubeconfig } = settings.api;
   return {

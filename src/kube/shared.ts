@@ -1,4 +1,4 @@
-/** Waits for work that others wait for too: it goes on when one of them gives up. */
+/** Waits for work that other callers wait for too: it continues when one of them gives up. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

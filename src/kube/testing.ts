@@ -1,4 +1,4 @@
-/** For tests: a server that can be made to misbehave, a way to it that can go dead, and certificates. */
+/** For tests: a server that can misbehave, a relay to it that can be blocked, and certificates. */
 
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -31,7 +31,7 @@ export interface KeyPair {
 export interface TestPki extends AsyncDisposable {
   readonly directory: string;
   readonly ca: KeyPair;
-  /** Replaces the files where there are any of this name. */
+  /** Replaces existing files of this name. */
   issue(file: string, commonName: string, names?: readonly string[]): Promise<KeyPair>;
 }
 
@@ -80,7 +80,7 @@ export interface FakeServer extends AsyncDisposable {
   readonly port: number;
   readonly seen: readonly Seen[];
   readonly sessions: ReadonlySet<ServerHttp2Session>;
-  /** What answers from now on. */
+  /** Replaces the handler of requests. */
   handle(handler: Handler): void;
   /** Other certificates for new connections. */
   present(pair: KeyPair): Promise<void>;
@@ -111,7 +111,7 @@ export async function startFakeServer(options: FakeServerOptions): Promise<FakeS
     });
   };
   const server = await createAnyServer(options, listener);
-  // With TLS the outer sockets: to destroy those below leaves handles behind that keep the process alive.
+  // With TLS these are the outer sockets: destroying the inner ones would leave handles that keep the process alive.
   server.on(options.pair === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
@@ -150,7 +150,7 @@ async function createAnyServer(
   { pair, clientCa, http2 = true, settings = {} }: FakeServerOptions,
   listener: (request: Http2ServerRequest, response: Http2ServerResponse) => void,
 ): Promise<Http2SecureServer | Server> {
-  // The compatible part of both interfaces is all that the handlers use.
+  // Handlers use only what both interfaces have in common.
   if (pair === undefined) return createHttpServer(listener as never);
   const verify = clientCa === undefined ? {} : { ca: await readFile(clientCa), requestCert: true };
   const tls = { ...(await readPair(pair)), ...verify, rejectUnauthorized: clientCa !== undefined };
@@ -164,7 +164,7 @@ async function readPair({ cert, key }: KeyPair) {
 function describe(request: Http2ServerRequest, body: string): Seen {
   const url = new URL(request.url, 'http://server');
   const socket = request.stream === undefined ? request.socket : (request.stream.session?.socket ?? request.socket);
-  // A session's socket is a proxy that does not know what it has.
+  // The type of a session's socket does not have the methods of TLS.
   const name = (socket as Partial<TLSSocket>).getPeerCertificate?.()?.subject?.CN;
   return {
     method: request.method,
@@ -187,7 +187,7 @@ export function sendStatus(response: Http2ServerResponse, code: number, reason: 
   sendJson(response, code, { kind: 'Status', code, reason, message: `${reason} it is` }, headers);
 }
 
-/** A way to a port that can go dead: everything stays open, and nothing passes. */
+/** Passes bytes on to a port. While it is blocked, connections stay open and nothing passes. */
 export interface Relay extends AsyncDisposable {
   readonly port: number;
   block(blocked: boolean): void;
@@ -229,7 +229,7 @@ export async function startRelay(target: number): Promise<Relay> {
 export interface TestKube extends AsyncDisposable {
   readonly kube: Kube;
   readonly signal: AbortSignal;
-  /** Writes the kubeconfig anew. */
+  /** Replaces the kubeconfig. */
   rewrite(cluster: object, user: object): Promise<void>;
 }
 
@@ -273,7 +273,7 @@ export async function startTestKube(options: TestKubeOptions): Promise<TestKube>
   return { kube, signal, rewrite, [Symbol.asyncDispose]: async () => await kube.stop?.() };
 }
 
-/** Looks again until it is so: what is waited for comes over a real connection. */
+/** Waits for a condition that a real connection brings about. */
 export async function until(isSo: () => boolean, what: string): Promise<void> {
   const clock = createSystemClock();
   const { signal } = new AbortController();

@@ -129,7 +129,7 @@ describe('a watch', () => {
     };
   };
 
-  test('goes on past items that are no objects, and past a listener that throws', async () => {
+  test('skips items that are not objects, and continues after a listener has thrown', async () => {
     const told: string[] = [];
     const tell = (objects: readonly KubeObject[]) => {
       for (const { metadata } of objects) {
@@ -157,7 +157,7 @@ describe('a watch', () => {
     );
   });
 
-  test('lists, then tells every change', async () => {
+  test('lists, then reports every change', async () => {
     const script = {
       lists: [list(5, 'a', 'b')],
       watches: [lines(event('ADDED', 'c', 6), event('MODIFIED', 'a', 7), event('DELETED', 'b', 8))],
@@ -175,7 +175,7 @@ describe('a watch', () => {
     assert.equal(watched?.query.get('timeoutSeconds'), '300');
   });
 
-  test('gives objects of a list the kind that those of a watch have', async () => {
+  test('adds the kind to objects of a list, as those of a watch have it', async () => {
     const found: unknown[] = [];
     const nothing = () => undefined;
     const listener = { replaced: (all: readonly unknown[]) => found.push(...all), changed: nothing, removed: nothing };
@@ -189,7 +189,7 @@ describe('a watch', () => {
     return `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: String(version), annotations } } })}\n`;
   };
 
-  test('takes the list over the watch itself, in one request', async () => {
+  test('gets the list over the watch itself, in one request', async () => {
     const first = [event('ADDED', 'a', 3), bookmark(4), event('ADDED', 'b', 2), whole(5)];
     const script = { lists: [], watches: [lines(...first, event('MODIFIED', 'a', 6))] };
     await using w = await run(script, { inOne: true });
@@ -207,7 +207,7 @@ describe('a watch', () => {
     assert.deepEqual(w.told, ['= ']);
   });
 
-  test('begins a list over a watch anew when it was cut, and goes on from its end when it was whole', async () => {
+  test('restarts a list over a watch that was cut, and resumes after a complete one', async () => {
     const watches = [
       cutAfter(event('ADDED', 'a', 3)),
       cutAfter(event('ADDED', 'b', 4), whole(5), event('ADDED', 'c', 6)),
@@ -222,7 +222,7 @@ describe('a watch', () => {
     assert.equal(watched[3]?.query.get('sendInitialEvents'), 'true');
   });
 
-  test('lists apart where the server gives no list over a watch', async () => {
+  test('uses a separate list if the server supports no list over a watch', async () => {
     const refuse = (response: Response) => sendStatus(response, 422, 'Invalid');
     const script = { lists: [list(5, 'a')], watches: [refuse, lines(event('ADDED', 'b', 6))] };
     await using w = await run(script, { inOne: true });
@@ -231,14 +231,14 @@ describe('a watch', () => {
     assert.deepEqual(w.asked, ['watch 0', 'list 0', 'watch 5']);
   });
 
-  test('takes an empty list', async () => {
+  test('accepts an empty list', async () => {
     const none = (response: Response) => sendJson(response, 200, { metadata: { resourceVersion: '5' }, items: null });
     await using w = await run({ lists: [none], watches: [lines()] });
     await until(() => w.told.length === 1, 'the list');
     assert.deepEqual(w.told, ['= ']);
   });
 
-  test('goes on where it was: after its time, a bookmark, a cut, a torn line', async () => {
+  test('resumes where it was: after its timeout, a bookmark, a cut, an incomplete line', async () => {
     const torn = event('ADDED', 'ü', 9);
     const script = {
       lists: [list(5)],
@@ -255,7 +255,7 @@ describe('a watch', () => {
     assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 6', 'watch 7', 'watch 8']);
   });
 
-  test('takes lines however they are cut, in the middle of a character too', async () => {
+  test('reads lines however they are split, even in the middle of a character', async () => {
     const text = Buffer.from(event('ADDED', 'äöü€', 6) + event('ADDED', 'b', 7) + event('ADDED', 'c', 8));
     const byBytes = (response: Response) => {
       response.writeHead(200);
@@ -270,7 +270,7 @@ describe('a watch', () => {
     ['an answer', (response: Response) => sendStatus(response, 410, 'Expired')],
     ['an event', linesAndEnd(failure(410, 'Expired'))],
   ] as const) {
-    test(`lists again when its place is gone, told by ${how}`, async () => {
+    test(`lists again when its version is gone, reported by ${how}`, async () => {
       const script = {
         lists: [list(5, 'a', 'b'), list(20, 'b', 'c')],
         watches: [linesAndEnd(event('MODIFIED', 'a', 6)), gone, lines()],
@@ -282,7 +282,7 @@ describe('a watch', () => {
     });
   }
 
-  test('asks for the newest list when even the list is refused as gone or as too new', async () => {
+  test('requests the newest list when even the list is refused as gone or as too new', async () => {
     const tooNew = (response: Response) =>
       sendJson(response, 504, {
         kind: 'Status',
@@ -305,7 +305,7 @@ describe('a watch', () => {
     }
   });
 
-  test('outlives a listener that throws', async () => {
+  test('continues after a listener has thrown', async () => {
     const taken: string[] = [];
     const listener = {
       replaced: () => {
@@ -324,7 +324,7 @@ describe('a watch', () => {
     assert.deepEqual(w.asked, ['list 0', 'watch 5']);
   });
 
-  const nonsense: readonly [string, string][] = [
+  const invalid: readonly [string, string][] = [
     ['no JSON', '{"type":\n'],
     ['no event', '[]\n'],
     ['no version', '{"type":"ADDED","object":{"metadata":{}}}\n'],
@@ -332,8 +332,8 @@ describe('a watch', () => {
     ['an unknown type', `${JSON.stringify({ type: 'CHANGED', object: object('a', 6) })}\n`],
     ['an error of the server', failure(500, 'InternalError')],
   ];
-  for (const [what, line] of nonsense) {
-    test(`tries again after ${what}, and lists again when it doesn't stop`, async () => {
+  for (const [what, line] of invalid) {
+    test(`retries after ${what}, and lists again when it repeats`, async () => {
       const clock = createManualClock();
       const script = {
         lists: [list(5, 'a'), list(9, 'b')],
@@ -349,7 +349,7 @@ describe('a watch', () => {
     });
   }
 
-  test('backs off further and further, and begins anew after a success', async () => {
+  test('has a growing back-off that a success resets', async () => {
     const clock = createManualClock();
     const refuse = (response: Response) => sendStatus(response, 404, 'NotFound');
     const refusals = Array.from({ length: 7 }, () => refuse);
@@ -374,7 +374,7 @@ describe('a watch', () => {
     assert.deepEqual(w.asked.slice(-4), ['list 0', 'watch 5', 'watch 6', 'watch 6']);
   });
 
-  test('asks soon again when its first list is not allowed, for it may be in a moment', async () => {
+  test('retries soon when its first list is forbidden, since it may be allowed in a moment', async () => {
     const clock = createManualClock();
     const deny = (response: Response) => sendStatus(response, 403, 'Forbidden');
     await using w = await run({ lists: [deny, deny, deny, list(5)], watches: [lines()] }, { clock });
@@ -386,7 +386,7 @@ describe('a watch', () => {
     assert.ok(clock.now() < 400, `only after ${clock.now()} ms`);
   });
 
-  test('leaves a server that is too busy alone for a while', async () => {
+  test('waits before the next request to a server that is too busy', async () => {
     const clock = createManualClock();
     const busy = (response: Response) => sendStatus(response, 429, 'TooManyRequests');
     await using w = await run({ lists: [list(5)], watches: [busy, lines()] }, { clock });
@@ -399,7 +399,7 @@ describe('a watch', () => {
     assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 5']);
   });
 
-  test('does not hammer a server that ends every watch at once', async () => {
+  test('slows down for a server that ends every watch at once', async () => {
     const clock = createManualClock();
     await using w = await run({ lists: [list(5)], watches: [linesAndEnd()] }, { clock });
     await until(() => w.asked.length === 3, 'two tries');
@@ -407,7 +407,7 @@ describe('a watch', () => {
     assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 5']);
   });
 
-  test('goes on soon after an outage, though it has backed off for long', async () => {
+  test('resumes soon after an outage, even with a long back-off', async () => {
     const clock = createManualClock();
     let down = false;
     const w = await run({ lists: [list(5)], watches: [lines(bookmark(6))] }, { clock });
@@ -441,7 +441,7 @@ describe('a watch', () => {
     assert.equal(backs.length, 1);
   });
 
-  test('notices a server that has gone silent, and loses nothing', async () => {
+  test('detects a server that stopped answering, and misses no change', async () => {
     const clock = createManualClock();
     const relay = Promise.withResolvers<Awaited<ReturnType<typeof startRelay>>>();
     const script = { lists: [list(5)], watches: [lines(event('ADDED', 'a', 6)), lines(event('ADDED', 'b', 7))] };
@@ -468,7 +468,7 @@ describe('a watch', () => {
     assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 6']);
   });
 
-  test('is over when it is stopped', async () => {
+  test('ends when it is stopped', async () => {
     const w = await run({ lists: [list(5)], watches: [lines(event('ADDED', 'a', 6))] });
     await using _ = w;
     await until(() => w.told.length === 2, 'the first event');

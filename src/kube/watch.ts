@@ -1,11 +1,11 @@
 /**
- * A list that is kept up to date.
+ * A list that a watch keeps up to date.
  *
  *   listing ──listed──► watching ──ended──► watching from the last version seen
- *      ▲                    └──410 Gone, or nothing but nonsense──┐
+ *      ▲                    └──410 Gone, or only invalid events───┐
  *      └──────────────────────────────────────────────────────────┘
  *
- * Every step that fails is tried again after a back-off with jitter, or as soon as a server that was away is back.
+ * Every failed step is retried after a back-off with jitter, or at the end of an outage of the server.
  */
 import type { Clock } from '../base/clock.ts';
 import { CodedError, codeOf } from '../base/errors.ts';
@@ -44,67 +44,67 @@ const FIRST_BACK_OFF_MS = 800;
 const FIRST_REFUSED_MS = 5;
 const EARLY_TRIES = 7;
 const LONGEST_BACK_OFF_MS = 15_000; // jitter makes it up to twice as long
-/** A watch that lasted so long was a good one, also where nothing happened. */
+/** A watch that lasted this long was successful, even without an event. */
 const GOOD_WATCH_MS = 5_000;
 const SHORTEST_WATCH_S = 300;
-/** The server ends a watch; where it forgets to, so long after it should have. */
+/** The server ends a watch after its timeout; if it does not, the kubelet ends it this much later. */
 const OVERTIME_MS = 30_000;
-/** etcd takes no object above 1.5 MiB; as JSON, with managed fields, it can be a few times that. */
+/** etcd stores no object above 1.5 MiB; as JSON, with managed fields, it can be a few times that. */
 const LONGEST_LINE = 32 << 20;
 const WITH_LIST = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
 const LIST_IS_WHOLE = 'k8s.io/initial-events-end';
-/** A server that sends nonsense so often in a row is asked for the whole list. */
-const MOST_NONSENSE = 3;
+/** After this many invalid events in a row the whole list is requested. */
+const MOST_INVALID_EVENTS = 3;
 
-export function createWatch<T extends KubeObject>(deps: WatchDeps, asked: WatchRequest<T>): Part {
+export function createWatch<T extends KubeObject>(deps: WatchDeps, request: WatchRequest<T>): Part {
   const ended = linkSignal();
   let work: Promise<void> = Promise.resolve();
   return {
-    name: `watch of ${asked.path}`,
+    name: `watch of ${request.path}`,
     start: (signal) => {
       if (signal.aborted) ended.abort(signal.reason);
       else signal.addEventListener('abort', () => ended.abort(signal.reason), { once: true, signal: ended.signal });
-      const watch = new Watch(deps, asked, ended.signal);
+      const watch = new Watch(deps, request, ended.signal);
       const loop = {
         name: 'API watch',
-        about: { path: asked.path },
-        // The watches of objects that pods refer to; those of the node and its pods list apart.
-        oneOfMany: asked.inOne === true,
+        about: { path: request.path },
+        // These are the watches of objects that pods refer to; those of the node and its pods use a separate list.
+        oneOfMany: request.inOne === true,
         pass: () => watch.round(),
         rest: () => Promise.resolve(),
       };
       work = deps.supervisor.run(loop, ended.signal);
     },
     stop: async () => {
-      ended.abort(new CodedError('unavailable', `the watch of ${asked.path} was stopped`));
+      ended.abort(new CodedError('unavailable', `the watch of ${request.path} was stopped`));
       await work;
     },
   };
 }
 
-/** Carries an answer of the server out of a stream of events. */
-class Nonsense extends CodedError {}
+/** An error event of the watch, as an error. */
+class InvalidEvent extends CodedError {}
 
 class Watch<T extends KubeObject> {
   readonly #deps: WatchDeps;
   readonly #request: WatchRequest<T>;
   readonly #signal: AbortSignal;
   readonly #selectors: Readonly<Record<string, string>>;
-  /** Up to where this has seen everything; undefined: the whole list is needed. */
+  /** All changes up to this version were received; undefined: the whole list is needed. */
   #version: string | undefined;
-  /** What a list must not be older than: `0` takes any, empty the newest. */
+  /** A list must not be older than this version: `0` accepts any, empty requires the newest. */
   #atLeast = '0';
   #failures = 0;
-  #nonsense = 0;
+  #invalidEvents = 0;
   #inOne: boolean;
-  /** What has come of a list that comes over the watch itself. */
+  /** The objects received so far of a list over the watch itself. */
   #coming: Map<string, T> | undefined;
 
-  constructor(deps: WatchDeps, asked: WatchRequest<T>, signal: AbortSignal) {
+  constructor(deps: WatchDeps, request: WatchRequest<T>, signal: AbortSignal) {
     this.#deps = deps;
-    this.#request = asked;
+    this.#request = request;
     this.#signal = signal;
-    const { fieldSelector, labelSelector, inOne = false } = asked;
+    const { fieldSelector, labelSelector, inOne = false } = request;
     this.#inOne = inOne;
     this.#selectors = {
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
@@ -112,7 +112,7 @@ class Watch<T extends KubeObject> {
     };
   }
 
-  /** Lists where need be and follows until the watch ends; where that fails, waits for the time of the next try. */
+  /** Lists if necessary and watches until the server ends the watch; after a failure, waits until the next attempt is due. */
   async round(): Promise<void> {
     try {
       if (this.#version === undefined && !this.#inOne) await this.#list();
@@ -135,10 +135,10 @@ class Watch<T extends KubeObject> {
     const items = itemsOf(list);
     this.#version = version;
     this.#atLeast = version;
-    this.#tell('replaced', (listener) => listener.replaced(items));
+    this.#notify('replaced', (listener) => listener.replaced(items));
   }
 
-  /** Resolves when the server ended the watch as it should. */
+  /** Resolves when the server has ended the watch normally. */
   async #follow(version: string | undefined): Promise<void> {
     const { clock, client, random } = this.#deps;
     const timeoutSeconds = Math.floor(SHORTEST_WATCH_S * (1 + random()));
@@ -166,7 +166,7 @@ class Watch<T extends KubeObject> {
 
   #noteProgress(): void {
     this.#failures = 0;
-    this.#nonsense = 0;
+    this.#invalidEvents = 0;
   }
 
   #take(line: string): void {
@@ -174,28 +174,28 @@ class Watch<T extends KubeObject> {
     if (type === 'ERROR') throw errorOf(object, this.#request.path);
     const version = object?.metadata?.resourceVersion;
     if (version === undefined || version === '') {
-      throw new Nonsense('unavailable', `watch of ${this.#request.path}: an event without a resourceVersion`);
+      throw new InvalidEvent('unavailable', `watch of ${this.#request.path}: an event without a resourceVersion`);
     }
     if (this.#coming !== undefined && !this.#takeOfList(this.#coming, type, object)) return;
     switch (type) {
       case 'ADDED':
       case 'MODIFIED':
-        this.#tell('changed', (listener) => listener.changed(object));
+        this.#notify('changed', (listener) => listener.changed(object));
         break;
       case 'DELETED':
-        this.#tell('removed', (listener) => listener.removed(object));
+        this.#notify('removed', (listener) => listener.removed(object));
         break;
       case 'BOOKMARK':
         break;
       default:
-        throw new Nonsense('unavailable', `watch of ${this.#request.path}: unknown event ${JSON.stringify(type)}`);
+        throw new InvalidEvent('unavailable', `watch of ${this.#request.path}: unknown event ${JSON.stringify(type)}`);
     }
     this.#version = version;
     this.#atLeast = version;
     this.#noteProgress();
   }
 
-  /** Whether the event is one for everybody: before the list is whole, none is. */
+  /** Whether the event is for the listener: none is before the list is complete. */
   #takeOfList(coming: Map<string, T>, type: string, object: T): boolean {
     const { uid, annotations } = object.metadata;
     switch (type) {
@@ -209,14 +209,14 @@ class Watch<T extends KubeObject> {
       case 'BOOKMARK':
         if (annotations?.[LIST_IS_WHOLE] !== 'true') return false;
         this.#coming = undefined;
-        this.#tell('replaced', (listener) => listener.replaced([...coming.values()]));
+        this.#notify('replaced', (listener) => listener.replaced([...coming.values()]));
         return true;
       default:
         return true;
     }
   }
 
-  #tell(what: keyof WatchRequest<T>['listener'], call: (listener: WatchRequest<T>['listener']) => void): void {
+  #notify(what: keyof WatchRequest<T>['listener'], call: (listener: WatchRequest<T>['listener']) => void): void {
     if (this.#signal.aborted) return;
     try {
       call(this.#request.listener);
@@ -226,8 +226,8 @@ class Watch<T extends KubeObject> {
   }
 
   /**
-   * The server learns of a new pod, and so of what its node may read, a moment after the node may have: a refusal of the very first
-   * list is soon asked about again.
+   * The server's authorizer may learn of a new pod a moment after the node, and so of what the node may read: a refusal of the first list
+   * is retried soon.
    */
   #backOff(code: string): number {
     const early = code === 'denied' && this.#atLeast === '0' ? EARLY_TRIES : 0;
@@ -238,30 +238,30 @@ class Watch<T extends KubeObject> {
   async #recover(error: unknown): Promise<void> {
     const { log, clock, random, reachability } = this.#deps;
     const { path } = this.#request;
-    if (error instanceof Nonsense) this.#nonsense += 1;
-    if (codeOf(error) === 'gone' || this.#nonsense >= MOST_NONSENSE || isTooNew(error)) {
-      // Was it the list itself that failed, then nothing but the newest state will do.
+    if (error instanceof InvalidEvent) this.#invalidEvents += 1;
+    if (codeOf(error) === 'gone' || this.#invalidEvents >= MOST_INVALID_EVENTS || isTooNew(error)) {
+      // If the list itself failed, the next one must be the newest.
       if (this.#version === undefined) this.#atLeast = '';
       this.#version = undefined;
-      this.#nonsense = 0;
+      this.#invalidEvents = 0;
     }
     if (this.#inOne && this.#version === undefined && codeOf(error) === 'invalid') {
-      log.info('The API server gives no list over a watch: asking for it apart', { path });
+      log.info('The API server does not support lists over a watch, using a separate list', { path });
       this.#inOne = false;
       return;
     }
     this.#failures += 1;
     const code = codeOf(error);
     const wasAnswered = answerOf(error).httpStatus !== undefined;
-    // The first time at once: most ends are a restart of the server or a connection that was renewed.
+    // The first retry is immediate: mostly the server was restarted or the connection was renewed.
     if (this.#failures === 1 && (code === 'gone' || (code === 'unavailable' && !wasAnswered))) {
-      log.v(4)?.info('Watch ended, going on', { path, err: error });
+      log.v(4)?.info('Watch ended with error, resuming', { path, err: error });
       return;
     }
     const back = this.#backOff(code) * (1 + random());
-    // That the server is away is said once for all watches; what it answers to one of them is news.
-    const news = wasAnswered || error instanceof Nonsense ? log : log.v(2);
-    news?.warn('Watch failed, trying again', { path, afterMs: Math.round(back), err: error });
+    // An outage is logged once for all watches; an error answer to one of them is logged here.
+    const logger = wasAnswered || error instanceof InvalidEvent ? log : log.v(2);
+    logger?.warn('Failed to watch', { path, afterMs: Math.round(back), err: error });
     using waiting = linkSignal(this.#signal);
     const waits = [clock.sleep(back, waiting.signal)];
     if (code === 'unavailable') waits.push(reachability.back(waiting.signal));
@@ -271,10 +271,10 @@ class Watch<T extends KubeObject> {
   }
 }
 
-/** The items of a list don't say what they are; those of a watch do. */
+/** The items of a list have no kind; those of a watch have. */
 function itemsOf<T extends KubeObject>({ apiVersion, kind, items }: List<T>): readonly T[] {
   const own = kind?.endsWith('List') ? { apiVersion, kind: kind.slice(0, -'List'.length) } : {};
-  // An item that is no object of the API must not cost the whole list.
+  // An item that is not an API object must not make the whole list fail.
   return (items ?? []).filter(isObject).map((item) => ({ ...own, ...item }));
 }
 
@@ -285,28 +285,28 @@ function parseEvent<T>(line: string, path: string): WatchEvent<T> {
       return event as WatchEvent<T>;
     }
   } catch (cause) {
-    throw new Nonsense('unavailable', `watch of ${path}: a line is no JSON`, { cause });
+    throw new InvalidEvent('unavailable', `watch of ${path}: a line is not JSON`, { cause });
   }
-  throw new Nonsense('unavailable', `watch of ${path}: a line is no event`);
+  throw new InvalidEvent('unavailable', `watch of ${path}: a line is not an event`);
 }
 
 function errorOf(object: unknown, path: string): CodedError {
   const what = `watch of ${path}`;
-  if (!isStatus(object)) return new Nonsense('unavailable', `${what}: an error without a status`);
+  if (!isStatus(object)) return new InvalidEvent('unavailable', `${what}: an error without a status`);
   const error = refusalError({
     what,
     httpStatus: object.code ?? 500,
     body: JSON.stringify(object),
     retryAfterMs: undefined,
   });
-  return error.code === 'gone' ? error : new Nonsense(error.code, error.message, { data: error.data });
+  return error.code === 'gone' ? error : new InvalidEvent(error.code, error.message, { data: error.data });
 }
 
 function answerOf(error: unknown): KubeErrorData {
   return error instanceof CodedError ? error.data : {};
 }
 
-/** The server, perhaps another one than before, has not yet seen the version that was asked for. */
+/** The server, perhaps another one than before, does not have the requested version yet. */
 function isTooNew(error: unknown): boolean {
   return answerOf(error).status?.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge') ?? false;
 }

@@ -1,4 +1,4 @@
-/** What an answer of the API server means: the codes that the rest of the program switches on. */
+/** What an answer of the API server means: the error codes that the rest of the program uses. */
 import { CodedError, type ErrorCode } from '../../base/errors.ts';
 import type { KubeErrorData, KubeStatus } from '../kube.ts';
 
@@ -10,7 +10,7 @@ export interface Refusal {
   readonly retryAfterMs: number | undefined;
 }
 
-/** Enough of a body that is no Status to see who wrote it. */
+/** Enough of a body that is not a Status to see where it comes from. */
 const LONGEST_SHOWN = 300;
 
 export function refusalError({ what, httpStatus, body, retryAfterMs }: Refusal): CodedError {
@@ -20,8 +20,8 @@ export function refusalError({ what, httpStatus, body, retryAfterMs }: Refusal):
     ...(status === undefined ? {} : { status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
-  const words = status?.message ?? body.trim().slice(0, LONGEST_SHOWN);
-  return new CodedError(codeOfStatus(httpStatus, status?.reason), `${what}: ${httpStatus}${words && `: ${words}`}`, {
+  const detail = status?.message ?? body.trim().slice(0, LONGEST_SHOWN);
+  return new CodedError(codeOfStatus(httpStatus, status?.reason), `${what}: ${httpStatus}${detail && `: ${detail}`}`, {
     data: { ...data },
   });
 }

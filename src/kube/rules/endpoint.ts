@@ -6,9 +6,9 @@ export interface Endpoint {
   /** Without the brackets of an IPv6 address. */
   readonly host: string;
   readonly port: number;
-  /** Before every path: empty, or `/k8s/clusters/one`. */
+  /** Prefix of every path: empty, or `/k8s/clusters/one`. */
   readonly basePath: string;
-  /** `https://192.0.2.1:6443`, as a person writes it. */
+  /** `https://192.0.2.1:6443`, for messages. */
   readonly text: string;
 }
 
@@ -21,7 +21,7 @@ export interface ProxyServer {
 
 const PROXY_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, socks5: 1080 };
 
-/** A server without a scheme means https where anything about TLS is set, as in the reference. */
+/** A server without a scheme means https if any TLS field is set, as in the reference. */
 export function parseServer(text: string, hasTls: boolean): Parsed<Endpoint> {
   const full = text.includes('://') ? text : `${hasTls ? 'https' : 'http'}://${text}`;
   const url = URL.parse(full);
@@ -47,7 +47,7 @@ export function parseProxy(text: string): Parsed<ProxyServer> {
   const url = URL.parse(text);
   if (url === null) return unparsable(`${JSON.stringify(text)} is no URL such as http://192.0.2.1:3128`);
   const scheme = url.protocol.slice(0, -1);
-  // Both leave names to the proxy here: the difference is one that only command lines of curl make.
+  // With both, the proxy resolves names: only curl distinguishes them.
   const kind = scheme === 'socks5h' ? 'socks5' : scheme;
   if (kind !== 'http' && kind !== 'https' && kind !== 'socks5') {
     return unparsable(`the scheme must be http, https or socks5; found ${JSON.stringify(scheme)}`);

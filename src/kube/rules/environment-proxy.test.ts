@@ -43,11 +43,11 @@ describe('the proxy of the environment', () => {
     ['https://[2001:db8::1]:6443', { HTTPS_PROXY: PROXY, NO_PROXY: '2001:db8::2' }, true],
   ];
   for (const [server, environment, want] of cases) {
-    test(`${want ? 'leads to' : 'does not lead to'} ${server} with ${JSON.stringify(environment)}`, () =>
+    test(`${want ? 'is used for' : 'is not used for'} ${server} with ${JSON.stringify(environment)}`, () =>
       assert.equal(usesProxy(server, environment), want));
   }
 
-  test('must be one that can be used', () => {
+  test('must have a supported scheme', () => {
     const endpoint = parseServer('https://kube', true);
     assert.ok(endpoint.ok);
     const answer = proxyOfEnvironment({ HTTPS_PROXY: 'ftp://proxy' }, endpoint.value);

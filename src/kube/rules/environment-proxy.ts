@@ -1,4 +1,4 @@
-/** The proxy that the environment names, for a kubeconfig that names none: HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+/** The proxy of the environment, for a kubeconfig without one: HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
 import { type IpAddress, parseIpAddress } from '../../api/ip-address.ts';
 import { type Parsed, parsed } from '../../api/parsed.ts';
 import { type Endpoint, type ProxyServer, parseProxy } from './endpoint.ts';
@@ -12,7 +12,7 @@ export function proxyOfEnvironment(environment: Environment, endpoint: Endpoint)
   return parseProxy(url.includes('://') ? url : `http://${url}`);
 }
 
-/** The machine itself is never asked for through a proxy. */
+/** The machine itself is never reached through a proxy. */
 function isDirect(noProxy: string, { host, port }: Endpoint): boolean {
   const name = host.toLowerCase();
   const address = parseIpAddress(name);
@@ -37,10 +37,10 @@ function matches(entry: string, { name, address, port }: Target): boolean {
   const base = parseIpAddress(network);
   if (length !== undefined)
     return address !== undefined && base !== undefined && contains(base, Number(length), address);
-  const [, place = entry, wanted] = /^(.*[^:]):(\d+)$/.exec(entry) ?? [];
-  const hasPort = wanted !== undefined && base === undefined;
-  if (hasPort && Number(wanted) !== port) return false;
-  const host = (hasPort ? place : entry).replace(/^\[|\]$/g, '');
+  const [, named = entry, onlyPort] = /^(.*[^:]):(\d+)$/.exec(entry) ?? [];
+  const hasPort = onlyPort !== undefined && base === undefined;
+  if (hasPort && Number(onlyPort) !== port) return false;
+  const host = (hasPort ? named : entry).replace(/^\[|\]$/g, '');
   const same = parseIpAddress(host);
   if (same !== undefined) return address !== undefined && contains(same, same.bytes.length * 8, address);
   // `example.org` stands for itself and all below it, `.example.org` and `*.example.org` only for what is below.

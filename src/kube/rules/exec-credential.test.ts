@@ -7,8 +7,8 @@ const V1 = 'client.authentication.k8s.io/v1';
 const answer = (status: unknown, more: object = {}) =>
   JSON.stringify({ kind: 'ExecCredential', apiVersion: V1, status, ...more });
 
-describe('what a credential plugin is told', () => {
-  test('is only that no one can be asked', () => {
+describe('the input of a credential plugin', () => {
+  test('says only that there is no interactive user', () => {
     assert.deepEqual(JSON.parse(formatExecInfo(V1)), {
       kind: 'ExecCredential',
       apiVersion: V1,
@@ -16,7 +16,7 @@ describe('what a credential plugin is told', () => {
     });
   });
 
-  test('is the cluster, where the kubeconfig wants it', () => {
+  test('has the cluster if the kubeconfig says so', () => {
     const cluster: ClusterAccess = {
       endpoint: { secure: true, host: 'a', port: 443, basePath: '', text: 'https://a' },
       authority: undefined,
@@ -38,15 +38,15 @@ describe('what a credential plugin is told', () => {
   });
 });
 
-describe('what a credential plugin says', () => {
-  test('is a token that expires', () => {
+describe('the output of a credential plugin', () => {
+  test('may be a token that expires', () => {
     assert.deepEqual(parseExecCredential(answer({ token: 't', expirationTimestamp: '1970-01-01T00:00:05Z' }), V1), {
       ok: true,
       value: { token: 't', certificate: undefined, expiresAt: 5000 },
     });
   });
 
-  test('is a certificate with its key', () => {
+  test('may be a certificate with its key', () => {
     assert.deepEqual(parseExecCredential(answer({ clientCertificateData: 'C', clientKeyData: 'K' }), V1), {
       ok: true,
       value: { token: undefined, certificate: { cert: 'C', key: 'K' }, expiresAt: undefined },
@@ -54,9 +54,9 @@ describe('what a credential plugin says', () => {
   });
 
   const bad: readonly [string, string, RegExp][] = [
-    ['nothing', '', /no JSON object/],
-    ['secret words', 'token: s3cret', /no JSON object/],
-    ['null', 'null', /no JSON object/],
+    ['nothing', '', /not a JSON object/],
+    ['secret words', 'token: s3cret', /not a JSON object/],
+    ['null', 'null', /not a JSON object/],
     ['another kind', answer({ token: 's3cret' }, { kind: 'Token' }), /the kind ExecCredential/],
     ['another version', answer({ token: 's3cret' }, { apiVersion: `${V1}beta1` }), /the apiVersion client\.auth/],
     ['no status', answer(undefined), /no status/],

@@ -1,4 +1,4 @@
-/** What is said to an exec credential plugin and what it answers (client.authentication.k8s.io). */
+/** The input and the output of an exec credential plugin (client.authentication.k8s.io). */
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import { parseTimestamp } from '../../api/timestamp.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
@@ -6,7 +6,7 @@ import type { ClusterAccess } from './kubeconfig.ts';
 export interface ExecCredential {
   readonly token: string | undefined;
   readonly certificate: { readonly cert: string; readonly key: string } | undefined;
-  /** Wall-clock milliseconds; undefined: good until the server refuses it. */
+  /** Wall-clock milliseconds; undefined: valid until the server refuses it. */
   readonly expiresAt: number | undefined;
 }
 
@@ -40,7 +40,7 @@ interface RawAnswer {
 /** Never shows what the plugin wrote: it may be a secret. */
 export function parseExecCredential(output: string, apiVersion: string): Parsed<ExecCredential> {
   const answer = parseJsonObject(output);
-  if (answer === undefined) return unparsable('its output is no JSON object');
+  if (answer === undefined) return unparsable('its output is not a JSON object');
   if (answer.kind !== 'ExecCredential') return unparsable('its output must have the kind ExecCredential');
   if (answer.apiVersion !== apiVersion) {
     return unparsable(`its output must have the apiVersion ${apiVersion}, as in the kubeconfig`);

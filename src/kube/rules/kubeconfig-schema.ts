@@ -1,4 +1,4 @@
-/** The kubeconfig file as it is written. */
+/** The fields of a kubeconfig file. */
 import { ANYTHING, BOOL, list, map, STRING, struct } from '../../api/object-schema.ts';
 
 export interface RawKubeconfig {

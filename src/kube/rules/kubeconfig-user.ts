@@ -1,19 +1,19 @@
-/** Who the kubelet says it is: the user of a kubeconfig. */
+/** The user of a kubeconfig: the kubelet's identity and credentials. */
 import type { RawExec, RawUser } from './kubeconfig-schema.ts';
 import { type Complain, type PemSource, readPem } from './pem-source.ts';
 
 export interface UserAccess {
   readonly certificate: { readonly cert: PemSource; readonly key: PemSource } | undefined;
-  /** Beside a token file this is what counts until the file can be read. */
+  /** With a token file too, this one is used until the file can be read. */
   readonly token: string | undefined;
   readonly tokenFile: string | undefined;
   readonly basic: { readonly user: string; readonly password: string } | undefined;
   readonly exec: ExecAccess | undefined;
-  /** Names and values of headers that make the server act for somebody else. */
+  /** Names and values of the impersonation headers. */
   readonly impersonation: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** A program that knows the credentials. */
+/** A program that provides the credentials. */
 export interface ExecAccess {
   readonly apiVersion: string;
   readonly command: string;

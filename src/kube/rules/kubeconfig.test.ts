@@ -90,13 +90,13 @@ users:
     );
   });
 
-  test('tells of fields that no one reads', () => {
+  test('reports fields that have no effect', () => {
     const { warnings } = read(kubeconfig({ sever: 'x' }));
     assert.equal(warnings.length, 1);
     assert.match(warnings[0] ?? '', /^kubelet\.conf:1:\d+: clusters\[1\]\.cluster\.sever: unknown field, not used$/);
   });
 
-  test('says for whom the server should act', () => {
+  test('may name the user to impersonate', () => {
     const { impersonation } = read(
       kubeconfig(
         {},
@@ -116,7 +116,7 @@ users:
     });
   });
 
-  test('names a program with all that it needs', () => {
+  test('may name an exec plugin with its arguments and environment', () => {
     const env = [{ name: 'REGION', value: 'x' }, { name: 'EMPTY' }];
     const config = { name: 'client.authentication.k8s.io/exec', extension: { audience: 'a' } };
     const { cluster, user } = read(
@@ -133,7 +133,7 @@ users:
     assert.deepEqual(cluster.execConfig, { audience: 'a' });
   });
 
-  test('may leave the mode open in v1beta1', () => {
+  test('may omit the interactive mode in v1beta1', () => {
     const old = { apiVersion: 'client.authentication.k8s.io/v1beta1', command: 'get-token' };
     assert.equal(read(kubeconfig({}, { exec: old })).access.user.exec?.apiVersion, old.apiVersion);
   });
@@ -171,7 +171,7 @@ describe('a proxy', () => {
   }
 });
 
-describe('is refused with the place and the name of the field:', () => {
+describe('an invalid kubeconfig is refused with the position and the name of the field:', () => {
   const cluster = (fields: object) => kubeconfig(fields);
   const user = (fields: object) => kubeconfig({}, fields);
   const top = (fields: object) => kubeconfig({}, {}, fields);
@@ -297,7 +297,7 @@ describe('is refused with the place and the name of the field:', () => {
     assert.equal('problems' in answer && answer.problems.length, 3);
   });
 
-  test('without the secret that stands in the wrong place', () => {
+  test('without showing a secret that is in the wrong field', () => {
     for (const field of ['token', 'password', 'client-key-data']) {
       const answer = readKubeconfig(kubeconfig({}, { [field]: 12_345_678 }), 'kubelet.conf');
       assert.ok('problems' in answer);

@@ -1,4 +1,4 @@
-/** From the text of a kubeconfig to the one cluster and user that its current context names, or to all that is wrong with it. */
+/** Parses a kubeconfig: gives the cluster and the user of its current context, or all its problems. */
 import { type DecodeFinding, decodeObject, placeOfPath } from '../../api/object-decode.ts';
 import type { Parsed } from '../../api/parsed.ts';
 import { readTree, type Tree } from '../../base/yaml-tree.ts';
@@ -17,7 +17,7 @@ export interface ClusterAccess {
   readonly proxy: ProxyServer | undefined;
   readonly proxyUrl: string;
   readonly disableCompression: boolean;
-  /** What the kubeconfig says to exec plugins about this cluster. */
+  /** The kubeconfig's information for exec plugins about this cluster. */
   readonly execConfig: unknown;
 }
 
@@ -34,7 +34,7 @@ export type ReadKubeconfig =
 const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
 const SECRET_FIELD = /\.(token|password|client-key-data)$/;
 
-/** `path` names the file in every complaint: `/etc/kubernetes/kubelet.conf:5:13: clusters[0].cluster.server: …`. */
+/** `path` names the file in every problem: `/etc/kubernetes/kubelet.conf:5:13: clusters[0].cluster.server: …`. */
 export function readKubeconfig(text: string, path: string): ReadKubeconfig {
   const read = readTree(text);
   if ('problem' in read) return { problems: [complaint(path, { ...read.problem, path: '' })] };
@@ -55,7 +55,7 @@ function complaint(file: string, { place, path, text }: DecodeFinding): string {
   return `${file}:${place.line}:${place.column}: ${path === '' ? '' : `${path}: `}${text}`;
 }
 
-/** What was found instead stays out of the log where it may be a secret. */
+/** The wrong value stays out of the log if it may be a secret. */
 function withoutSecret(finding: DecodeFinding): DecodeFinding {
   return SECRET_FIELD.test(finding.path) ? { ...finding, text: finding.text.replace(/; found .*$/s, '') } : finding;
 }
@@ -68,12 +68,12 @@ function readAccess(raw: RawKubeconfig, tree: Tree, complain: Complain): Access 
     complain('apiVersion', `must be "v1"; found ${JSON.stringify(raw.apiVersion)}`);
   }
   const contexts = raw.contexts ?? [];
-  const wanted = raw['current-context'] ?? '';
-  if (wanted === '') return complain('current-context', `must name a context; there ${listNames(contexts)}`);
-  const at = findNamed(contexts, wanted);
+  const name = raw['current-context'] ?? '';
+  if (name === '') return complain('current-context', `must name a context; there ${listNames(contexts)}`);
+  const at = findNamed(contexts, name);
   const context = contexts[at]?.context;
   if (context === undefined) {
-    return complain('current-context', `no context is named ${JSON.stringify(wanted)}; there ${listNames(contexts)}`);
+    return complain('current-context', `no context is named ${JSON.stringify(name)}; there ${listNames(contexts)}`);
   }
   const cluster = pickCluster(raw, context.cluster ?? '', `contexts[${at}].context.cluster`, complain);
   const user = pickUser(raw, context.user ?? '', `contexts[${at}].context.user`, complain);

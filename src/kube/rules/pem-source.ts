@@ -1,10 +1,10 @@
-/** Certificates and keys in a kubeconfig. */
+/** Where a kubeconfig has its certificates and keys. */
 /** PEM text, in the kubeconfig itself or in a file of its own, whose path is as it was written. */
 export type PemSource =
   | { readonly kind: 'inline'; readonly pem: string }
   | { readonly kind: 'file'; readonly path: string };
 
-/** Notes what is wrong with a field; gives undefined, so that it can stand where a value should. */
+/** Records a problem of a field; returns undefined, so that it can be used in place of the value. */
 export type Complain = (field: string, what: string) => undefined;
 
 type PemFields<Raw> = { readonly data: keyof Raw & string; readonly file: keyof Raw & string };

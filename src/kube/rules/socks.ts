@@ -1,4 +1,4 @@
-/** Words of SOCKS5 (RFC 1928). */
+/** Codes of SOCKS5 (RFC 1928). */
 import { parseIpAddress } from '../../api/ip-address.ts';
 
 export const SOCKS_FAILURES: readonly (string | undefined)[] = [
@@ -13,7 +13,7 @@ export const SOCKS_FAILURES: readonly (string | undefined)[] = [
   'address type not supported',
 ];
 
-/** The target as a request names it: an address, or a name that the proxy looks up. */
+/** The target in a SOCKS request: an address, or a name that the proxy resolves. */
 export function addressBytes(host: string): Uint8Array {
   const address = parseIpAddress(host);
   if (address !== undefined) return Uint8Array.from([address.family === 4 ? 1 : 4, ...address.bytes]);
