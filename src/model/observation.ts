@@ -91,6 +91,15 @@ export function newestContainer(observation: Observation, name: string): Observe
   return observation.containers.find((container) => container.name === name);
 }
 
+/** The newest container of each name, for callers that need many of them: a pod may have thousands. */
+export function newestContainers({
+  containers,
+}: Pick<Observation, 'containers'>): ReadonlyMap<string, ObservedContainer> {
+  const newest = new Map<string, ObservedContainer>();
+  for (const container of containers) if (!newest.has(container.name)) newest.set(container.name, container);
+  return newest;
+}
+
 /** The container that counts for that name: one that may run before one that has ended, then the newest. */
 export function presentContainer(
   { containers }: Pick<Observation, 'containers'>,

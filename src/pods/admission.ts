@@ -1,4 +1,4 @@
-/** Admission on this node: the rules with what of the node changes while it runs. */
+/** Admission on this node: the rules, with what changes about the node while the kubelet runs. */
 import type { StringMap } from '../api/meta.ts';
 import type { Taint } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
@@ -12,7 +12,7 @@ export interface AdmissionDeps {
   /** The labels and taints of the node as they are now. */
   readonly traits: () => { readonly labels: StringMap; readonly taints: readonly Taint[] };
   readonly allocatable: () => Quantities;
-  /** Undefined while the runtime has not said. */
+  /** Undefined while the runtime has not reported it. */
   readonly strictGroups: () => boolean | undefined;
 }
 

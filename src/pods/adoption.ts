@@ -1,7 +1,7 @@
 /**
- * Static pods that another kubelet started run under a UID which that kubelet made from the manifest in its own way. Where the mirror
- * pod shows that the manifest is still the same, the pod keeps the UID that runs instead of being restarted, for as long as the
- * manifest stays as it is. What was adopted is on disk: the next kubelet needs no API server for it.
+ * Static pods that another kubelet started run under a UID which that kubelet computed from the manifest in its own way. Where the mirror
+ * pod shows that the manifest is still the same, the pod keeps the running UID instead of being restarted, for as long as the
+ * manifest does not change. Adopted UIDs are on disk: the next kubelet needs no API server to know them.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -19,22 +19,22 @@ import { judgeAdoption, underUid } from './rules/adoption.ts';
 
 export interface Adoption extends Part {
   identify(pod: Pod, namesakes: readonly FoundPod[]): Pod | undefined;
-  /** Static pods that sources have; what was adopted for others is forgotten. */
+  /** The static pods of the sources; UIDs that were adopted for others are forgotten. */
   keepOnly(pods: readonly Pod[]): void;
 }
 
 export interface AdoptionDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Where it is kept what was adopted. */
+  /** The file with the adopted UIDs. */
   readonly file: string;
-  /** Undefined before the API server was heard. */
+  /** Undefined before the API server has listed them. */
   readonly mirrors: () => readonly Pod[] | undefined;
-  /** Pods that could not be identified before can be now. */
+  /** Pods whose UID was not known can be identified now. */
   readonly onDecided: () => void;
 }
 
-/** With an API server that does not answer, a pod whose manifest may have changed can't be left as it is for ever. */
+/** With an API server that does not answer, a pod whose manifest may have changed does not wait longer. */
 const LONGEST_WAIT_MS = 10_000;
 
 export function createAdoption({ clock, log, file, mirrors, onDecided }: AdoptionDeps): Adoption {
@@ -49,7 +49,7 @@ export function createAdoption({ clock, log, file, mirrors, onDecided }: Adoptio
     writing = writing
       .then(() => writeFileAtomically(file, text, { mode: 0o640, directoryMode: 0o750, durable: false }))
       .catch((error: unknown) => {
-        log.warn('Cannot keep which static pods were adopted', { path: file, err: describeError(error) });
+        log.warn('Failed to write the UIDs of adopted static pods', { path: file, err: describeError(error) });
       });
   };
 
@@ -58,13 +58,13 @@ export function createAdoption({ clock, log, file, mirrors, onDecided }: Adoptio
     start: async () => {
       const text = await readFile(file, 'utf8').catch((error: unknown) => {
         if (!isMissing(error))
-          log.warn('Cannot read which static pods were adopted', { path: file, err: describeError(error) });
+          log.warn('Failed to read the UIDs of adopted static pods', { path: file, err: describeError(error) });
         return undefined;
       });
       if (text === undefined) return;
       const record = decodeAdopted(text);
       if (record.ok) adopted = record.value;
-      else log.warn('Cannot read which static pods were adopted', { path: file, problem: record.problem });
+      else log.warn('Failed to read the UIDs of adopted static pods', { path: file, problem: record.problem });
     },
     stop: async () => {
       alarm.clear();
@@ -76,7 +76,7 @@ export function createAdoption({ clock, log, file, mirrors, onDecided }: Adoptio
       if (verdict.kind === 'keep') return pod;
       if (verdict.kind === 'adopt') {
         if (adopted.get(pod.metadata.uid) !== verdict.uid) {
-          log.info('Static pod runs already under the UID of another kubelet', { podUID: verdict.uid });
+          log.info('Adopted the UID under which another kubelet started the static pod', { podUID: verdict.uid });
           write(new Map([...adopted, [pod.metadata.uid, verdict.uid]]));
         }
         return underUid(pod, verdict.uid);

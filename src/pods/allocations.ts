@@ -1,4 +1,4 @@
-/** The resources that the pods of this node were given, kept on disk: the next kubelet must not take a refused resize for granted. */
+/** The resources allocated to the pods of this node, kept on disk: the next kubelet must not apply a resize that was refused. */
 
 import { readFile } from 'node:fs/promises';
 import { type PodUid, podUid } from '../api/ids.ts';
@@ -20,15 +20,15 @@ import type { WorkerDeps } from './worker-deps.ts';
 export interface Allocations {
   /** Reads what an earlier kubelet wrote. */
   load(): Promise<void>;
-  /** The pod with the resources that it was given. The same object for the same pod, and the pod itself where nothing differs. */
-  hold(pod: Pod): Pod;
-  /** The pod that `hold` was given for this one, where it asks for other resources. */
-  asked(held: Pod): Pod | undefined;
+  /** The pod with the resources that were allocated to it. The same object for the same pod, and the pod itself where nothing differs. */
+  withAllocated(pod: Pod): Pod;
+  /** The pod that `withAllocated` was called with for this one, where its spec requests other resources. */
+  requested(pod: Pod): Pod | undefined;
   /** The pod was admitted with these resources. They are on disk after the next `save`. */
   grant(pod: Pod): void;
   forget(uid: PodUid): void;
   uids(): readonly PodUid[];
-  /** Writes what has changed. A failure is logged, and tried again by the next call. */
+  /** Writes what has changed. A failure is logged, and the next call retries. */
   save(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function createAllocations(file: string, deps: AllocationsDeps, options: 
   const { log, record } = deps;
   let known = new Map<PodUid, Allocation>();
   let changed = false;
-  const held = new WeakMap<Pod, Pod>();
+  const results = new WeakMap<Pod, Pod>();
   const refused = new WeakMap<Pod, Pod>();
   /** The generation whose resize was last reported as refused. */
   const reported = new Map<PodUid, number | undefined>();
@@ -55,16 +55,16 @@ export function createAllocations(file: string, deps: AllocationsDeps, options: 
     record({ pod: pod.metadata, type: 'Warning', reason: 'ResizeInfeasible', message: resizeRefusedMessage(pod) });
   };
 
-  const withGiven = (pod: Pod): Pod => {
+  const compute = (pod: Pod): Pod => {
     const allocation = known.get(podUid(pod.metadata.uid));
-    const given = allocation === undefined ? pod : withAllocation(pod, allocation, options);
-    if (given === pod) {
+    const allocated = allocation === undefined ? pod : withAllocation(pod, allocation, options);
+    if (allocated === pod) {
       reported.delete(podUid(pod.metadata.uid));
       return pod;
     }
-    refused.set(given, pod);
+    refused.set(allocated, pod);
     report(pod);
-    return given;
+    return allocated;
   };
 
   return {
@@ -79,14 +79,14 @@ export function createAllocations(file: string, deps: AllocationsDeps, options: 
       else
         log.error('The record of resources allocated to pods is unreadable', { path: file, problem: record.problem });
     },
-    hold: (pod) => {
-      const before = held.get(pod);
-      if (before !== undefined) return before;
-      const given = withGiven(pod);
-      held.set(pod, given);
-      return given;
+    withAllocated: (pod) => {
+      const known = results.get(pod);
+      if (known !== undefined) return known;
+      const allocated = compute(pod);
+      results.set(pod, allocated);
+      return allocated;
     },
-    asked: (pod) => refused.get(pod),
+    requested: (pod) => refused.get(pod),
     grant: (pod) => {
       const uid = podUid(pod.metadata.uid);
       if (known.has(uid)) return;
@@ -102,7 +102,7 @@ export function createAllocations(file: string, deps: AllocationsDeps, options: 
       if (!changed) return;
       changed = false;
       try {
-        // Not synced to the disk: with the power the containers are gone too, and their pods are admitted again.
+        // Not synced to the disk: a power failure ends the containers too, and their pods are admitted again.
         const options = { mode: 0o640, directoryMode: 0o750, durable: false };
         await writeFileAtomically(file, encodeAllocations(known), options);
       } catch (error) {

@@ -11,7 +11,7 @@ import { decodeEnding, encodeEnding } from './rules/ending-record.ts';
 const identity = { uid: podUid('u-1'), name: 'p', namespace: 'n' };
 const rejected = { phase: 'Failed', reason: 'OutOfcpu', message: 'no "room"\n', rejected: true } as const;
 
-test('what was written is there for the next kubelet, until it is removed', async (t) => {
+test('a record is read by the next kubelet, until it is removed', async (t) => {
   const directory = join(await mkdtemp(join(tmpdir(), 'endings-')), 'ended_pods');
   t.after(() => rm(join(directory, '..'), { recursive: true }));
   const first = createEndingStore(directory, createSilentLogger());
@@ -35,7 +35,7 @@ test('what was written is there for the next kubelet, until it is removed', asyn
   await assert.rejects(second.write({ ...identity, uid: podUid('../x') }, undefined), /can't name a file/);
 });
 
-test('records that are no records', () => {
+test('invalid records', () => {
   const disruption = { reason: 'TerminationByKubelet', message: 'm' };
   const whole = encodeEnding(identity, { ...rejected, disruption });
   assert.deepEqual(decodeEnding(whole), { ok: true, value: { ...rejected, disruption } });

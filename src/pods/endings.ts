@@ -1,6 +1,6 @@
 /**
- * How pods ended that can't be observed again (rejected, evicted, past their deadline, finished), one file for each: written
- * before anything is done about it, so that a kubelet that dies in between doesn't start them anew.
+ * How pods ended that can't be observed again (rejected, evicted, past their deadline, finished), one file for each. It is written
+ * before the pod is stopped, so that a kubelet that is killed in between does not start the pod again.
  */
 
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { decodeEnding, encodeEnding } from './rules/ending-record.ts';
 import type { Endings } from './worker-deps.ts';
 
 export interface EndingStore extends Endings {
-  /** Reads what an earlier kubelet wrote. A file that can't be read is told in the log and left alone. */
+  /** Reads what an earlier kubelet wrote. A file that can't be read is logged and left as it is. */
   load(): Promise<void>;
   /** Undefined: this pod has not ended. */
   of(uid: PodUid): { readonly end: PodEnding | undefined } | undefined;
@@ -45,7 +45,7 @@ export function createEndingStore(directory: string, log: Logger): EndingStore {
     uids: () => [...known.keys()],
     write: async (pod, end) => {
       if (known.has(pod.uid)) return;
-      // A rejection that is lost with the power is only judged again.
+      // A rejection that is lost in a power failure is only decided again.
       const durable = end?.rejected !== true;
       const options = { mode: 0o640, directoryMode: 0o750, durable };
       await writeFileAtomically(pathOf(pod.uid), encodeEnding(pod, end), options);

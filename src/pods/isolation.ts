@@ -1,6 +1,6 @@
 /**
- * Handles each pod by itself: where a step for one pod throws, that pod is reported in the log and by an event, waits, longer each
- * time, and is then tried again. The others are not affected.
+ * Handles each pod by itself: where a step for one pod throws, that pod is reported in the log and by an event, and retried after a
+ * back-off. The others are not affected.
  */
 import type { Pod } from '../api/pod.ts';
 import { createAlarm } from '../base/alarm.ts';
@@ -10,9 +10,9 @@ import type { Logger } from '../base/logger.ts';
 import type { PodEvent } from '../model/event.ts';
 
 export interface Isolation {
-  /** Carries out a step of this pod, unless it waits for its next try. Whether it went well. */
+  /** Carries out a step of this pod, unless it is in back-off. Answers whether it succeeded. */
   attempt(pod: Pod, step: string, call: () => void): boolean;
-  /** Pods that no source wants any more need not be remembered. */
+  /** Forgets the back-off of all other pods. */
   keepOnly(uids: ReadonlySet<string>): void;
   stop(): void;
 }
@@ -21,12 +21,12 @@ export interface IsolationDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly record: (event: PodEvent) => void;
-  /** A pod that waited is due. */
+  /** The back-off of a pod is over. */
   readonly onDue: () => void;
 }
 
 interface Trouble {
-  /** One that was changed since is tried at once. */
+  /** A pod that changed since is retried at once. */
   readonly pod: Pod;
   readonly failures: number;
   readonly until: number;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { podUid } from '../api/ids.ts';
 import { listNode } from './list-node.ts';
 
-test('a pod is found wherever something of it is left, and the runtime knows best', async () => {
+test('a pod is found wherever something of it is left, and what the runtime reports counts first', async () => {
   const alive = { uid: podUid('a'), name: 'web', namespace: 'n', alive: true };
   const found = await listNode(
     {

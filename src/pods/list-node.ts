@@ -1,4 +1,4 @@
-/** Every pod of which something is on the node: what the runtime has, and pods of which only a directory, a cgroup or logs are left. */
+/** Every pod of which something is on the node: in the runtime, or only a directory, a cgroup or logs. */
 import { podUid } from '../api/ids.ts';
 import type { FoundPod } from '../model/pod-identity.ts';
 

@@ -16,7 +16,7 @@ test('memory: a container whose start failed is held back for a while', async ()
   assert.equal(memory.isHeldBack('a'), false);
 });
 
-test('memory: what waits for the thing that came is tried at once, the rest is held back', () => {
+test('memory: containers that wait for the object that changed may start at once, the others are held back', () => {
   const memory = createMemory(createManualClock());
   memory.note('a', waiting('CreateContainerConfigError'), 1000);
   memory.note('b', waiting('ErrImagePull'), 2000);

@@ -1,29 +1,30 @@
 /** What a worker remembers of its containers from one pass to the next: why they wait, and until when. */
+import type { Container } from '../api/container.ts';
 import type { ContainerId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { allContainers } from '../api/pod-traits.ts';
 import type { Clock } from '../base/clock.ts';
 import { sameJson } from '../base/same-json.ts';
 import type { Observation } from '../model/observation.ts';
-import { newestContainer } from '../model/observation.ts';
+import { newestContainers } from '../model/observation.ts';
 import type { CrashRecord, WaitingReason } from '../model/plan.ts';
 import type { ContainerMemory } from '../model/pod-view.ts';
 
 export interface Memory {
-  /** Undefined: it has started. */
+  /** `waiting` undefined: it has started. */
   note(container: string, waiting: WaitingReason | undefined, retryAt?: number): void;
-  /** It was made and did not run: held back unless it is seen to have ended, when its crash back-off counts. */
+  /** It was created and did not run: held back until it is observed to have ended; then its crash back-off counts. */
   noteNotRun(container: string, waiting: WaitingReason, retryAt: number): void;
   noteFailedHook(container: string, id: ContainerId): void;
-  /** A start of it failed a moment ago: trying again now would only fail again. */
+  /** Its last start failed, and its back-off is not over. */
   isHeldBack(container: string): boolean;
-  /** What this reason told of may be there now: what waits for it may be tried at once. True where something does. */
+  /** The containers that wait with this reason may be started at once. Answers whether there are any. */
   release(reason: string): boolean;
-  /** The earliest time at which something that is held back may be tried again. */
+  /** When the first of the containers that are held back may be started again. */
   nextTry(): number | undefined;
-  /** What held a container up with another image or other resources does not hold it up any more, as for its crash back-off. */
+  /** A container with a new image or new resources waits no longer, neither for its last start nor for its crash back-off. */
   follow(pod: Pod): void;
-  /** Forgets the reasons of containers that run, and hooks of containers that are gone. */
+  /** Forgets the waiting reasons of containers that run, and the failed hooks of containers that are gone. */
   compareWith(observation: Observation): void;
   snapshot(): ReadonlyMap<string, ContainerMemory>;
   crashes(): ReadonlyMap<string, CrashRecord>;
@@ -75,19 +76,20 @@ export function createMemory(clock: Clock): Memory {
       return coming.length === 0 ? undefined : Math.min(...coming);
     },
     follow: (pod) => {
-      const before = followed === undefined || followed === pod ? [] : allContainers(followed);
+      const changed = followed === undefined || followed === pod ? [] : changedContainers(followed, pod);
       followed = pod;
-      for (const { name, image, resources } of allContainers(pod)) {
-        const old = before.find((container) => container.name === name);
-        if (old === undefined || sameJson([old.image, old.resources], [image, resources])) continue;
-        Object.assign(entryOf(name), { waiting: undefined, retryAt: undefined });
-        crashes = new Map([...crashes].filter(([one]) => one !== name));
-      }
+      if (changed.length === 0) return;
+      for (const name of changed) Object.assign(entryOf(name), { waiting: undefined, retryAt: undefined });
+      const left = new Map(crashes);
+      for (const name of changed) left.delete(name);
+      crashes = left;
     },
     compareWith: (observation) => {
+      if (entries.size === 0) return;
       const present = new Set(observation.containers.map(({ id }) => id));
+      const newestOf = newestContainers(observation);
       for (const [name, entry] of entries) {
-        const newest = newestContainer(observation, name);
+        const newest = newestOf.get(name);
         if (newest?.state === 'running' && !entry.failedHooks.has(newest.id)) entry.waiting = undefined;
         if (entry.untilEnded && newest?.state === 'exited') entry.retryAt = undefined;
         for (const id of entry.failedHooks) if (!present.has(id)) entry.failedHooks.delete(id);
@@ -102,4 +104,16 @@ export function createMemory(clock: Clock): Memory {
       crashes = records;
     },
   };
+}
+
+/** The names of the containers with another image or other resources than before. */
+function changedContainers(before: Pod, after: Pod): readonly string[] {
+  const old = new Map(allContainers(before).map((container) => [container.name, container]));
+  const isChanged = ({ name, image, resources }: Container): boolean => {
+    const known = old.get(name);
+    return known !== undefined && !sameJson([known.image, known.resources], [image, resources]);
+  };
+  return allContainers(after)
+    .filter(isChanged)
+    .map(({ name }) => name);
 }

@@ -58,7 +58,7 @@ async function world() {
   return { clock, requests, mirrors, deleted, stop, setAway: (value: boolean) => (away = value) };
 }
 
-test('a mirror pod that is deleted comes back at once twice, then ever later', async () => {
+test('a mirror pod that is deleted is created again at once twice, then with growing delays', async () => {
   const { clock, requests, deleted, stop } = await world();
   for (const made of [1, 2, 3]) {
     await deleted();
@@ -67,14 +67,14 @@ test('a mirror pod that is deleted comes back at once twice, then ever later', a
   await deleted();
   await clock.advance(999);
   await settled();
-  assert.equal(requests.length, 3, 'somebody keeps deleting it');
+  assert.equal(requests.length, 3, 'another process keeps deleting it');
   await clock.advance(1);
   await settled();
   assert.equal(requests.length, 4);
   await stop();
 });
 
-test('what failed is tried again after a while, and at once when the API server is back', async () => {
+test('what failed is retried after a back-off, and at once when the API server is back', async () => {
   const { clock, requests, mirrors, deleted, stop, setAway } = await world();
   setAway(true);
   await deleted();

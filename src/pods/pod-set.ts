@@ -56,7 +56,11 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
   const end: PodSet['end'] = (uid, request) => table.worker(uid)?.end(request);
   const orphans = createOrphans(deps, { ...tools, table, begin });
   const arrive = createArriving(deps, { ...tools, table, isolation, begin, end });
-  const identify = createIdentities(deps, { isolation, allFound: table.allFound, withAllocated: allocations.hold });
+  const identify = createIdentities(deps, {
+    isolation,
+    allFound: table.allFound,
+    withAllocated: allocations.withAllocated,
+  });
 
   return {
     found: (pods) => {
@@ -106,7 +110,7 @@ function createBegin(
   };
 
   const publish = (given: PodView): void => {
-    const asked = allocations.asked(given.pod);
+    const asked = allocations.requested(given.pod);
     const view = asked === undefined ? given : { ...given, asked, resizeRefused: RESIZE_REFUSED };
     const before = table.views.get(view.uid);
     table.views.set(view.uid, view);

@@ -1,6 +1,6 @@
 /**
- * The front door of the pods: the set that should run here and the worker of each. Sources set what is desired; everybody
- * else reads views; `end` is the one door for deletion, eviction, preemption and deadlines.
+ * The public entry point of the pods: the set of pods that should run here, and the worker of each. Sources set the desired pods; all
+ * other parts read views. `end` is the one way to end a pod that would run on.
  */
 
 import type { PodUid } from '../api/ids.ts';
@@ -24,31 +24,32 @@ export interface Desired {
 }
 
 export interface Pods extends Part {
-  /** All pods that the sources want now. Nothing is cleaned up before every source has been heard once. */
+  /** All pods that the sources have now. Nothing is cleaned up before every source has reported its pods once. */
   setDesired(pods: readonly Pod[], everySourceHeard: boolean): void;
   /** What was set last; undefined before the first time. */
   desired(): Desired | undefined;
+  /** Ends a pod although its source still has it. */
   end(uid: PodUid, request: EndRequest): void;
   /** The pod's worker makes a pass. */
   wake(uid: PodUid, reason: WakeReason): void;
-  /** An object of the API server has changed: containers that wait for one of its kind are tried at once. */
+  /** An object of the API server has changed: containers that wait for one of its kind are started at once. */
   objectChanged(object: ChangedObject): void;
-  /** What is decided about the desired pods outside of here has changed: they are reconciled again. */
+  /** The UID of a static pod can be decided now: the desired pods are reconciled again. */
   reconsider(): void;
-  /** The node was looked through: there may be pods that no one wants. */
+  /** The node was listed: there may be pods that no source has. */
   found(pods: readonly FoundPod[]): void;
   views(): readonly PodView[];
   view(uid: PodUid): PodView | undefined;
-  /** The name is for the log. What a listener throws stops no one else. Answers how to stop listening. */
+  /** The name is for the log. An exception of one listener reaches no one else. Returns the function that ends the subscription. */
   subscribe(name: string, listener: (news: PodNews) => void): () => void;
-  /** Why pods are not looked after as they should be; undefined when all is well. */
+  /** Why pods are not managed as they should be; undefined when there is no problem. */
   problem(): string | undefined;
 }
 
 export type Admission =
   | { readonly kind: 'admitted' }
   | { readonly kind: 'rejected'; readonly reason: string; readonly message: string }
-  /** These must go first. */
+  /** These pods must end first. */
   | { readonly kind: 'preempt'; readonly victims: readonly { readonly uid: PodUid; readonly message: string }[] };
 
 export interface PodsDeps extends Omit<WorkerDeps, 'publish' | 'takeTurn' | 'nextTicket' | 'endings'> {
@@ -56,11 +57,11 @@ export interface PodsDeps extends Omit<WorkerDeps, 'publish' | 'takeTurn' | 'nex
   readonly listNode: (signal: AbortSignal) => Promise<readonly FoundPod[]>;
   /** May this pod run beside those that are admitted? */
   readonly admit: (pod: Pod, admitted: readonly Pod[]) => Admission;
-  /** A pod that only the runtime knows any more, as far as it can be told from what is left of it. */
+  /** A pod that no source has, restored from what is left of it on the node. */
   readonly restorePod: (found: FoundPod, signal: AbortSignal) => Promise<Pod>;
   /**
-   * The static pod under the UID that it has here, given what is on the node under its name; undefined while that can't be told.
-   * Without this function every pod keeps its own.
+   * The static pod under the UID that it has here, given what is on the node under its name; undefined while that can't be decided.
+   * Without this function every pod keeps its own UID.
    */
   readonly identify?: (pod: Pod, namesakes: readonly FoundPod[]) => Pod | undefined;
 }
@@ -68,9 +69,9 @@ export interface PodsDeps extends Omit<WorkerDeps, 'publish' | 'takeTurn' | 'nex
 export interface PodsConfig {
   /** How many sandboxes or containers are started at once. */
   readonly startsAtOnce: number;
-  /** Where is kept how pods ended. */
+  /** The directory with the records of how pods ended. */
   readonly endingsDirectory: string;
-  /** Where is kept which resources pods were given. */
+  /** The file with the resources allocated to pods. */
   readonly allocationsFile: string;
   /** The gate InPlacePodLevelResourcesVerticalScaling. */
   readonly podLevelResize: boolean;
@@ -82,7 +83,7 @@ export function startsAtOnce(cpus: number): number {
 }
 
 const LIST_RETRY_MS = 500;
-/** A pass that takes so long, for most pods at once, means that nothing is looked after. */
+/** When most pods have been in one pass for so long, the node does not manage its pods. */
 const STUCK_MS = 180_000;
 
 export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
@@ -96,7 +97,7 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
   let running: Promise<void> = Promise.resolve();
   let listed = false;
 
-  const lookAtNode = async (signal: AbortSignal): Promise<void> => {
+  const listNode = async (signal: AbortSignal): Promise<void> => {
     while (!listed) {
       try {
         set.found(await deps.listNode(signal));
@@ -110,7 +111,7 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
   };
 
   const reconcile = async (signal: AbortSignal): Promise<void> => {
-    await lookAtNode(signal);
+    await listNode(signal);
     if (desired !== undefined) await set.reconcile(desired, signal);
   };
 
@@ -153,9 +154,9 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
   };
 }
 
-/** One hanging pod is that pod's problem; most of them hanging is the node's. */
+/** One pod whose pass hangs is that pod's problem; most of them are the node's. */
 function stuckReason(busy: readonly number[]): string | undefined {
   const stuck = busy.filter((ms) => ms > STUCK_MS).length;
   if (stuck < 2 || stuck * 2 <= busy.length) return undefined;
-  return `${stuck} of ${busy.length} pods have been worked on for more than ${STUCK_MS / 1000} s`;
+  return `${stuck} of ${busy.length} pods have been in one pass for more than ${STUCK_MS / 1000} s`;
 }

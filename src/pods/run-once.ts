@@ -1,4 +1,4 @@
-/** Watches until every pod of the sources has been run once, then says so. Containers that run are left running. */
+/** Waits until every pod of the sources has been run once, then reports it. Running containers are left running. */
 import { podUid } from '../api/ids.ts';
 import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
@@ -14,8 +14,8 @@ export interface RunOnceDeps {
   readonly onEnd: (error: CodedError | undefined) => void;
 }
 
-/** A pod that has not come up by then will not come up by itself. */
-export const RUN_ONCE_WITHIN_MS = 120_000;
+/** A pod that has not started by then is reported as failed. */
+const RUN_ONCE_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 1000;
 
 export function createRunOnce({ clock, pods, onEnd }: RunOnceDeps): Part {

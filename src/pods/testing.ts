@@ -56,8 +56,8 @@ function createEndings(known: EndingsOnDisk): EndingStore {
 
 const NO_ALLOCATIONS: Allocations = {
   load: () => Promise.resolve(),
-  hold: (pod) => pod,
-  asked: () => undefined,
+  withAllocated: (pod) => pod,
+  requested: () => undefined,
   grant: () => undefined,
   forget: () => undefined,
   uids: () => [],

@@ -1,4 +1,4 @@
-/** What workers need of other parts. */
+/** What workers need from other parts. */
 
 import type { Act } from '../act/act.ts';
 import type { PodUid } from '../api/ids.ts';
@@ -31,7 +31,7 @@ export interface WorkerDeps {
   readonly takeTurn: (rank: readonly number[], signal: AbortSignal) => Promise<Disposable>;
   /** Numbers in the order in which pods begin to start. */
   readonly nextTicket: () => number;
-  /** Told of each pass when it is over: for metrics. */
+  /** Called with each pass when it is over: for metrics. */
   readonly onPass?: ((pass: PassReport) => void) | undefined;
   readonly supervisor: Supervisor;
 }
@@ -39,7 +39,7 @@ export interface WorkerDeps {
 export interface PassReport {
   readonly kind: PassKind;
   readonly ms: number;
-  /** From when the worker was made, with its first pass. */
+  /** From the creation of the worker to the first pass of a new pod. */
   readonly waitedMs: number | undefined;
 }
 
@@ -49,18 +49,18 @@ export interface DecisionInputs {
   probes(): ProbeResults;
   /** Hash of each container of the pod, by name. */
   hashes(pod: Pod): ReadonlyMap<string, string>;
-  /** Least restart counts that follow from the log files of containers which the runtime has forgotten. */
+  /** The smallest restart counts that the log files of containers allow which the runtime has removed. */
   restartCounts(pod: Pod): Promise<ReadonlyMap<string, number>>;
-  /** Dead containers and sandboxes of a living pod that no one needs any more, and when to look again. */
+  /** Dead containers and sandboxes that can be removed while the pod lives, and when the next ones can. */
   garbage(
     observation: Observation,
     now: number,
   ): { readonly actions: readonly Action[]; readonly retryAt: number | undefined };
 }
 
-/** How pods ended that can't be observed again: kept on disk. */
+/** How pods ended that can't be observed again, on disk. */
 export interface Endings {
-  /** Resolves when it is safely on disk. */
+  /** Resolves when it is synced to the disk. */
   write(pod: PodIdentity, end: PodEnding | undefined): Promise<void>;
   remove(uid: PodUid): Promise<void>;
 }

@@ -39,7 +39,7 @@ const podOf = (spec: Partial<PodSpec>, metadata: Partial<Pod['metadata']> = {}):
 const asking = (requests: Record<string, string>, more: Partial<PodSpec> = {}) =>
   podOf({ containers: [{ name: 'c', resources: { requests } }], ...more });
 
-test('the recorded pods are turned away in the recorded words', () => {
+test('the recorded pods are rejected with the recorded reasons and messages', () => {
   const used = asking({ cpu: '10m' });
   for (const name of ['forbidden-sysctl', 'out-of-cpu', 'node-affinity', 'os-mismatch']) {
     const { pod: recorded, events } = loadLife(name);
@@ -49,7 +49,7 @@ test('the recorded pods are turned away in the recorded words', () => {
   }
 });
 
-test('the recorded pods that ran are let in', () => {
+test('the recorded pods that ran are admitted', () => {
   for (const name of [
     'best-effort',
     'guaranteed',
@@ -64,7 +64,7 @@ test('the recorded pods that ran are let in', () => {
   }
 });
 
-test('each reason, with its words', () => {
+test('each reason, with its message', () => {
   const cases: readonly (readonly [Pod, string, RegExp, Partial<AdmissionNode>?])[] = [
     [
       asking({ memory: '30Gi' }),
@@ -127,7 +127,7 @@ test('each reason, with its words', () => {
   }
 });
 
-test('what is asked for must be free, down to the last bit', () => {
+test('a request must fit exactly into what is free', () => {
   assert.equal(admitPod(asking({ cpu: '1500m' }), [asking({ cpu: '500m' })], node).kind, 'admitted');
   const tight = admitPod(asking({ cpu: '1501m' }), [asking({ cpu: '500m' })], node);
   assert.equal(
@@ -140,12 +140,12 @@ test('what is asked for must be free, down to the last bit', () => {
   assert.equal(admitPod(asking({ 'example.com/thing': '3' }), [], known).kind, 'rejected');
 });
 
-test('the pod itself does not stand in its own way', () => {
+test('the pod does not conflict with itself', () => {
   const pod = asking({ cpu: '2' });
   assert.equal(admitPod(pod, [pod], node).kind, 'admitted');
 });
 
-test('a pod with a phase is not asked about AppArmor again, and an unknown runtime is given the benefit of the doubt', () => {
+test('AppArmor is not checked again for a pod with a phase, and what the runtime has not reported rejects no pod', () => {
   const pod = podOf({
     securityContext: { appArmorProfile: { type: 'RuntimeDefault' }, supplementalGroupsPolicy: 'Strict' },
   });
@@ -160,7 +160,7 @@ test('a static pod tolerates all taints', () => {
   assert.equal(admitPod(pod, [], { ...node, taints: [{ key: 'down', effect: 'NoExecute' }] }).kind, 'admitted');
 });
 
-test('a critical pod makes room for itself', () => {
+test('a critical pod preempts others', () => {
   const critical = asking({ cpu: '1400m' }, { priority: 2_000_000_000 });
   const small = asking({ cpu: '600m' });
   const large = asking({ cpu: '1' });
@@ -170,7 +170,7 @@ test('a critical pod makes room for itself', () => {
   });
 });
 
-test('ending others does not help against what is no want of resources', () => {
+test('no pod is preempted where resources are not what is missing', () => {
   const critical = asking({ cpu: '1500m' }, { priority: 2_000_000_000, nodeSelector: { zone: 'b' } });
   const verdict = admitPod(critical, [asking({ cpu: '1' })], node);
   assert.equal(verdict.kind === 'rejected' && verdict.reason, 'NodeAffinity');
@@ -183,7 +183,7 @@ test('ending others does not help against what is no want of resources', () => {
   assert.equal(late.kind === 'rejected' && late.reason, 'AppArmor');
 });
 
-test('a critical pod among critical pods is told that no one can go', () => {
+test('a critical pod among critical pods is rejected, since none may be preempted', () => {
   const critical = (cpu: string) => asking({ cpu }, { priority: 2_000_000_000 });
   assert.deepEqual(admitPod(critical('1500m'), [critical('1')], node), {
     kind: 'rejected',

@@ -1,5 +1,6 @@
-/** May a pod start on this node beside those that are here? The first reason against it is what its status will say. */
+/** May a pod start on this node beside the admitted pods? The first reason against it is reported in its status. */
 import type { PodUid } from '../../api/ids.ts';
+import type { Taint } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
 import { hasPodLevelResources, type Quantities } from '../../api/pod-resources.ts';
 import { isCriticalPod, isStaticPod } from '../../api/pod-traits.ts';
@@ -10,16 +11,16 @@ import { matchesNode, type SelectableNode } from './node-affinity.ts';
 import { planPreemption } from './preemption.ts';
 import { describeShortage, findShortages, type Shortage } from './shortages.ts';
 import { forbiddenSysctl } from './sysctls.ts';
-import { type Taint, untolerated } from './tolerations.ts';
+import { untolerated } from './tolerations.ts';
 
 export interface AdmissionNode extends SelectableNode {
   readonly taints: readonly Taint[];
-  /** What pods can be promised. */
+  /** What all pods together may request. */
   readonly allocatable: Quantities;
-  /** Names, and beginnings that end in `*`. */
+  /** Names, and prefixes that end in `*`. */
   readonly allowedSysctls: readonly string[];
   readonly appArmor: boolean;
-  /** Undefined while the runtime has not said: a pod is not turned away for that. */
+  /** Undefined while the runtime has not reported it: no pod is rejected for that. */
   readonly strictGroups: boolean | undefined;
   readonly gates: { readonly podLevel: boolean; readonly taintComparison: boolean };
 }
@@ -54,7 +55,7 @@ function rejected(rejection: Rejection): Admission {
   return { kind: 'rejected', ...rejection };
 }
 
-/** A critical pod is never turned away for want of resources if ending others can free them. */
+/** A critical pod is not rejected because of missing resources if ending others can free them. */
 function makeRoom(pod: Pod, others: readonly Pod[], shortages: readonly Shortage[], podLevel: boolean): Admission {
   const preemption = planPreemption({ pod, others, shortages, podLevel });
   if (preemption.kind === 'impossible') {
@@ -113,7 +114,7 @@ function predicateRejection(pod: Pod, others: readonly Pod[], node: AdmissionNod
   return undefined;
 }
 
-/** A pod that has run before keeps running with what it has. */
+/** A pod that has run before is not judged again. */
 function appArmorRejection(pod: Pod, { appArmor }: AdmissionNode): Rejection | undefined {
   if ((pod.status?.phase ?? 'Pending') !== 'Pending') return undefined;
   const fault = appArmorFault(pod, appArmor);

@@ -1,4 +1,4 @@
-/** Under which UID a static pod lives here. */
+/** Under which UID a static pod runs here. */
 import type { Pod } from '../../api/pod.ts';
 import { CONFIG_HASH } from '../../api/pod-traits.ts';
 import { isSameManifest } from './mirror-pod.ts';
@@ -7,16 +7,16 @@ export interface AdoptionInput {
   readonly pod: Pod;
   /** UIDs of pods of its name that run on the node. */
   readonly running: readonly string[];
-  /** Undefined before the API server was heard. */
+  /** Undefined before the API server has listed them. */
   readonly mirrors: readonly Pod[] | undefined;
-  /** What was decided before for this very manifest. */
+  /** The UID that was adopted before for the same manifest. */
   readonly adopted: string | undefined;
 }
 
 export type AdoptionVerdict =
   | { readonly kind: 'keep' }
   | { readonly kind: 'adopt'; readonly uid: string }
-  /** A pod of its name runs under another UID, and only the API server can tell whether it is the same. */
+  /** A pod of its name runs under another UID, and only its mirror pod can show whether it is the same. */
   | { readonly kind: 'unknown' };
 
 export function judgeAdoption({ pod, running, mirrors, adopted }: AdoptionInput): AdoptionVerdict {

@@ -1,6 +1,6 @@
 /**
- * The text of the file with the resources that pods were given: the reference's own (`allocated_pods_state`), so that each kubelet goes
- * on with what the other has promised.
+ * The text of the file with the resources allocated to pods, in the form of the reference (`allocated_pods_state`): each kubelet goes
+ * on with what the other has allocated.
  */
 import type { ResourceRequirements } from '../../api/container.ts';
 import type { ResourceList } from '../../api/meta.ts';
@@ -23,7 +23,7 @@ export function decodeAllocations(text: string): Parsed<ReadonlyMap<string, Allo
   const outer = parseJson(text);
   if (!outer.ok) return outer;
   const { data, checksum } = fieldsOf(outer.value);
-  if (typeof data !== 'string') return unparsable('data is no text');
+  if (typeof data !== 'string') return unparsable('data is not a string');
   if (checksum !== checksumOf(data)) return unparsable(`checksum ${String(checksum)} instead of ${checksumOf(data)}`);
   const inner = parseJson(data);
   if (!inner.ok) return inner;
@@ -62,7 +62,7 @@ function parseJson(text: string): Parsed<unknown> {
   try {
     return parsed(JSON.parse(text));
   } catch (error) {
-    return unparsable(`no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return unparsable(`not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

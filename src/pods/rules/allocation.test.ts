@@ -32,7 +32,7 @@ const cases: readonly (readonly [what: string, given: Sizes, asked: Sizes, expec
   ['resources of its own for a pod without', {}, { pod: cpu('2') }, {}],
 ];
 for (const [what, given, asked, expected] of cases) {
-  test(`a pod asks for ${what}`, () => {
+  test(`a pod requests ${what}`, () => {
     const options = { podLevel: true };
     const pod = podWith(asked);
     const held = withAllocation(pod, allocationOf(podWith(given), options), options);
@@ -48,13 +48,13 @@ for (const [what, given, asked, expected] of cases) {
   });
 }
 
-test('where resources of pods as a whole are not resized, those of the spec count', () => {
+test('where pod-level resources are not resized, those of the spec count', () => {
   const options = { podLevel: false };
   const pod = podWith({ pod: cpu('2') });
   assert.equal(withAllocation(pod, allocationOf(podWith({ pod: cpu('1') }), options), options), pod);
 });
 
-test('a container that came later has what it asks for', () => {
+test('a container that was added later has what it requests', () => {
   const pod = podWith({ c: cpu('2') });
   assert.equal(withAllocation(pod, { containers: {}, pod: undefined }, { podLevel: true }), pod);
 });

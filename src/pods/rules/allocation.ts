@@ -1,7 +1,7 @@
 /**
- * The resources that a pod was given when it was admitted. They are what its cgroups and containers are made with, what others are
- * admitted beside and what its status reports, for as long as it lives: a later change of its spec is a request to resize it, which
- * this kubelet does not carry out yet.
+ * The resources that were allocated to a pod when it was admitted. Its cgroups and containers are created with them, others are admitted
+ * beside them, and its status reports them, for as long as the pod lives. A later change of its spec is a request to resize the pod,
+ * which this kubelet does not carry out yet.
  */
 import type { Container, ResourceRequirements } from '../../api/container.ts';
 import type { ResourceList } from '../../api/meta.ts';
@@ -29,18 +29,18 @@ export function allocationOf({ spec }: Pod, { podLevel }: AllocationOptions): Al
   return { containers, pod: podLevel ? spec.resources : undefined };
 }
 
-/** The pod with the resources that it was given; the same object where its spec asks for just these. */
+/** The pod with its allocated resources; the same object where its spec requests exactly these. */
 export function withAllocation(pod: Pod, allocation: Allocation, { podLevel }: AllocationOptions): Pod {
   const { initContainers, containers, resources, ...spec } = pod.spec;
-  const given = (container: Container): Container => {
+  const withOwn = (container: Container): Container => {
     const allocated = Object.hasOwn(allocation.containers, container.name)
       ? allocation.containers[container.name]
       : undefined;
     if (allocated === undefined || sameResources(allocated, container.resources)) return container;
     return { ...container, resources: allocated };
   };
-  const init = initContainers?.map(given);
-  const regular = containers.map(given);
+  const init = initContainers?.map(withOwn);
+  const regular = containers.map(withOwn);
   const own = podLevel && !sameResources(allocation.pod, resources) ? allocation.pod : resources;
   const same =
     own === resources && isSame(regular, containers) && (init === undefined || isSame(init, initContainers ?? []));
@@ -59,7 +59,7 @@ export function withAllocation(pod: Pod, allocation: Allocation, { podLevel }: A
 const isSame = (left: readonly Container[], right: readonly Container[]): boolean =>
   left.every((container, index) => container === right[index]);
 
-/** By amount, however it is written. */
+/** Compares amounts, not how they are written. */
 function sameResources(left: ResourceRequirements = {}, right: ResourceRequirements = {}): boolean {
   return (
     sameAmounts(left.limits, right.limits) &&
@@ -79,20 +79,20 @@ function sameAmounts(left: ResourceList = {}, right: ResourceList = {}): boolean
 export const RESIZE_REFUSED =
   'In-place resize is not supported by this kubelet yet: the pod keeps the resources that it was admitted with';
 
-/** The event's message: what was asked for, in the form that tools parse. */
+/** The message of the event: the requested resources, in the form that tools parse. */
 export function resizeRefusedMessage({ metadata, spec }: Pod): string {
   const summary = (containers: readonly Container[] = []) =>
     containers.length === 0 ? undefined : containers.map(({ name, resources = {} }) => ({ name, resources }));
-  const asked = {
+  const request = {
     initContainers: summary(spec.initContainers),
     containers: summary(spec.containers),
     generation: metadata.generation ?? 0,
     error: RESIZE_REFUSED,
   };
-  return `Pod resize Infeasible: ${escapeJson(JSON.stringify(asked))}`;
+  return `Pod resize Infeasible: ${escapeJson(JSON.stringify(request))}`;
 }
 
-/** Whether an earlier kubelet has reported that this very request can't be met. */
+/** Whether an earlier kubelet has reported already that this request is refused. */
 export function wasRefused({ metadata, status }: Pod): boolean {
   return (status?.conditions ?? []).some(
     ({ type, reason, observedGeneration }) =>

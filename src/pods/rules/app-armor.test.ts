@@ -20,7 +20,7 @@ const annotated = (value: string): Pod => ({
   metadata: { ...base.metadata, annotations: { 'container.apparmor.security.beta.kubernetes.io/c': value } },
 });
 
-test('a profile needs a kernel that knows it', () => {
+test('a profile needs a host with AppArmor', () => {
   const cases: readonly (readonly [string, Pod, boolean])[] = [
     ['none', base, true],
     ['unconfined', withProfile('Unconfined'), true],
@@ -35,6 +35,6 @@ test('a profile needs a kernel that knows it', () => {
   }
 });
 
-test('a file needs a name', () => {
+test('a local profile needs a name', () => {
   assert.match(appArmorFault(withProfile('Localhost', ' '), true) ?? '', /empty AppArmor profile name/);
 });

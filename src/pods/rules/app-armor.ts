@@ -1,12 +1,12 @@
-/** Can this node keep a pod to its AppArmor profiles? */
+/** Can this node enforce the AppArmor profiles of a pod? */
 import type { AppArmorProfile } from '../../api/container.ts';
 import type { Pod } from '../../api/pod.ts';
 import { allContainers } from '../../api/pod-traits.ts';
 
-/** The older way to name a profile: this and the container's name. */
+/** The older way to name a profile: this prefix and the name of the container. */
 const ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/';
 
-/** Why not; undefined when it can, or has nothing to do. */
+/** Why it can't; undefined when it can, or when there is nothing to enforce. */
 export function appArmorFault(pod: Pod, enabled: boolean): string | undefined {
   if (!isWanted(pod)) return undefined;
   if (!enabled) return 'AppArmor is not enabled on the host';

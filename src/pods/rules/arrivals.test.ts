@@ -9,7 +9,7 @@ const pod = (name: string, uid: string, priority?: number): Pod => ({
 });
 const uids = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.uid);
 
-test('those that run already first, then by priority, then as the sources have them', () => {
+test('running pods first, then by priority, then in the order of the sources', () => {
   const desired = [pod('a', '1'), pod('b', '2', 100), pod('c', '3'), pod('d', '4', 2_000_000_000), pod('e', '5')];
   assert.deepEqual(uids(planArrivals({ desired, present: [], isAlive: (uid) => uid === '5' })), [
     '5',
@@ -20,7 +20,7 @@ test('those that run already first, then by priority, then as the sources have t
   ]);
 });
 
-test('a pod waits until the other of its name is gone; of two that want a name the first gets it', () => {
+test('a pod waits until the other of its name is gone; of two new pods with one name the first begins', () => {
   const old = pod('a', 'old');
   const desired = [pod('a', 'new'), pod('b', '1'), pod('b', '2')];
   assert.deepEqual(uids(planArrivals({ desired, present: [old.metadata], isAlive: () => false })), ['1']);
@@ -32,7 +32,7 @@ test('a pod waits until the other of its name is gone; of two that want a name t
   );
 });
 
-test('a pod that is being deleted waits for no one, and begins once', () => {
+test('a pod that is being deleted does not wait, and begins once', () => {
   const going: Pod = { ...pod('a', 'new'), metadata: { ...pod('a', 'new').metadata, deletionTimestamp: 't' } };
   const present = [pod('a', 'old').metadata];
   assert.deepEqual(uids(planArrivals({ desired: [going], present, isAlive: () => false })), ['new']);
@@ -40,7 +40,7 @@ test('a pod that is being deleted waits for no one, and begins once', () => {
   assert.deepEqual(planArrivals(again), []);
 });
 
-test('of equals the older comes first, and static pods before all', () => {
+test('with equal priority the older pod comes first, and static pods before all', () => {
   const made = (name: string, creationTimestamp: string): Pod => {
     const plain = pod(name, name);
     return { ...plain, metadata: { ...plain.metadata, creationTimestamp } };
@@ -49,7 +49,7 @@ test('of equals the older comes first, and static pods before all', () => {
   assert.deepEqual(uids(planArrivals({ desired, present: [], isAlive: () => false })), ['s', 'a', 'b']);
 });
 
-test('a static pod that its source lost and has again lives another life; an edit of its labels or a pod of the API server does not', () => {
+test('a static pod that its source lost and has again is restarted; one with edited labels or of the API server is not', () => {
   const seen = (time: string, source = 'file'): Pod => {
     const plain = pod('a', '1');
     const annotations = { 'kubernetes.io/config.source': source, 'kubernetes.io/config.seen': time };

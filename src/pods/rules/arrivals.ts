@@ -5,17 +5,17 @@ import { fullName } from './full-name.ts';
 import type { WorkerInput } from './worker-state.ts';
 
 export interface ArrivalsInput {
-  /** In the order in which the sources have them. */
+  /** In the order of the sources. */
   readonly desired: readonly Pod[];
-  /** Pods that have a worker, also those that end. */
+  /** Pods that have a worker or wait to be ended. */
   readonly present: readonly { readonly namespace: string; readonly name: string; readonly uid: string }[];
-  /** Its containers run already: they were started by the kubelet before this one. */
+  /** Its containers run already: an earlier kubelet started them. */
   readonly isAlive: (uid: string) => boolean;
 }
 
 /**
- * A pod waits while another of its full name is still there: a static pod that was edited has a new UID, and the old one must
- * be gone first. Those that run already come first, then the important ones, then those that were made first.
+ * A pod waits while another of its full name still exists: a static pod that was edited has a new UID, and the old one must be gone
+ * first. Pods that run already come first, then by priority, then by the time of their creation.
  */
 export function planArrivals({ desired, present, isAlive }: ArrivalsInput): readonly Pod[] {
   const taken = new Set(present.map(fullName));
@@ -23,14 +23,16 @@ export function planArrivals({ desired, present, isAlive }: ArrivalsInput): read
   const arrivals: Pod[] = [];
   for (const pod of desired) {
     if (begun.has(pod.metadata.uid)) continue;
-    // Who is being deleted will not start anything, so no one of its name has to go first.
+    // A pod that is being deleted starts nothing, so it need not wait for another of its name.
     if (taken.has(fullName(pod.metadata)) && !isBeingDeleted(pod)) continue;
     taken.add(fullName(pod.metadata));
     arrivals.push(pod);
   }
   const rank = (pod: Pod) => (isAlive(pod.metadata.uid) ? 0 : 1);
   const priority = (pod: Pod) => pod.spec.priority ?? 0;
-  return arrivals.sort((a, b) => rank(a) - rank(b) || priority(b) - priority(a) || compareTexts(madeAt(a), madeAt(b)));
+  return arrivals.sort(
+    (a, b) => rank(a) - rank(b) || priority(b) - priority(a) || compareTexts(createdAt(a), createdAt(b)),
+  );
 }
 
 /** What a worker is sent when its pod is desired like this; undefined where nothing changed. */
@@ -46,7 +48,7 @@ function isAnotherLife(present: Pod, desired: Pod): boolean {
   return present.metadata.annotations?.[CONFIG_SEEN] !== desired.metadata.annotations?.[CONFIG_SEEN];
 }
 
-/** Static pods were made by no one, and come before all others. */
-const madeAt = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';
+/** Static pods have no creation time, and come first. */
+const createdAt = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';
 
 const compareTexts = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

@@ -1,4 +1,4 @@
-/** The text of the file that says how a pod ended. */
+/** The text of the file with how a pod ended. */
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import type { PodPhase } from '../../api/pod-status.ts';
 import type { PodEnding } from '../../model/pod-view.ts';
@@ -16,13 +16,13 @@ export function encodeEnding({ uid, name, namespace }: Named, end: PodEnding | u
   return `${JSON.stringify({ version: VERSION, uid, name, namespace, end: end ?? null })}\n`;
 }
 
-/** Undefined inside: it finished by itself, and how is told by its containers. */
+/** The value undefined: it finished by itself, and its containers show how. */
 export function decodeEnding(text: string): Parsed<PodEnding | undefined> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return unparsable(`no JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return unparsable(`not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
   const record = fieldsOf(value);
   if (record['version'] !== VERSION) return unparsable(`version ${String(record['version'])} instead of ${VERSION}`);
@@ -30,15 +30,15 @@ export function decodeEnding(text: string): Parsed<PodEnding | undefined> {
   const { phase, reason, message } = fieldsOf(record['end']);
   const known = PHASES.find((one) => one === phase);
   if (known === undefined) return unparsable(`phase ${String(phase)}: allowed are ${PHASES.join(', ')}`);
-  if (typeof reason !== 'string' || typeof message !== 'string') return unparsable('reason or message is no text');
+  if (typeof reason !== 'string' || typeof message !== 'string') return unparsable('reason or message is not a string');
   const disruption = fieldsOf(fieldsOf(record['end'])['disruption']);
-  const told = { reason: String(disruption['reason'] ?? ''), message: String(disruption['message'] ?? '') };
+  const reported = { reason: String(disruption['reason'] ?? ''), message: String(disruption['message'] ?? '') };
   return parsed({
     phase: known,
     reason,
     message,
     ...(fieldsOf(record['end'])['rejected'] === true ? { rejected: true } : {}),
-    ...(told.reason === '' ? {} : { disruption: told }),
+    ...(reported.reason === '' ? {} : { disruption: reported }),
   });
 }
 

@@ -11,7 +11,7 @@ const podOf = (spec: Partial<PodSpec>): Pod => ({
 const having = (port: Partial<ContainerPort>) =>
   podOf({ containers: [{ name: 'c', ports: [{ containerPort: 1, ...port }] }] });
 
-test('ports meet where address, protocol and number do', () => {
+test('ports conflict where address, protocol and number do', () => {
   const cases: readonly (readonly [Partial<ContainerPort>, Partial<ContainerPort>, boolean])[] = [
     [{ hostPort: 80 }, { hostPort: 80 }, true],
     [{ hostPort: 80 }, { hostPort: 81 }, false],

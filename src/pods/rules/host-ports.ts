@@ -1,18 +1,18 @@
-/** Ports of the node that pods want for themselves. */
+/** Host ports that pods request. */
 import type { ContainerPort } from '../../api/container.ts';
 import type { Pod } from '../../api/pod.ts';
 
 const EVERY_ADDRESS = '0.0.0.0';
 
-/** Init containers don't count, but for those that stay. */
-export function hostPorts(pod: Pod): readonly ContainerPort[] {
+/** Of the init containers only sidecars count. */
+function hostPorts(pod: Pod): readonly ContainerPort[] {
   const sidecars = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
   return [...sidecars, ...pod.spec.containers]
     .flatMap(({ ports = [] }) => ports)
     .filter(({ hostPort = 0 }) => hostPort > 0);
 }
 
-/** The first port that one of the others has already. */
+/** The first port of the pod that conflicts with one of the others. */
 export function takenPort(pod: Pod, others: readonly Pod[]): ContainerPort | undefined {
   const wanted = hostPorts(pod);
   if (wanted.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** The object that stands in the API server for a static pod. */
+/** The object that shows a static pod in the API server. */
 import type { Pod, PodSpec } from '../../api/pod.ts';
 import { CONFIG_HASH, CONFIG_MIRROR, CONFIG_SEEN, CONFIG_SOURCE } from '../../api/pod-traits.ts';
 import { sameJson } from '../../base/same-json.ts';
@@ -8,7 +8,7 @@ export interface MirrorOwner {
   readonly uid: string;
 }
 
-/** What is posted. The API server gives it a UID of its own. */
+/** The object to create. The API server gives it a UID of its own. */
 export function mirrorOf(pod: Pod, node: MirrorOwner): object {
   const { name, namespace, labels, annotations, finalizers } = pod.metadata;
   return {
@@ -26,7 +26,7 @@ export function mirrorOf(pod: Pod, node: MirrorOwner): object {
   };
 }
 
-/** Whether a mirror stands for this very pod on this very node. */
+/** Whether it is the mirror of this pod on this node. */
 export function mirrors(mirror: Pod, pod: Pod, node: MirrorOwner): boolean {
   const { annotations, ownerReferences = [], deletionTimestamp } = mirror.metadata;
   const [owner] = ownerReferences;
@@ -38,13 +38,13 @@ function hashOf(pod: Pod): string {
   return pod.metadata.annotations?.[CONFIG_HASH] ?? pod.metadata.uid;
 }
 
-/** What the kubelet itself writes onto its static pods. */
+/** Annotations that the kubelet itself sets on static pods. */
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([CONFIG_HASH, CONFIG_MIRROR, CONFIG_SEEN, CONFIG_SOURCE]);
 
-/** What admission fills in where a pod says nothing. */
+/** Fields that the API server's admission fills in where the manifest does not set them. */
 const FILLED_IN = ['priority', 'preemptionPolicy'] as const satisfies readonly (keyof PodSpec)[];
 
-/** Whether a mirror was made from a manifest that says the same as that of this pod. */
+/** Whether a mirror was created from the same manifest as this pod. */
 export function isSameManifest(mirror: Pod, pod: Pod): boolean {
   return (
     sameJson(comparable(mirror.spec, pod.spec), pod.spec) &&

@@ -33,7 +33,7 @@ test('mirrors: what this kubelet created and deleted counts before the watch rep
   assert.deepEqual(uids(walk(listed(named('a')), created('b', 0), { kind: 'deleted', mirror: named('a') })), ['b']);
 });
 
-test('mirrors: one that is deleted again and again is created at once twice, then ever later; a list changes nothing in that', () => {
+test('mirrors: one that is deleted again and again is created at once twice, then with growing delays; a list does not change that', () => {
   const create = { kind: 'create', pod, node } as const;
   const remove = { kind: 'delete', mirror: named('x'), reason: 'r' } as const;
   const twice = walk(listed(), created('a', 0), listed(), created('b', 1));

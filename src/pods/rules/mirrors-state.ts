@@ -77,7 +77,7 @@ export interface DueActions {
   readonly retryAt: number | undefined;
 }
 
-/** A mirror that another process keeps deleting is created ever less often. */
+/** A mirror that another process keeps deleting is created with growing delays. */
 export function dueActions(state: MirrorsState, actions: readonly MirrorAction[], now: number): DueActions {
   const creations = state.step === 'listed' ? state.creations : undefined;
   const dueAt = (action: MirrorAction): number =>

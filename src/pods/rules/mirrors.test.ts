@@ -31,7 +31,7 @@ function staticPod(uid = '266eb3e1a63d4a443c565f3887b5c15e'): Pod {
 }
 
 describe('a mirror pod', () => {
-  test('is what the reference makes of the same pod', () => {
+  test('is what the reference creates for the same pod', () => {
     const { metadata, spec } = mirrorOf(staticPod(), NODE) as Pod;
     const { uid: _uid, creationTimestamp: _c, generation: _g, resourceVersion: _r, ...expected } = recorded.metadata;
     assert.deepEqual(metadata, expected);
@@ -60,7 +60,7 @@ describe('a mirror pod', () => {
   }
 });
 
-describe('which mirrors to make and to delete', () => {
+describe('which mirrors to create and to delete', () => {
   const input = {
     wanted: [staticPod()],
     kept: new Set<string>(),
@@ -72,11 +72,11 @@ describe('which mirrors to make and to delete', () => {
   const short = (given: Parameters<typeof planMirrors>[0]) => planMirrors(given).map(({ kind }) => kind);
   const NAME = 'default/static-web-labnode';
   const cases: readonly [string, Partial<Parameters<typeof planMirrors>[0]>, readonly string[]][] = [
-    ['all is well', {}, []],
+    ['nothing to do', {}, []],
     ['none yet', { mirrors: [] }, ['create']],
     ['the node is not registered', { mirrors: [], node: undefined }, []],
-    ['the node was registered anew', { node: { ...NODE, uid: 'new' } }, ['delete']],
-    ['somebody deletes it', { mirrors: [going] }, ['delete']],
+    ['the node was registered again', { node: { ...NODE, uid: 'new' } }, ['delete']],
+    ['it is being deleted', { mirrors: [going] }, ['delete']],
     ['the manifest has changed', { wanted: [staticPod('another')] }, ['delete']],
     ['the pod is gone', { wanted: [] }, ['delete']],
     ['the pod is gone, and a source has yet to be heard', { wanted: [], everySourceHeard: false }, []],
@@ -96,8 +96,8 @@ describe('the UID of a static pod', () => {
     ['runs under another kubelet’s, with the same manifest', {}, { kind: 'adopt', uid: OLD }],
     ['nothing runs', { running: [] }, { kind: 'keep' }],
     ['runs under our own', { running: ['ours', OLD] }, { kind: 'keep' }],
-    ['the API server was not heard', { mirrors: undefined }, { kind: 'unknown' }],
-    ['the API server was not heard, and nothing runs', { mirrors: undefined, running: [] }, { kind: 'keep' }],
+    ['the API server has not listed mirrors', { mirrors: undefined }, { kind: 'unknown' }],
+    ['the API server has not listed mirrors, and nothing runs', { mirrors: undefined, running: [] }, { kind: 'keep' }],
     ['there is no mirror', { mirrors: [] }, { kind: 'keep' }],
     ['the manifest has changed', { pod: changed }, { kind: 'keep' }],
     ['what runs is not what the mirror shows', { running: ['third'] }, { kind: 'keep' }],

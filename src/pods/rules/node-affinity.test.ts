@@ -56,7 +56,7 @@ test('terms of affinity', () => {
     assert.equal(matchesNode(requiring(term), node), expected, JSON.stringify(term));
 });
 
-test('one of the terms is enough, none is not', () => {
+test('one matching term is enough', () => {
   assert.equal(matchesNode(requiring(expression('zone', 'In', 'b'), expression('zone', 'In', 'a')), node), true);
   assert.equal(matchesNode(requiring(), node), false);
 });

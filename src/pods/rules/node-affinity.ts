@@ -1,4 +1,4 @@
-/** Does a node match what a pod asks of it by its node selector and its required node affinity? */
+/** Does a node match the node selector and the required node affinity of a pod? */
 import type { StringMap } from '../../api/meta.ts';
 import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '../../api/pod.ts';
 
@@ -23,7 +23,7 @@ function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTe
   );
 }
 
-/** A requirement that makes no sense (no values, no number) matches nothing. */
+/** An invalid requirement (no values, not a number) matches nothing. */
 function matchesLabels({ key, operator, values = [] }: NodeSelectorRequirement, labels: StringMap): boolean {
   const value = labels[key];
   switch (operator) {
@@ -53,7 +53,7 @@ export function wholeNumber(text: string | undefined): bigint | undefined {
   return text !== undefined && /^[+-]?\d+$/.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined;
 }
 
-/** Of its fields a node shows its name only, and only one value may be asked for. */
+/** The only field of a node is its name, and a requirement has exactly one value. */
 function matchesField({ key, operator, values = [] }: NodeSelectorRequirement, node: SelectableNode): boolean {
   const own = key === 'metadata.name' ? node.name : '';
   if (values.length !== 1) return false;

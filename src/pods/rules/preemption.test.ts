@@ -26,14 +26,14 @@ const victims = (others: readonly Pod[], ...shortages: readonly Shortage[]) => {
   return plan.kind === 'possible' ? plan.victims.map(({ metadata }) => metadata.name) : plan.message;
 };
 
-test('one that is enough rather than two', () => {
+test('one pod that is enough rather than two', () => {
   assert.deepEqual(
     victims([burstable('a', '300m'), burstable('b', '600m'), burstable('c', '300m')], lacking('cpu', 500n)),
     ['b'],
   );
 });
 
-test('among those that are enough the smallest', () => {
+test('the smallest of those that are enough', () => {
   assert.deepEqual(
     victims([burstable('a', '900m'), burstable('b', '600m'), burstable('c', '700m')], lacking('cpu', 500n)),
     ['b'],
@@ -43,7 +43,7 @@ test('among those that are enough the smallest', () => {
   ]);
 });
 
-test('the lower class first, whatever it costs there', () => {
+test('the lower class first, even if more of its pods must end', () => {
   assert.deepEqual(
     victims([guaranteed('g', '500m'), burstable('a', '300m'), burstable('b', '300m')], lacking('cpu', 500n))
       .toString()
@@ -60,7 +60,7 @@ test('no more of a lower class than needed beside those of a higher one', () => 
   );
 });
 
-test('for a place among the pods the cheapest goes', () => {
+test('where only the number of pods is the limit, the pod with the smallest requests ends', () => {
   assert.deepEqual(victims([guaranteed('g', '1'), burstable('b', '1'), bestEffort('e')], lacking('pods', 1n)), ['e']);
 });
 
@@ -69,7 +69,7 @@ test('several needs at once', () => {
   assert.deepEqual(victims(others, lacking('cpu', 500n), lacking('memory', 500n * 2n ** 20n)), ['both']);
 });
 
-test('overhead comes free with its pod', () => {
+test('the overhead of a pod becomes free with it', () => {
   const pod = podOf('o', { requests: { cpu: '400m' } }, { overhead: { cpu: '100m' } });
   assert.deepEqual(victims([pod], lacking('cpu', 500n)), ['o']);
   const idle = podOf('i', {}, { overhead: { cpu: '500m' } });
@@ -79,7 +79,7 @@ test('overhead comes free with its pod', () => {
   );
 });
 
-test('only those that may be touched', () => {
+test('only pods that may be preempted', () => {
   const equal = podOf('equal', { requests: { cpu: '1' } }, { priority: 2_000_000_000 });
   assert.match(victims([equal], lacking('cpu', 500n)).toString(), /no set of running pods/);
   const plan = planPreemption({

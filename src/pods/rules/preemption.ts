@@ -1,6 +1,6 @@
 /**
- * Which pods must go so that a critical one can start: as few as possible of the higher classes first, then as few as possible
- * of each class, then those that ask for the least.
+ * Which pods must end so that a critical one can start: as few as possible of the higher QoS classes, then as few as possible of each
+ * class, then those with the smallest requests.
  */
 import type { Pod } from '../../api/pod.ts';
 import { podRequests, quantityOf } from '../../api/pod-resources.ts';
@@ -49,11 +49,11 @@ export function planPreemption({ pod, others, shortages, podLevel }: PreemptionI
   if (missing.size > 0) return { kind: 'impossible', message: describeMissing(missing) };
   const ofClass = (qosClass: QosClass) => candidates.filter((one) => qosClassOf(one, { podLevel }) === qosClass);
   const [bestEffort, burstable, guaranteed] = [ofClass('BestEffort'), ofClass('Burstable'), ofClass('Guaranteed')];
-  // The dearest first: what all cheaper pods together can't give.
-  const dearest = choose(guaranteed, free(needs, [...bestEffort, ...burstable]), podLevel);
-  const middle = choose(burstable, free(needs, [...bestEffort, ...dearest]), podLevel);
-  const cheapest = choose(bestEffort, free(needs, [...dearest, ...middle]), podLevel);
-  return { kind: 'possible', victims: [...cheapest, ...middle, ...dearest] };
+  // The highest class first: only as many as all pods of the lower classes together can't replace.
+  const highest = choose(guaranteed, free(needs, [...bestEffort, ...burstable]), podLevel);
+  const middle = choose(burstable, free(needs, [...bestEffort, ...highest]), podLevel);
+  const lowest = choose(bestEffort, free(needs, [...highest, ...middle]), podLevel);
+  return { kind: 'possible', victims: [...lowest, ...middle, ...highest] };
 }
 
 function mayPreempt(pod: Pod, other: Pod): boolean {
@@ -62,7 +62,7 @@ function mayPreempt(pod: Pod, other: Pod): boolean {
   return own !== undefined && its !== undefined && own > its;
 }
 
-/** One after the other, always the pod that leaves the least to be found. The candidates are known to be enough. */
+/** One after the other, always the pod that leaves the smallest need. The candidates together are known to be enough. */
 function choose(candidates: readonly Pod[], needs: Needs, podLevel: boolean): readonly Pod[] {
   const [best] = candidates.toSorted((a, b) => compareVictims(a, b, needs, podLevel));
   if (needs.size === 0 || best === undefined) return [];
@@ -80,7 +80,7 @@ function compareVictims(a: Pod, b: Pod, needs: Needs, podLevel: boolean): number
   return 0;
 }
 
-/** How much of each need would be left, each need counting the same. */
+/** How much of all needs would be left, each resource with the same weight. */
 function distance(pod: Pod, needs: Needs, podLevel: boolean): number {
   let sum = 0;
   for (const [resource, amount] of needs) {
@@ -99,7 +99,7 @@ function without(needs: Needs, pods: readonly Pod[], podLevel: boolean): Needs {
   return left;
 }
 
-/** Overhead counts only where the pod asks for something. */
+/** Overhead counts only where the pod has a request. */
 function requestOf(pod: Pod, resource: string, podLevel: boolean): bigint {
   if (resource === 'pods') return 1n;
   const request = podRequests(pod, { podLevel, overhead: false }).get(resource);

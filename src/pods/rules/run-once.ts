@@ -1,12 +1,12 @@
-/** `--runonce`: when has a pod been run once? */
+/** `--runonce`: whether a pod has been run once. */
 import { allContainers } from '../../api/pod-traits.ts';
-import { newestContainer } from '../../model/observation.ts';
+import { newestContainers } from '../../model/observation.ts';
 import type { PodView } from '../../model/pod-view.ts';
 
 export type RunOnceVerdict =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** `reason` is empty while nothing is wrong. */
+  /** `reason` is empty while there is no problem. */
   | { readonly kind: 'waiting'; readonly reason: string };
 
 export function judgeRunOnce(view: PodView | undefined): RunOnceVerdict {
@@ -19,10 +19,11 @@ export function judgeRunOnce(view: PodView | undefined): RunOnceVerdict {
     const reason = troubles.map(([name, { waiting }]) => `${name}: ${waiting?.reason}: ${waiting?.message}`).join('; ');
     return { kind: 'waiting', reason };
   }
-  const begun = allContainers(pod).every(({ name }) => {
-    const state = newestContainer(observation, name)?.state;
+  const newest = newestContainers(observation);
+  const hasStarted = allContainers(pod).every(({ name }) => {
+    const state = newest.get(name)?.state;
     return state === 'running' || state === 'exited';
   });
-  const settled = step === 'syncing' && begun && plan !== undefined && plan.actions.length === 0 && !plan.finished;
+  const settled = step === 'syncing' && hasStarted && plan !== undefined && plan.actions.length === 0 && !plan.finished;
   return settled ? { kind: 'done' } : { kind: 'waiting', reason: '' };
 }

@@ -1,9 +1,9 @@
-/** What a node lacks to take one more pod. */
+/** Which resources a node lacks for one more pod. */
 import type { Pod } from '../../api/pod.ts';
 import { podRequests, type Quantities } from '../../api/pod-resources.ts';
 import { type Quantity, quantityMilliValue, quantityValue } from '../../api/quantity.ts';
 
-/** In the unit that messages name a resource in: thousandths of a CPU, bytes, pieces. */
+/** In the units of the messages: thousandths of a CPU, bytes, pieces. */
 export interface Shortage {
   readonly resource: string;
   readonly requested: bigint;
@@ -18,7 +18,7 @@ export interface ShortageInput {
   readonly podLevel: boolean;
 }
 
-/** The order in which they are told. */
+/** The order in which they are reported. */
 const FIRST = ['cpu', 'memory', 'ephemeral-storage'];
 
 export function findShortages({ pod, others, allocatable, podLevel }: ShortageInput): readonly Shortage[] {
@@ -43,7 +43,7 @@ export function findShortages({ pod, others, allocatable, podLevel }: ShortageIn
   return [pods, ...resources].filter(({ requested, used: taken, capacity }) => requested > capacity - taken);
 }
 
-/** A resource of somebody's own that the node does not know is counted by the cluster, not here. */
+/** An extended resource that the node does not have is counted by the scheduler, not here. */
 function isForeign(name: string, allocatable: Quantities): boolean {
   const isExtended = name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');
   return isExtended && !allocatable.has(name);

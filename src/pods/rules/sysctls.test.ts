@@ -9,7 +9,7 @@ const setting = (name: string, spec: Partial<PodSpec> = {}): Pod => ({
 });
 const safe = safeSysctls({ major: 6, minor: 1 });
 
-test('safe parameters, and those that the node allows', () => {
+test('safe sysctls, and those that the configuration allows', () => {
   const cases: readonly (readonly [string, readonly string[], string | undefined])[] = [
     ['net.ipv4.tcp_syncookies', [], undefined],
     ['net/ipv4/tcp_syncookies', [], undefined],
@@ -56,7 +56,7 @@ test('not for a pod that shares the namespace with the node', () => {
   }
 });
 
-test('older kernels keep fewer parameters apart', () => {
+test('older kernels have fewer safe sysctls', () => {
   assert.equal(safe.length, 12);
   assert.equal(safeSysctls({ major: 4, minor: 5 }).includes('net.ipv4.tcp_keepalive_time'), true);
   assert.equal(safeSysctls({ major: 4, minor: 5 }).includes('net.ipv4.tcp_fin_timeout'), false);

@@ -1,6 +1,6 @@
 /**
- * Which kernel parameters a pod may set for itself: those that the kernel keeps apart for each pod and that touch no other pod,
- * and those that the node's owner allows beyond them.
+ * Which sysctls a pod may set: those that the kernel keeps in a namespace of the pod and that affect no other pod, and those that the
+ * configuration allows besides.
  */
 import type { Pod } from '../../api/pod.ts';
 
@@ -9,7 +9,7 @@ export interface KernelVersion {
   readonly minor: number;
 }
 
-/** Parameters that are always allowed, each with the first kernel that keeps it apart. */
+/** Sysctls that are always allowed, each with the first kernel that keeps it in a namespace. */
 const SAFE: readonly (readonly [string, number, number])[] = [
   ['kernel.shm_rmid_forced', 0, 0],
   ['net.ipv4.ip_local_port_range', 0, 0],
@@ -25,7 +25,7 @@ const SAFE: readonly (readonly [string, number, number])[] = [
   ['net.ipv4.tcp_wmem', 4, 15],
 ];
 
-/** The name of the namespace as messages have it. */
+/** The name of the namespace in messages. */
 type Namespace = 'IPC' | 'Net';
 
 const IPC_NAMES = new Set([
@@ -53,7 +53,7 @@ export function parseKernelVersion(release: string): KernelVersion {
   return { major: Number(major), minor: Number(minor) };
 }
 
-/** Why the pod may not set one of its parameters; undefined when it may. `allowed` are names, and beginnings that end in `*`. */
+/** Why the pod may not set one of its sysctls; undefined when it may. `allowed` are names, and prefixes that end in `*`. */
 export function forbiddenSysctl(pod: Pod, allowed: readonly string[]): string | undefined {
   for (const { name } of pod.spec.securityContext?.sysctls ?? []) {
     const fault = sysctlFault(normalizeSysctl(name), pod, allowed.map(normalizeSysctl));
@@ -63,7 +63,7 @@ export function forbiddenSysctl(pod: Pod, allowed: readonly string[]): string | 
 }
 
 function sysctlFault(name: string, { spec }: Pod, allowed: readonly string[]): string | undefined {
-  const rule = allowed.find((one) => one === name) ?? allowed.find((one) => isBeginning(one, name));
+  const rule = allowed.find((one) => one === name) ?? allowed.find((one) => isPrefix(one, name));
   const quoted = JSON.stringify(name);
   if (rule === undefined) return `${quoted} not allowlisted`;
   const namespace = namespaceOf(rule.replace(/\*.*$/, ''));
@@ -71,7 +71,7 @@ function sysctlFault(name: string, { spec }: Pod, allowed: readonly string[]): s
   return shared ? `${quoted} not allowed with host ${namespace} enabled` : undefined;
 }
 
-function isBeginning(rule: string, name: string): boolean {
+function isPrefix(rule: string, name: string): boolean {
   const star = rule.indexOf('*');
   return star >= 0 && name.startsWith(rule.slice(0, star));
 }
@@ -81,7 +81,7 @@ function namespaceOf(name: string): Namespace | undefined {
   return name.startsWith('net.') ? 'Net' : undefined;
 }
 
-/** With slashes between its parts a name may have dots in them; either way the form with dots is what is compared. */
+/** A name with slashes between its parts may have dots in them. Names are compared in the form with dots between the parts. */
 export function normalizeSysctl(name: string): string {
   const first = /[./]/.exec(name)?.[0];
   return first === '/' ? name.replace(/[./]/g, (separator) => (separator === '/' ? '.' : '/')) : name;

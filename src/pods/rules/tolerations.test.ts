@@ -7,7 +7,7 @@ const taint = { key: 'level', value: '5', effect: 'NoExecute' };
 const isTolerated = (toleration: Toleration, comparison = true) =>
   untolerated([taint], [toleration], { comparison }) === undefined;
 
-test('what a toleration covers', () => {
+test('which taints a toleration tolerates', () => {
   const cases: readonly (readonly [Toleration, boolean])[] = [
     [{ operator: 'Exists' }, true],
     [{ key: 'level', operator: 'Exists' }, true],

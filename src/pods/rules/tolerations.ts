@@ -1,19 +1,14 @@
-/** Which taints of a node keep a pod out. */
+/** Which taints of a node keep a pod from starting. */
+import type { Taint } from '../../api/node.ts';
 import type { Toleration } from '../../api/pod.ts';
 import { wholeNumber } from './node-affinity.ts';
-
-export interface Taint {
-  readonly key: string;
-  readonly value?: string;
-  readonly effect: string;
-}
 
 export interface TolerationOptions {
   /** The gate TaintTolerationComparisonOperators. */
   readonly comparison: boolean;
 }
 
-/** Only what ends pods keeps them from starting here; the rest is the scheduler's. */
+/** Only taints that end pods count here; the scheduler handles the others. */
 export function untolerated(
   taints: readonly Taint[],
   tolerations: readonly Toleration[],

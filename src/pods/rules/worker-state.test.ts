@@ -21,16 +21,16 @@ const stop = (state: WorkerState) => {
   return state.step === 'terminating' ? { until: state.since + state.graceSeconds * 1000, end: state.end } : undefined;
 };
 
-test('the way through: ended, stopped, cleaned up once no one wants it', () => {
+test('all steps: ended, stopped, cleaned up once no source has it', () => {
   const ended = walk(syncing, [1, { kind: 'end', end: evicted, graceSeconds: 5 }]);
   assert.deepEqual(stop(ended), { until: 6000, end: evicted });
   const stopped = walk(ended, [2, { kind: 'stopped' }]);
   assert.deepEqual(stopped, { step: 'terminated', pod: syncing.pod, end: evicted, deleted: false });
-  assert.equal(walk(stopped, [3, { kind: 'cleaned' }]).step, 'terminated', 'its status is still wanted');
+  assert.equal(walk(stopped, [3, { kind: 'cleaned' }]).step, 'terminated', 'its status is still needed');
   assert.equal(walk(stopped, [3, { kind: 'removed' }], [4, { kind: 'cleaned' }]).step, 'gone');
 });
 
-test('grace only shrinks, and the first reason is the one that is told', () => {
+test('grace only shrinks, and the first reason is the one that is reported', () => {
   const state = walk(
     syncing,
     [0, { kind: 'end', end: evicted, graceSeconds: 20 }],
@@ -61,19 +61,19 @@ test('a pod that is being deleted ends; a shorter deletion grace counts', () => 
   assert.equal(stop(sooner)?.until, 4000);
 });
 
-test('a pod that is removed and wanted again ends, and tells so; if it is not wanted after all, it goes whole', () => {
+test('a pod that is removed and desired again ends for its successor; without a successor all of it is removed', () => {
   const again: WorkerInput = { kind: 'removed', again: true };
   const stopped = walk(syncing, [0, again], [1, { kind: 'stopped' }]);
   assert.deepEqual(stopped, { step: 'terminated', pod: syncing.pod, end: undefined, deleted: true, again: true });
-  assert.equal(nextState(stopped, again, 2000), stopped, 'said twice it is no news');
+  assert.equal(nextState(stopped, again, 2000), stopped, 'the same input twice changes nothing');
   assert.deepEqual(walk(stopped, [2, { kind: 'cleaned' }]), { step: 'gone', pod: syncing.pod, again: true });
   const removed = walk(stopped, [2, { kind: 'removed' }]);
   assert.deepEqual(walk(removed, [3, { kind: 'cleaned' }]), { step: 'gone', pod: syncing.pod });
   const late = walk(syncing, [0, { kind: 'removed' }], [1, again], [2, { kind: 'stopped' }]);
-  assert.equal(late.step === 'terminated' && late.again, true, 'it comes back while it ends');
+  assert.equal(late.step === 'terminated' && late.again, true, 'it is desired again while it ends');
 });
 
-test('no way leads back, and a step hears only what concerns it', () => {
+test('no step is made backwards, and inputs of other steps change nothing', () => {
   const inputs: readonly WorkerInput[] = [
     { kind: 'pod', pod: pod(1) },
     { kind: 'removed' },
@@ -111,7 +111,7 @@ test('a pod of the API server that has ended counts as removed once it is being 
   assert.equal(still.step === 'terminated' && still.deleted, false);
 });
 
-test('a pod that somebody else has declared ended is ended', () => {
+test('a pod that another component has reported as ended is ended', () => {
   const ended: Pod = { ...pod(7), status: { phase: 'Failed' } };
   assert.equal(stop(walk(syncing, [0, { kind: 'pod', pod: ended }]))?.until, 7000);
   const own: Pod = {

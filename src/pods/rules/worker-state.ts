@@ -4,11 +4,11 @@
  *   syncing ──end, removed──► terminating ──stopped──► terminated ──cleaned (once removed)──► gone
  *      └──rejected────────────────────────────────────────▲
  *
- * A static pod that is removed and wanted again ends like any other and leaves what the runtime has of it to its successor, which goes
- * on with its restart counts.
+ * A static pod that is removed and desired again ends like any other and leaves its dead containers to its successor, which goes on
+ * with their restart counts.
  *
- * A pod of the API server that is being deleted counts as removed once it has ended: its object goes when nothing of it is left.
- * What happens inside a step is observed, never stored. Kills accumulate, grace only shrinks, and no way leads back.
+ * A pod of the API server that is being deleted counts as removed once it has ended: its object is deleted when nothing of it is left.
+ * What happens inside a step is observed, never stored. Kills accumulate, grace only shrinks, and no step is made backwards.
  */
 import type { Pod } from '../../api/pod.ts';
 import { hasEnded, isBeingDeleted, isStaticPod } from '../../api/pod-traits.ts';
@@ -39,11 +39,11 @@ export type WorkerState =
   | { readonly step: 'gone'; readonly pod: Pod; readonly again?: true };
 
 export type WorkerInput =
-  /** The newest description. */
+  /** Its newest spec and metadata. */
   | { readonly kind: 'pod'; readonly pod: Pod }
-  /** No source wants it any more; `again`: but a successor under its UID. */
+  /** No source has it any more; `again`: a source has a successor under its UID. */
   | { readonly kind: 'removed'; readonly again?: boolean }
-  /** It must end; `graceSeconds` undefined stands for its own. `end` undefined: it has finished by itself. */
+  /** It must end; `graceSeconds` undefined: the grace of its spec. `end` undefined: it has finished by itself. */
   | { readonly kind: 'end'; readonly end: PodEnding | undefined; readonly graceSeconds: number | undefined }
   /** Nothing of it runs any more. */
   | { readonly kind: 'stopped' }
@@ -83,7 +83,7 @@ function withPod(state: WorkerState, pod: Pod, now: number): WorkerState {
   return ending(updated, undefined, undefined, now);
 }
 
-/** We tell the end of a pod when it has ended: one that is told of before was decided by somebody else, and holds. */
+/** This kubelet reports the end of a pod after it has ended. An end that is reported before was decided by another component, and counts. */
 function wasEnded(pod: Pod): boolean {
   return hasEnded(pod) && !isStaticPod(pod);
 }
@@ -104,6 +104,6 @@ function ending(state: WorkerState, end: PodEnding | undefined, request: number 
   }
   const sooner = now + graceSeconds * 1000 < state.since + state.graceSeconds * 1000;
   if (!sooner && (end === undefined || state.end !== undefined)) return state;
-  // The first reason is the one that users are told.
+  // The first reason is the one that the status reports.
   return { ...state, ...(sooner ? { since: now, graceSeconds } : {}), end: state.end ?? end };
 }
