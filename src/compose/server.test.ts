@@ -224,11 +224,11 @@ describe('who may use the endpoints', () => {
         path: pathOf(route),
         headers,
       });
-      const rights = reviews.asked.map(({ verb, subresource }) => `${verb} ${subresource}`).join(', ');
+      const rights = reviews.reviewed.map(({ verb, subresource }) => `${verb} ${subresource}`).join(', ');
       seen.set(`${method} ${route.name}${'upgrade' in headers ? ' upgrade' : ''}`, rights);
       if (method === 'HEAD') continue;
       const [verb] = rights.split(' ');
-      const words = reviews.asked.map(({ subresource }) => subresource).join(' ');
+      const words = reviews.reviewed.map(({ subresource }) => subresource).join(' ');
       assert.equal(answer.body, `Forbidden (user=nobody, verb=${verb}, resource=nodes, subresource(s)=[${words}])\n`);
     }
     const expected: Readonly<Record<string, string>> = {
@@ -260,7 +260,7 @@ describe('who may use the endpoints', () => {
     await using running = await startTestServer(pki, routes, reviews, { streamsByMethod: true });
     const { status } = await ask(running.server.ports().secure, pki.ca, { token: 'nobody-token', path: '/exec/x/x/x' });
     assert.equal(status, 200);
-    assert.deepEqual(reviews.asked.at(-1), { user: 'nobody', verb: 'get', subresource: 'proxy' });
+    assert.deepEqual(reviews.reviewed.at(-1), { user: 'nobody', verb: 'get', subresource: 'proxy' });
   });
 
   it('lets a revoked token in until its time is up, and a denied user as soon as the denial is old', async () => {

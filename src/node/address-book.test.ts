@@ -39,7 +39,7 @@ describe('the address book', () => {
     assert.deepEqual(book.internalIps(), ['192.0.2.10']);
   });
 
-  it('has what the name resolves to once it is known, and keeps it when name servers fail', async () => {
+  it('has the resolved address as soon as it is known, and keeps it when name servers fail', async () => {
     const answers = [['198.51.100.7'], [], []];
     const { book, clock, asked } = setUp(() => Promise.resolve(answers.shift() ?? []));
     await book.start(signal());
@@ -51,7 +51,7 @@ describe('the address book', () => {
     assert.deepEqual(book.internalIps(), ['198.51.100.7']);
   });
 
-  it('reads the interfaces anew after some seconds, not for each pod', async () => {
+  it('reads the interfaces again after some seconds, not for each pod', async () => {
     let readings = 0;
     const clock = createManualClock();
     const book = createAddressBook(
@@ -76,7 +76,7 @@ describe('the address book', () => {
     assert.notDeepEqual(first, ['198.51.100.7']);
   });
 
-  it('waits for names only a moment', async () => {
+  it('waits for name servers only a moment', async () => {
     const { book, clock } = setUp(() => new Promise(() => undefined));
     await book.start(signal());
     let settled = false;
@@ -89,7 +89,7 @@ describe('the address book', () => {
     await waiting;
   });
 
-  it('asks for no name where the flag says it all', async () => {
+  it('resolves no name if the flag gives the address', async () => {
     const { book, asked } = setUp(() => Promise.resolve([]), ['198.51.100.7']);
     await book.start(signal());
     await book.settled(signal());
@@ -97,7 +97,7 @@ describe('the address book', () => {
     assert.deepEqual(book.internalIps(), ['198.51.100.7']);
   });
 
-  it('takes any address of a machine without a default route, IPv4 first', () => {
+  it('uses any address of a machine without a default route, IPv4 first', () => {
     const { book } = setUp(() => Promise.resolve([]), [], false);
     assert.deepEqual(book.internalIps(), ['192.0.2.10']);
   });

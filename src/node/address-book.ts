@@ -1,4 +1,4 @@
-/** The addresses of this node as they are now. What its name resolves to is asked for in the background: name servers may not answer. */
+/** The current addresses of this node. Its name is resolved in the background, since name servers may not answer. */
 import type { NodeAddress } from '../api/node.ts';
 import type { Clock } from '../base/clock.ts';
 import { keptFor } from '../base/kept.ts';
@@ -8,14 +8,14 @@ import {
   type AddressInput,
   computeAddresses,
   type DefaultRoute,
-  hasToldAddress,
+  hasConfiguredAddress,
   type NetworkInterface,
 } from './rules/addresses.ts';
 
 export interface NetworkPort {
   interfaces(): readonly NetworkInterface[];
   routes(): readonly DefaultRoute[];
-  /** What the system's resolver says; nothing for an unknown name. May take long. */
+  /** Addresses from the system's resolver; none for an unknown name. May take long. */
   resolve(name: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
@@ -33,19 +33,19 @@ export interface AddressBookConfig {
 }
 
 export interface AddressBook extends Part {
-  /** What the rules decide on. */
+  /** The input of the rules. */
   input(): AddressInput;
-  /** Addresses by which others reach this node, the preferred one first; none where it has none. Up to 5 s old. */
+  /** Addresses at which this node is reachable, the preferred one first; may be empty. Up to 5 s old. */
   internalIps(): readonly string[];
-  /** Resolves when the name is resolved, or after a moment: an address that the name gives is better known from the start. */
+  /** Resolves when the name is resolved, or after a moment: it is better to know the address of the name from the start. */
   settled(signal: AbortSignal): Promise<void>;
 }
 
-/** Every status of a pod needs them, and the kernel's list of interfaces grows with every pod: in a burst it took a quarter of our time. */
+/** Every pod status needs them, and the kernel's list of interfaces grows with every pod: reading it took a quarter of the CPU time when many pods started. */
 const INTERNAL_IPS_KEPT_MS = 5000;
 const FIRST_WAIT_MS = 300;
 const AGAIN_MS = 60_000;
-/** A lookup that fails costs many seconds of waiting. */
+/** A failed lookup takes many seconds. */
 const AGAIN_AFTER_FAILURE_MS = 300_000;
 
 export function createAddressBook(
@@ -69,10 +69,10 @@ export function createAddressBook(
   });
 
   let isFound = false;
-  const look = async (signal: AbortSignal): Promise<void> => {
+  const resolve = async (signal: AbortSignal): Promise<void> => {
     const found = await network.resolve(config.nodeName, signal);
     isFound = found.length > 0;
-    // A name server that is away for a moment must not change the node's address.
+    // A name server that fails for a moment must not change the node's address.
     if (isFound) named = found;
     internalIps.drop();
     first.resolve();
@@ -82,8 +82,8 @@ export function createAddressBook(
   return {
     name: 'node addresses',
     start: (signal) => {
-      if (hasToldAddress(config)) first.resolve();
-      else running = supervisor.run({ name: 'node addresses', pass: look, rest }, signal);
+      if (hasConfiguredAddress(config)) first.resolve();
+      else running = supervisor.run({ name: 'node addresses', pass: resolve, rest }, signal);
     },
     stop: () => running,
     input,
@@ -99,7 +99,7 @@ export function createAddressBook(
 }
 
 export function internalIpsOf(addresses: readonly NodeAddress[]): readonly string[] {
-  const of = (wanted: string) => addresses.filter(({ type }) => type === wanted).map(({ address }) => address);
+  const of = (desired: string) => addresses.filter(({ type }) => type === desired).map(({ address }) => address);
   return [...of('InternalIP'), ...of('ExternalIP')];
 }
 

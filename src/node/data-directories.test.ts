@@ -40,7 +40,7 @@ describe('data directories', () => {
     assert.deepEqual(Object.fromEntries(Object.keys(expected).map((path) => [path, mode(path)])), expected);
   });
 
-  it('that are there already keep their mode and content', () => {
+  it('that exist already keep their mode and content', () => {
     mkdirSync(join(base, 'kubelet/pods/uid'), { recursive: true });
     chmodSync(join(base, 'kubelet/pods'), 0o711);
     ensureDataDirectories(config());
@@ -53,7 +53,7 @@ describe('data directories', () => {
     [
       'a file in place of the root directory',
       'kubelet',
-      /kubelet as root directory \(--root-dir\): it exists and is no directory/,
+      /kubelet as root directory \(--root-dir\): it exists and is not a directory/,
     ],
     ['a file above the pod logs', 'log', /log\/pods as pod log directory \(podLogsDir\): .*ENOTDIR/],
   ] as const) {
@@ -79,7 +79,7 @@ describe('machines', () => {
     ['swap', true, ['/dev/sda2', '/swap'], /\/dev\/sda2, \/swap.*failSwapOn \(--fail-swap-on\)/],
     ['swap when it is allowed', false, ['/swap'], undefined],
   ] as const) {
-    it(`${refusal === undefined ? 'are fine' : 'are refused'} with ${what}`, () => {
+    it(`${refusal === undefined ? 'are accepted' : 'are refused'} with ${what}`, () => {
       const said = refuseMachine({ failSwapOn }, { swapAreas });
       if (refusal === undefined) assert.equal(said, undefined);
       else assert.match(said ?? '', refusal);

@@ -1,4 +1,4 @@
-/** The directories that a kubelet keeps: names and modes as other tools on the node expect them. */
+/** The kubelet's directories: names and modes as other tools on the node expect them. */
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { CodedError, describeError } from '../base/errors.ts';
@@ -9,13 +9,13 @@ export interface DataDirectoriesConfig {
   /** `--root-dir`. */
   readonly root: string;
   readonly podLogs: string;
-  /** Plugins find their socket here whatever the root directory is. */
+  /** Plugins find the socket here, independent of the root directory. */
   readonly devicePlugins: string;
   /** Log shippers read the links in here. */
   readonly containerLogs: string;
 }
 
-/** Fixed places of the node. */
+/** Fixed paths of the node. */
 export type NodePlaces = Pick<DataDirectoriesConfig, 'devicePlugins' | 'containerLogs'>;
 
 export const DEVICE_PLUGINS_DIRECTORY = '/var/lib/kubelet/device-plugins';
@@ -24,7 +24,7 @@ export const CONTAINER_LOGS_DIRECTORY = '/var/log/containers';
 interface Directory {
   readonly path: string;
   readonly mode: number;
-  /** How the error names it. */
+  /** Its name in errors. */
   readonly what: string;
 }
 
@@ -50,7 +50,7 @@ export function planDataDirectories(config: DataDirectoriesConfig): readonly Dir
   ];
 }
 
-/** The part that makes them; the places of embedders that have no whole machine to themselves win. */
+/** The part that creates them; paths that an embedder gives replace the fixed ones. */
 export function createDataDirectories(
   { settings, kubelet }: Pick<Config, 'settings' | 'kubelet'>,
   places?: NodePlaces,
@@ -67,7 +67,7 @@ export function createDataDirectories(
   };
 }
 
-/** Makes what is missing; directories that exist keep their mode. Throws a clear error where one can't be made or written. */
+/** Creates missing directories; existing ones keep their mode. Throws a clear error if one can't be created or written. */
 export function ensureDataDirectories(config: DataDirectoriesConfig): void {
   const canonical = normalize(config.root).replace(/(.)\/$/, '$1');
   if (canonical !== config.root) {
@@ -91,6 +91,6 @@ function ensureDirectory({ path, mode }: Directory): void {
 
 function isDirectory(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat !== undefined && !stat.isDirectory()) throw new Error('it exists and is no directory');
+  if (stat !== undefined && !stat.isDirectory()) throw new Error('it exists and is not a directory');
   return stat !== undefined;
 }

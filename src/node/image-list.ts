@@ -1,16 +1,16 @@
-/** The images on this node, as of at most half a minute ago. */
+/** The images on this node, at most half a minute old. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { withDeadline } from '../base/signal.ts';
 import type { Image } from '../wire/gen/cri-runtime-v1.ts';
 
 export interface ImageList {
-  /** Asks the runtime if the last answer is old; what was known stays if it does not answer. */
+  /** Lists the images if the last list is old; that list stays in use if the runtime does not answer. */
   current(signal: AbortSignal): Promise<readonly Image[]>;
 }
 
 const FRESH_MS = 30_000;
-/** A runtime that hangs must not hold up the news that it does. */
+/** A runtime that hangs must not delay the node status that reports it. */
 const WAIT_MS = 2000;
 
 export function createImageList(deps: {
@@ -19,17 +19,17 @@ export function createImageList(deps: {
   readonly list: (signal: AbortSignal) => Promise<readonly Image[]>;
 }): ImageList {
   let known: readonly Image[] = [];
-  let askedAt: number | undefined;
+  let listedAt: number | undefined;
   return {
     current: async (signal) => {
-      if (askedAt !== undefined && deps.clock.mono() - askedAt < FRESH_MS) return known;
+      if (listedAt !== undefined && deps.clock.mono() - listedAt < FRESH_MS) return known;
       using deadline = withDeadline(deps.clock, WAIT_MS, 'list of images', signal);
       try {
         known = await deps.list(deadline.signal);
-        askedAt = deps.clock.mono();
+        listedAt = deps.clock.mono();
       } catch (error) {
         if (signal.aborted) throw error;
-        deps.log.v(2)?.info('Images could not be listed', { err: error });
+        deps.log.v(2)?.info('Failed to list images', { err: error });
       }
       return known;
     },

@@ -1,4 +1,4 @@
-/** Renews this node's lease, four times before it would run out; makes it where it is missing. */
+/** Renews this node's lease four times within its duration; creates it if it is missing. */
 
 import { apiPath, apiPathBelow } from '../api/api-path.ts';
 import { createAlarm } from '../base/alarm.ts';
@@ -34,7 +34,7 @@ const TRIES = 5;
 const JITTER = 0.04;
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 7000;
-/** Requests whose answer was lost may have been carried out all the same. */
+/** A request without an answer may have been carried out. */
 const REMEMBERED_RENEWALS = 16;
 
 /** Returns when `signal` aborts. */
@@ -51,7 +51,7 @@ export async function keepLease(deps: LeaseDeps, config: LeaseConfig, signal: Ab
   let failures = 0;
   const pass = async (): Promise<void> => {
     const uid = ownNode.object()?.metadata.uid;
-    // No one but the node may own its lease: without a node there is none.
+    // The node object owns the lease: without it there can be none.
     if (uid === undefined) return;
     try {
       await renewer.renew(uid, signal);
@@ -86,7 +86,7 @@ function createRenewer({ clock, log, kube, warnings }: LeaseDeps, config: LeaseC
   const read = async (signal: AbortSignal): Promise<Lease | undefined> => {
     try {
       const lease = await kube.heartbeats.request<Lease>({ method: 'GET', path: path() }, signal);
-      if (renewed) warnings.tell('NodeLeaseConflict', findTwinByLease(lease, attempts));
+      if (renewed) warnings.report('NodeLeaseConflict', findTwinByLease(lease, attempts));
       return lease;
     } catch (error) {
       if (codeOf(error) === 'notFound') return undefined;
@@ -95,17 +95,17 @@ function createRenewer({ clock, log, kube, warnings }: LeaseDeps, config: LeaseC
   };
 
   const write = async (base: Lease | undefined, nodeUid: string, signal: AbortSignal): Promise<Lease> => {
-    const asked = { nodeName: config.nodeName, nodeUid, durationSeconds: config.durationSeconds, now: clock.now() };
-    const lease = renewedLease(base, asked);
+    const renewal = { nodeName: config.nodeName, nodeUid, durationSeconds: config.durationSeconds, now: clock.now() };
+    const lease = renewedLease(base, renewal);
     attempts = [...attempts, lease.spec?.renewTime ?? ''].slice(-REMEMBERED_RENEWALS);
-    const request =
+    const call =
       base === undefined
         ? ({ method: 'POST', path: LEASES, body: lease } as const)
         : ({ method: 'PUT', path: path(), body: lease } as const);
-    return await kube.heartbeats.request<Lease>(request, signal);
+    return await kube.heartbeats.request<Lease>(call, signal);
   };
 
-  /** As long as no one else changes it, the last answer is good to build on, and saves a read. */
+  /** Writes on top of the last answer, which saves a read as long as no one else changes the lease. */
   const renew = async (nodeUid: string, signal: AbortSignal): Promise<void> => {
     let last: unknown;
     let attempt = 0;

@@ -1,4 +1,4 @@
-/** Parts that prepare the process and its machine before any pod is looked at: limits, memory, the lock file, directories. */
+/** Parts that prepare the process and its machine before any pod is managed: limits, memory, the lock file, directories. */
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
@@ -23,7 +23,7 @@ export function createMachineCheck({ host, log }: MachineDeps, { kubelet }: Pick
       if (refusal !== undefined) throw new CodedError('unsupported', refusal);
       const files = host.raiseOpenFiles(BigInt(kubelet.maxOpenFiles));
       if (files.shortfall !== undefined) {
-        log.warn('Fewer files may be open than maxOpenFiles asks for', {
+        log.warn('Failed to raise the limit of open files to maxOpenFiles', {
           request: kubelet.maxOpenFiles,
           limit: files.limit,
           reason: files.shortfall,
@@ -36,7 +36,7 @@ export function createMachineCheck({ host, log }: MachineDeps, { kubelet }: Pick
   };
 }
 
-/** After the start, and after what usually follows it. Releasing costs a few milliseconds of page faults, so it is not done all the time. */
+/** When pages are released: after the start, and once more later. It costs a few milliseconds of page faults, so it is not periodic. */
 const RELEASE_PAGES_AFTER_MS: readonly number[] = [10_000, 60_000, 600_000];
 
 export function createMemoryRelease({ host, log, clock }: MachineDeps): Part {
@@ -68,7 +68,7 @@ export function createLock(
     start: async (signal) => {
       if (file === '') return;
       log.info('Acquiring file lock', { path: file });
-      const waiting = () => log.info('Another process holds the lock file: waiting for it', { path: file });
+      const waiting = () => log.info('Waiting for the lock file, another process holds it', { path: file });
       lock = await host.acquireFileLock(file, clock, signal, waiting);
       if (!exitOnContention) return;
       log.info('Watching for inotify events', { path: file });

@@ -156,14 +156,14 @@ describe('a node', () => {
     await world.stop();
   });
 
-  it('on cgroup v1 says so', async () => {
+  it('on cgroup v1 records a warning', async () => {
     const world = setUp({ cgroupVersion: 1 });
     await world.start();
     assert.deepEqual(world.reasons().slice(0, 2), ['Starting', 'CgroupV1']);
     await world.stop();
   });
 
-  it('writes nothing while nothing changes, until it is time', async () => {
+  it('writes an unchanged status only at its report frequency', async () => {
     const world = setUp();
     await world.start();
     const before = world.patches();
@@ -191,7 +191,7 @@ describe('a node', () => {
     await world.stop();
   });
 
-  it('comes back when somebody deletes it, with a lease of its own', async () => {
+  it('registers again after it was deleted, with a new lease', async () => {
     const world = setUp();
     await world.start();
     world.api.deleteNode();
@@ -202,7 +202,7 @@ describe('a node', () => {
     await world.stop();
   });
 
-  it('makes its lease again when it is gone', async () => {
+  it('creates its lease again after it was deleted', async () => {
     const world = setUp();
     await world.start();
     world.api.putLease(undefined);
@@ -211,7 +211,7 @@ describe('a node', () => {
     await world.stop();
   });
 
-  it('takes over a node that was there, once, and keeps what others wrote', async () => {
+  it('updates an existing node once, and keeps the fields of others', async () => {
     const world = setUp();
     world.api.putNode({
       metadata: { name: 'web', uid: 'old', labels: { mark: 'x' }, annotations: {} },
@@ -229,7 +229,7 @@ describe('a node', () => {
     await world.stop();
   });
 
-  it('that was Ready before a restart says nothing of it', async () => {
+  it('that was Ready before a restart records no event', async () => {
     const world = setUp();
     await world.start();
     const known = world.api.node() as KubeNode;
@@ -241,7 +241,7 @@ describe('a node', () => {
     await again.stop();
   });
 
-  it('tells of a reboot, once', async () => {
+  it('reports a reboot once', async () => {
     const world = setUp();
     await world.start();
     const known = world.api.node() as KubeNode;
@@ -257,7 +257,7 @@ describe('a node', () => {
     await again.stop();
   });
 
-  it('is not Ready once its runtime is away for 30 s, and Ready as soon as it is back', async () => {
+  it('is not Ready after its runtime was down for 30 s, and Ready as soon as it answers again', async () => {
     const world = setUp();
     await world.start();
     world.runtime.up = false;
@@ -273,7 +273,7 @@ describe('a node', () => {
     await world.stop();
   });
 
-  it('is not Ready without a network, and tells of it within a moment after the start', async () => {
+  it('is not Ready without a network, and reports the change at once after the start', async () => {
     const world = setUp();
     world.runtime.network = false;
     await world.start();
@@ -289,18 +289,18 @@ describe('a node', () => {
     await world.stop();
   });
 
-  it('tells of pressure when it is asked to look again', async () => {
+  it('reports pressure when an update is requested', async () => {
     const world = setUp();
     await world.start();
     world.facts.pressure = { ...FREE, disk: true };
-    world.node.lookAgain();
+    world.node.requestUpdate();
     await settle();
     assert.equal(nodeCondition(world.api.node(), 'DiskPressure')?.status, 'True');
     assert.equal(world.reasons().at(-1), 'NodeHasDiskPressure');
     await world.stop();
   });
 
-  it('is heard again at once when the control plane has given it up', async () => {
+  it('reports at once when the control plane has marked it as unreachable', async () => {
     const world = setUp();
     await world.start();
     const known = world.api.node() as KubeNode;
@@ -311,7 +311,7 @@ describe('a node', () => {
     await world.stop();
   });
 
-  it('passes its pod network on to the runtime, once', async () => {
+  it('passes its pod CIDR on to the runtime, once', async () => {
     const world = setUp();
     await world.start();
     world.api.putNode({ ...(world.api.node() as KubeNode), spec: { podCIDRs: ['10.1.0.0/24', 'fd00::/64'] } });
@@ -320,7 +320,7 @@ describe('a node', () => {
     await world.stop();
   });
 
-  it('says when it is cordoned and uncordoned', async () => {
+  it('records events when it is cordoned and uncordoned', async () => {
     const world = setUp();
     await world.start();
     for (const unschedulable of [true, false]) {
@@ -333,7 +333,7 @@ describe('a node', () => {
 });
 
 describe('without an API server', () => {
-  it('it tries again and again, and at once when the server is back', async () => {
+  it('the node retries, and at once after the outage', async () => {
     const world = setUp();
     world.api.refuse('/');
     await world.start();
@@ -350,7 +350,7 @@ describe('without an API server', () => {
     await world.stop();
   });
 
-  it('heartbeats that fail repeatedly end the connection', async () => {
+  it('repeated failures of heartbeats close the connection', async () => {
     const world = setUp();
     await world.start();
     world.api.refuse('/');
@@ -367,8 +367,8 @@ describe('without an API server', () => {
   });
 });
 
-describe('a node that may not do what it must', () => {
-  it('with credentials of another node says whose they are', async () => {
+describe('a node without the necessary permissions', () => {
+  it('reports whose credentials it has', async () => {
     const world = setUp();
     world.api.user = 'system:node:old';
     world.api.refuse('/api/v1/nodes', 'denied');
@@ -380,7 +380,7 @@ describe('a node that may not do what it must', () => {
     await world.stop();
   });
 
-  it('uses a node that others made where it may make none', async () => {
+  it('uses an existing node if it may not create one', async () => {
     const world = setUp();
     world.api.putNode({ metadata: { name: 'web', uid: 'made-by-admin' } });
     world.api.refuse('POST /api/v1/nodes', 'denied');
@@ -389,7 +389,7 @@ describe('a node that may not do what it must', () => {
     await world.stop();
   });
 
-  it('waits for a node that others make with registerNode off', async () => {
+  it('waits for a node that others create if registerNode is false', async () => {
     const world = setUp({ registerNode: false });
     await world.start();
     assert.equal(world.api.requests.length, 0);
@@ -403,8 +403,8 @@ describe('a node that may not do what it must', () => {
   });
 });
 
-describe('suspicions are told as events', () => {
-  it('of another kubelet that writes the status', async () => {
+describe('an event is recorded if', () => {
+  it('another kubelet writes the status', async () => {
     const world = setUp();
     await world.start();
     const known = world.api.node() as KubeNode;
@@ -415,7 +415,7 @@ describe('suspicions are told as events', () => {
     await world.stop();
   });
 
-  it('of another kubelet that renews the lease', async () => {
+  it('another kubelet renews the lease', async () => {
     const world = setUp();
     await world.start();
     const lease = world.api.lease();
@@ -427,7 +427,7 @@ describe('suspicions are told as events', () => {
     await world.stop();
   });
 
-  it('of a clock that is wrong, and not again every ten seconds', async () => {
+  it('the clock is wrong, but not again every ten seconds', async () => {
     const world = setUp();
     world.api.setServerDate({ serverAt: START, ownAt: START + 60_000 });
     await world.start();

@@ -1,7 +1,7 @@
 /**
- * The front door of the node: registers it with the API server, keeps its status and its lease, and knows its object there.
+ * This node at the API server: registers it, updates its status, renews its lease, and knows its object.
  *
- *   starting ──registered──► reporting ──deleted by somebody──► registering again ──► reporting …
+ *   starting ──registered──► reporting ──deleted──► registering again ──► reporting …
  */
 
 import { type KubeNode, nodeCondition } from '../api/node.ts';
@@ -38,7 +38,7 @@ export interface NodeDeps {
   readonly record: RecordNodeEvent;
   readonly addresses: AddressBook;
   readonly facts: NodeFacts;
-  /** Told of the steps of a new node: for metrics. */
+  /** Called for each startup step of a new node, for metrics. */
   readonly onStep?: ((step: NodeStep) => void) | undefined;
 }
 
@@ -51,20 +51,20 @@ export interface NodeRuntime extends RuntimePort {
   listImages(signal: AbortSignal): Promise<readonly Image[]>;
 }
 
-/** What other parts know about this node. */
+/** What the other parts of the kubelet know about this node. */
 export interface NodeFacts {
   machine(): MachineIdentity;
   capacity(): Quantities;
   allocatable(): Quantities;
   pressure(): Pressure;
-  /** Why the node can't be Ready, beyond its runtime. */
+  /** Why the node is not Ready, apart from its runtime. */
   problems(): NodeProblems;
   /** Undefined: not known yet. */
   volumesInUse(): readonly string[] | undefined;
 }
 
 export interface NodeProblems {
-  /** Of parts of the kubelet, such as `PLEG is not healthy: …`. */
+  /** Problems of parts of the kubelet, such as `PLEG is not healthy: …`. */
   readonly parts: readonly string[];
   readonly storage: string | undefined;
   readonly shutdown: string | undefined;
@@ -87,14 +87,14 @@ export interface NodeConfig {
 }
 
 export interface Node extends Part {
-  /** As the API server has it; undefined while nothing is known, and where there is none. */
+  /** The object at the API server; undefined while it is unknown and if there is none. */
   object(): KubeNode | undefined;
-  /** Whether the API server has said what it has, be it nothing. */
+  /** Whether the first list has arrived, even an empty one. */
   isListed(): boolean;
-  /** Called with each change of the object. The name is for the log. Answers how to stop listening. */
+  /** Called with each change of the object. The name is for the log. Returns the function that unsubscribes. */
   subscribe(name: string, listener: (node: KubeNode | undefined) => void): () => void;
-  /** Something that the status tells of may have changed. */
-  lookAgain(): void;
+  /** Something that the status reports may have changed: updates it soon. */
+  requestUpdate(): void;
 }
 
 const CGROUP_V1 =
@@ -126,10 +126,10 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
     if (nodeCondition(now, 'Ready')?.status === 'True') onStep?.('ready');
   });
 
-  let hasLooked = false;
+  let isPrepared = false;
   const report = async (signal: AbortSignal): Promise<void> => {
-    if (!hasLooked) await Promise.all([runtime.check(signal), deps.addresses.settled(signal)]);
-    hasLooked = true;
+    if (!isPrepared) await Promise.all([runtime.check(signal), deps.addresses.settled(signal)]);
+    isPrepared = true;
     await reporting.pass(signal);
   };
 
@@ -155,7 +155,7 @@ export function createNode(deps: NodeDeps, config: NodeConfig): Node {
     object: ownNode.object,
     isListed: ownNode.isListed,
     subscribe: (listenerName, listener) => ownNode.subscribe(listenerName, ({ now }) => listener(now)),
-    lookAgain: bit.wake,
+    requestUpdate: bit.wake,
   };
 }
 

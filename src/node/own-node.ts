@@ -1,4 +1,4 @@
-/** This node's object as the API server has it: kept up to date by a watch, and by the answers to our own writes. */
+/** This node's object at the API server, kept up to date by a watch and by the answers to the kubelet's own writes. */
 import { apiPath, fieldEquals } from '../api/api-path.ts';
 import type { KubeNode } from '../api/node.ts';
 import type { Clock } from '../base/clock.ts';
@@ -8,15 +8,15 @@ import type { Supervisor } from '../base/supervise.ts';
 import type { Kube } from '../kube/kube.ts';
 
 export interface OwnNode extends Part {
-  /** Undefined while nothing is known of it, and where there is none. */
+  /** Undefined while it is unknown and if there is none. */
   object(): KubeNode | undefined;
-  /** Whether the API server has said what it has, be it nothing. */
+  /** Whether the first list has arrived, even an empty one. */
   isListed(): boolean;
-  /** The answer to a request of ours; older than what is known, it is ignored. */
+  /** The answer to a request of the kubelet; ignored if it is older than the known object. */
   note(node: KubeNode): void;
-  /** The API server has none of this name any more. */
+  /** The API server has no object of this name any more. */
   noteGone(): void;
-  /** Called after each change. The name is for the log. Answers how to stop listening. */
+  /** Called after each change. The name is for the log. Returns the function that unsubscribes. */
   subscribe(name: string, listener: (change: NodeChange) => void): () => void;
 }
 
@@ -78,7 +78,7 @@ export function createOwnNode({ kube, clock, supervisor }: OwnNodeDeps, name: st
   };
 }
 
-/** Versions of one object only grow. Another object of the same name came after this one. */
+/** Versions of one object only grow. Another UID is a newer object of the same name. */
 function isNewer(node: KubeNode, than: KubeNode): boolean {
   if (node.metadata.uid !== than.metadata.uid) return true;
   const [left = '', right = ''] = [node.metadata.resourceVersion, than.metadata.resourceVersion];

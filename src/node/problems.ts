@@ -1,4 +1,4 @@
-/** Why the node can't be Ready, as the other parts of the kubelet know it. */
+/** Why the node is not Ready, collected from the other parts of the kubelet. */
 import type { NodeProblems } from './node.ts';
 import { relistProblems } from './rules/relist.ts';
 

@@ -118,11 +118,11 @@ describe('the recorded node', () => {
     if (Object.hasOwn(NOT_OURS, path) || HEARTBEAT.test(path)) continue;
     it(`has the same ${path}`, () => assert.deepEqual(ours.get(path), value));
   }
-  it('has nothing less than ours', () => {
+  it('has all fields that ours has', () => {
     const more = [...ours.keys()].filter((path) => !theirs.has(path) && !Object.hasOwn(NOT_OURS, path));
     assert.deepEqual(more, []);
   });
-  it('tells the events of a node that comes', () => {
+  it('has the events of a starting node', () => {
     const lines = readFileSync(join(import.meta.dirname, 'testdata', 'node-events.jsonl'), 'utf8')
       .trim()
       .split('\n');
@@ -137,7 +137,7 @@ describe('the recorded node', () => {
   });
 });
 
-it('the recorded lease is what ours would be at that time', () => {
+it('the recorded lease is the one that we would write at that time', () => {
   const now = Date.parse(lease.spec?.renewTime ?? '');
   const ours = renewedLease(undefined, {
     nodeName: 'labnode',

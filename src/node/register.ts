@@ -1,4 +1,4 @@
-/** Tells the API server of this node: makes its object, or brings one that was there before up to date. */
+/** Registers this node with the API server: creates its object, or updates an existing one. */
 import { apiPath, apiPathBelow } from '../api/api-path.ts';
 import type { KubeNode } from '../api/node.ts';
 import { nodeCondition } from '../api/node.ts';
@@ -22,13 +22,13 @@ export interface RegistrationDeps {
   readonly record: (event: EventText) => void;
   readonly warnings: Warnings;
   readonly snapshot: (signal: AbortSignal) => Promise<NodeSnapshot>;
-  /** Waits so long, or until there is news such as an API server that answers again. */
+  /** Waits this long, or until something has changed, such as the end of an outage of the API server. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 export interface RegistrationConfig {
   readonly identity: NodeIdentity;
-  /** The gate KubeletRegistrationGetOnExistsOnly: a node that may not be made is not looked for either. */
+  /** The gate KubeletRegistrationGetOnExistsOnly: after a refused creation, an existing node is not read. */
   readonly getOnExistsOnly: boolean;
 }
 
@@ -38,7 +38,7 @@ const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 7000;
 const JITTER = 0.2;
 
-/** Tries until it is done or `signal` aborts. */
+/** Retries until it succeeds or `signal` aborts. */
 export async function register(deps: RegistrationDeps, config: RegistrationConfig, signal: AbortSignal): Promise<void> {
   const { log, random } = deps;
   const node = config.identity.name;
@@ -60,13 +60,13 @@ export async function register(deps: RegistrationDeps, config: RegistrationConfi
 function createAttempt(deps: RegistrationDeps, config: RegistrationConfig) {
   const { log, client, ownNode, record } = deps;
   const { name } = config.identity;
-  let told = false;
-  let asked = false;
+  let isReported = false;
+  let isExplained = false;
 
-  /** The first words about this node; said once, however often it has to be tried. */
-  const tell = ({ events, problems }: ComputedNode) => {
-    if (told) return;
-    told = true;
+  /** Records the first events and problems of this node, once for all attempts. */
+  const report = ({ events, problems }: ComputedNode) => {
+    if (isReported) return;
+    isReported = true;
     for (const event of events) record(event);
     for (const problem of problems) log.error('Failed to set some node status fields', { err: problem, node: name });
   };
@@ -76,24 +76,24 @@ function createAttempt(deps: RegistrationDeps, config: RegistrationConfig) {
     return await client.request<KubeNode>({ method: 'POST', path: NODES, body: { ...node, metadata } }, signal);
   };
 
-  /** A refusal is best explained by who asked. */
+  /** The user of the credentials mostly explains a refusal. */
   const explainRefusal = async (signal: AbortSignal): Promise<void> => {
-    if (asked) return;
-    asked = true;
+    if (isExplained) return;
+    isExplained = true;
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
     try {
       const request = { method: 'POST', path: WHO_AM_I, body } as const;
       const { status } = await client.request<{ status?: { userInfo?: { username?: string } } }>(request, signal);
       const username = status?.userInfo?.username;
-      if (username !== undefined) deps.warnings.tell('WrongCredentials', findWrongUser(username, name));
+      if (username !== undefined) deps.warnings.report('WrongCredentials', findWrongUser(username, name));
     } catch (error) {
-      log.v(2)?.info('The API server does not say who we are', { err: error });
+      log.v(2)?.info("Failed to get the user of the kubeconfig's credentials from the API server", { err: error });
     }
   };
 
   return async (signal: AbortSignal): Promise<void> => {
     const computed = computeNode(initialNode(config.identity), await deps.snapshot(signal));
-    tell(computed);
+    report(computed);
     try {
       const made = await create(computed.node, signal);
       ownNode.note(made);
@@ -111,18 +111,18 @@ function createAttempt(deps: RegistrationDeps, config: RegistrationConfig) {
 
 async function reconcile(
   { log, client, ownNode }: RegistrationDeps,
-  wanted: KubeNode,
+  desired: KubeNode,
   refusal: unknown,
   signal: AbortSignal,
 ): Promise<void> {
-  const path = apiPathBelow(NODES, wanted.metadata.name);
+  const path = apiPathBelow(NODES, desired.metadata.name);
   const existing = await client.request<KubeNode>({ method: 'GET', path }, signal).catch((error: unknown) => {
     throw codeOf(refusal) === 'denied' ? refusal : error;
   });
-  log.info('Node was previously registered', { node: wanted.metadata.name });
-  // The same name on another machine: its devices are not those that were counted before.
-  const resetExtended = existing.status?.nodeInfo?.machineID !== wanted.status?.nodeInfo?.machineID;
-  const patch = computeNodePatch(existing, reconcileNode(existing, wanted, { resetExtended }));
+  log.info('Node was previously registered', { node: desired.metadata.name });
+  // The same name on another machine: its devices are not those of the recorded extended resources.
+  const resetExtended = existing.status?.nodeInfo?.machineID !== desired.status?.nodeInfo?.machineID;
+  const patch = computeNodePatch(existing, reconcileNode(existing, desired, { resetExtended }));
   if (patch === undefined) {
     ownNode.note(existing);
     return;

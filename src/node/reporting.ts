@@ -1,4 +1,4 @@
-/** Registers the node and keeps its status, again and again: every few seconds, and sooner when there is news. */
+/** Registers the node and updates its status: every few seconds, and sooner after a change. */
 import { type KubeNode, nodeCondition } from '../api/node.ts';
 import { createAlarm } from '../base/alarm.ts';
 import { isClassified } from '../base/errors.ts';
@@ -13,14 +13,14 @@ export interface ReportingDeps extends Omit<NodeStatusDeps, 'kube'>, Omit<Regist
   readonly kube: NodeKube;
   readonly machine: () => MachineIdentity;
   readonly onStep?: ((step: NodeStep) => void) | undefined;
-  /** Woken by whatever the status may depend on. */
+  /** Woken when something has changed that the status may depend on. */
   readonly bit: WakeBit;
 }
 
 export interface Reporting {
-  /** Registers the node where need be, and brings its status up to date. */
+  /** Registers the node if necessary, and updates its status. */
   pass(signal: AbortSignal): Promise<void>;
-  /** Until the next pass is due. */
+  /** Waits until the next pass is due. */
   rest(signal: AbortSignal): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function createReporting(deps: ReportingDeps, config: NodeConfig): Report
   const alarm = createAlarm(clock, bit.wake);
   let registered = false;
 
-  /** Ends early when there is news. */
+  /** Ends early after a change. */
   const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
     alarm.ringAt(clock.now() + ms);
     try {
@@ -45,13 +45,13 @@ export function createReporting(deps: ReportingDeps, config: NodeConfig): Report
 
   ownNode.subscribe('node status', ({ before, now }) => {
     if (now === undefined) {
-      log.info('The node is gone from the API server', { node: name });
+      log.info('Node was deleted from the API server', { node: name });
       registered = false;
       bit.wake();
       return;
     }
-    if (status.hasReported()) warnings.tell('NodeNameConflict', findTwinByStatus(now, twinFields(deps.machine())));
-    if (needsAnswer(before, now)) bit.wake();
+    if (status.hasReported()) warnings.report('NodeNameConflict', findTwinByStatus(now, twinFields(deps.machine())));
+    if (needsUpdate(before, now)) bit.wake();
   });
 
   const pass = async (signal: AbortSignal): Promise<void> => {
@@ -62,12 +62,12 @@ export function createReporting(deps: ReportingDeps, config: NodeConfig): Report
       deps.onStep?.('registered');
     }
     if (!config.registerNode && ownNode.object() === undefined) {
-      log.v(2)?.info('No one has registered this node yet, and it may not do so itself (registerNode)', { node: name });
+      log.v(2)?.info('Node is not registered yet, and registerNode is false', { node: name });
       return;
     }
     if ((await status.update(signal)) === 'gone') ownNode.noteGone();
     const date = kube.serverDate?.();
-    if (date !== undefined) warnings.tell('ClockSkew', findClockSkew(date));
+    if (date !== undefined) warnings.report('ClockSkew', findClockSkew(date));
   };
 
   return {
@@ -83,9 +83,9 @@ export function createReporting(deps: ReportingDeps, config: NodeConfig): Report
   };
 }
 
-/** Changes by others that are answered at once, not with the next look. */
-function needsAnswer(before: KubeNode | undefined, now: KubeNode): boolean {
-  // The control plane has given this node up while it could not be heard.
+/** Changes by others that need an update at once, not with the next pass. */
+function needsUpdate(before: KubeNode | undefined, now: KubeNode): boolean {
+  // The control plane marked the node as unreachable.
   if (before === undefined || nodeCondition(now, 'Ready')?.status === 'Unknown') return true;
   const { spec: old = {} } = before;
   const { spec = {} } = now;

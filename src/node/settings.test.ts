@@ -7,7 +7,7 @@ import { nodeIpsOf, nodeNameOf, nodeTraits } from './settings.ts';
 
 const settings = (hostnameOverride: string) => ({ settings: { node: { hostnameOverride } } }) as unknown as Config;
 
-test('the node is named by the flag, else by the host, in lower case', () => {
+test('the name of the node is that of the flag, else that of the host, in lower case', () => {
   assert.equal(nodeNameOf(settings(''), 'Web-1 '), 'web-1');
   assert.equal(nodeNameOf(settings(' Edge'), 'web-1'), 'edge');
 });
@@ -20,7 +20,7 @@ const identity = {
   taints: [{ key: 'own', effect: 'NoSchedule' }],
 } as unknown as NodeIdentity;
 
-test('pods are admitted by the labels and taints of the API server once it has the node', () => {
+test('pods are admitted with the labels and taints at the API server as soon as it has the node', () => {
   const alone = nodeTraits(identity, undefined);
   assert.equal(alone.labels['zone'], 'a');
   assert.deepEqual(alone.taints, identity.taints);
@@ -28,7 +28,7 @@ test('pods are admitted by the labels and taints of the API server once it has t
   assert.deepEqual(nodeTraits(identity, node), { labels: { zone: 'b' }, taints: [] });
 });
 
-test('addresses of the API server win over those of the machine', () => {
+test('addresses at the API server override those of the machine', () => {
   let node: KubeNode | undefined;
   const ips = nodeIpsOf({ internalIps: () => ['10.0.0.1'] }, () => node);
   assert.deepEqual(ips(), ['10.0.0.1']);

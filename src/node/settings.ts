@@ -1,4 +1,4 @@
-/** What the node takes from the configuration of the whole kubelet. */
+/** The settings of the node, from the kubelet's configuration. */
 import type { StringMap } from '../api/meta.ts';
 import type { KubeNode, Taint } from '../api/node.ts';
 import type { Config } from '../config/config.ts';
@@ -8,7 +8,7 @@ import type { NodeConfig } from './node.ts';
 import { initialLabels, type NodeIdentity } from './rules/initial-node.ts';
 import { computeDeclaredFeatures, type DeclarableFeature } from './rules/node-info.ts';
 
-/** What pods may be sent here for because it is declared: each stands here once it works. */
+/** Features for which pods may be assigned to this node because it declares them: each is listed once it works. */
 const BUILT_FEATURES: ReadonlySet<DeclarableFeature> = new Set<DeclarableFeature>([
   'RestartAllContainersOnContainerExits',
 ]);
@@ -17,7 +17,7 @@ export function nodeNameOf({ settings }: Config, hostName: string): string {
   return (settings.node.hostnameOverride || hostName).trim().toLowerCase();
 }
 
-/** Where the machine says who it is; the first file that can be read counts. */
+/** Files with the machine's identity; the first readable one counts. */
 export function machineIdentityFiles({ settings }: Config) {
   const { machineIdFile, bootIdFile } = settings.cadvisor;
   return { machineId: machineIdFile.split(','), bootId: bootIdFile.split(',') };
@@ -70,7 +70,7 @@ export function addressBookConfig(config: Config, nodeName: string): AddressBook
   };
 }
 
-/** The labels and taints that pods are admitted by: those of the API server's object; without one, those that the node registers with. */
+/** The labels and taints for the admission of pods: those of the object at the API server; without one, those of the registration. */
 export function nodeTraits(
   identity: NodeIdentity,
   node: KubeNode | undefined,
@@ -81,7 +81,7 @@ export function nodeTraits(
   };
 }
 
-/** As the API server has them, since a cloud provider may have set others; else as this machine sees them. */
+/** The addresses at the API server, since a cloud provider may have set others; else those of this machine. */
 export function nodeIpsOf(
   addresses: Pick<AddressBook, 'internalIps'>,
   node: () => KubeNode | undefined,

@@ -1,4 +1,4 @@
-/** Keeps the status of this node's object true: looked at every few seconds, written when it has changed or after a longer while. */
+/** Updates the status of this node's object: computed every few seconds, written after a change or after a longer time. */
 import { apiPath, apiPathBelow } from '../api/api-path.ts';
 import { type KubeNode, nodeCondition } from '../api/node.ts';
 import type { Clock } from '../base/clock.ts';
@@ -29,9 +29,9 @@ export interface NodeStatusConfig {
 }
 
 export interface NodeStatusWriter {
-  /** One look, and a write if there is reason for one. `gone`: the API server has no such node. */
+  /** Computes the status, and writes it if it has changed or is due. `gone`: the API server has no such node. */
   update(signal: AbortSignal): Promise<'reported' | 'gone' | 'failed'>;
-  /** Whether a status of ours has reached the API server. */
+  /** Whether a status was written since the start. */
   hasReported(): boolean;
 }
 
@@ -44,9 +44,9 @@ export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig)
   let reportedAt: number | undefined;
   let extraDelay = 0;
   const takePodCidrs = createPodCidrs(deps);
-  const news = createNews(deps, config.nodeName);
+  const events = createStatusEvents(deps, config.nodeName);
 
-  /** The watch may be late: after a failure the API server itself is asked. */
+  /** The watch may be late: after a failure the object is read from the API server. */
   const read = async (attempt: number, signal: AbortSignal): Promise<KubeNode> => {
     const known = ownNode.object();
     if (attempt === 0 && known !== undefined) return known;
@@ -58,9 +58,9 @@ export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig)
   const tryUpdate = async (attempt: number, signal: AbortSignal): Promise<void> => {
     const before = await read(attempt, signal);
     const hasNewCidrs = await takePodCidrs(before, signal);
-    const { node, events, problems } = computeNode(before, await deps.snapshot(signal));
+    const { node, events: changes, problems } = computeNode(before, await deps.snapshot(signal));
     for (const problem of problems) log.error('Failed to set some node status fields', { err: problem });
-    news.tellSchedulable(before);
+    events.recordSchedulable(before);
     const hasChanged = hasNewCidrs || nodeHasChanged(before, node);
     const isDue = reportedAt === undefined || clock.mono() - reportedAt >= config.reportFrequency + extraDelay;
     if (!hasChanged && !isDue) return;
@@ -74,10 +74,10 @@ export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig)
       } as const;
       ownNode.note(await kube.heartbeats.request<KubeNode>(request, signal));
     }
-    // After a change the nodes of a cluster would all report at the same time again: each waits a while of its own.
+    // A change may affect all nodes of a cluster at once: a random delay spreads their next reports.
     extraDelay = hasChanged || reportedAt === undefined ? config.reportFrequency * (deps.random() - 0.5) : 0;
     reportedAt = clock.mono();
-    news.tell(events);
+    events.record(changes);
     if (nodeCondition(before, 'Ready')?.status !== nodeCondition(node, 'Ready')?.status)
       log.info('Node status reported', { node: config.nodeName, ready: nodeCondition(node, 'Ready')?.status });
   };
@@ -106,16 +106,16 @@ export function createNodeStatus(deps: NodeStatusDeps, config: NodeStatusConfig)
   };
 }
 
-/** Passes the node's pod network on to the runtime. Answers whether it is another one than before. */
+/** Passes the node's pod CIDR on to the runtime. Resolves with whether it has changed. */
 function createPodCidrs({ log, setPodCidr }: NodeStatusDeps) {
   let known = '';
   return async ({ spec }: KubeNode, signal: AbortSignal): Promise<boolean> => {
-    const wanted = (spec?.podCIDRs ?? []).join(',');
-    if (wanted === '' || wanted === known) return false;
+    const podCidr = (spec?.podCIDRs ?? []).join(',');
+    if (podCidr === '' || podCidr === known) return false;
     try {
-      await setPodCidr(wanted, signal);
-      log.info('Updating Pod CIDR', { originalPodCIDR: known, newPodCIDR: wanted });
-      known = wanted;
+      await setPodCidr(podCidr, signal);
+      log.info('Updating Pod CIDR', { originalPodCIDR: known, newPodCIDR: podCidr });
+      known = podCidr;
     } catch (error) {
       if (signal.aborted) throw error;
       log.error('Error updating pod CIDR', { err: error });
@@ -124,20 +124,20 @@ function createPodCidrs({ log, setPodCidr }: NodeStatusDeps) {
   };
 }
 
-/** What is said about the node when it changes. */
-function createNews({ log, record }: NodeStatusDeps, nodeName: string) {
+/** The events of changes of the node. */
+function createStatusEvents({ log, record }: NodeStatusDeps, nodeName: string) {
   let unschedulable = false;
-  let rebootTold = false;
+  let isRebootRecorded = false;
   return {
-    tell: (events: readonly EventText[]): void => {
+    record: (events: readonly EventText[]): void => {
       for (const event of events) {
-        if (event.reason === 'Rebooted' && rebootTold) continue;
-        if (event.reason === 'Rebooted') rebootTold = true;
+        if (event.reason === 'Rebooted' && isRebootRecorded) continue;
+        if (event.reason === 'Rebooted') isRebootRecorded = true;
         if (event.reason === 'NodeNotReady') log.info('Node became not ready', { node: nodeName });
         record(event);
       }
     },
-    tellSchedulable: ({ spec }: KubeNode): void => {
+    recordSchedulable: ({ spec }: KubeNode): void => {
       const now = spec?.unschedulable ?? false;
       if (now === unschedulable) return;
       unschedulable = now;

@@ -4,7 +4,7 @@ import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createWarnings } from './warnings.ts';
 
-test('told once in ten minutes, also where it comes and goes, and anew after it was over', async () => {
+test('a problem is reported every ten minutes, also if it comes and goes, and again after it was over', async () => {
   const clock = createManualClock(1_000_000);
   const told: string[] = [];
   const warnings = createWarnings({
@@ -13,19 +13,19 @@ test('told once in ten minutes, also where it comes and goes, and anew after it 
     record: ({ message }) => told.push(message),
   });
   const passes = async (minutes: number) => await clock.advance(minutes * 60_000);
-  warnings.tell('Twin', 'one');
-  warnings.tell('Other', 'another matter');
+  warnings.report('Twin', 'one');
+  warnings.report('Other', 'another matter');
   for (const at of ['two', 'three']) {
-    warnings.tell('Twin', undefined);
+    warnings.report('Twin', undefined);
     await passes(1);
-    warnings.tell('Twin', at);
+    warnings.report('Twin', at);
   }
   assert.deepEqual(told, ['one', 'another matter']);
   await passes(8);
-  warnings.tell('Twin', 'four');
+  warnings.report('Twin', 'four');
   assert.deepEqual(told.slice(2), ['four'], 'it still holds after ten minutes');
   await passes(2);
-  warnings.tell('Twin', undefined);
-  warnings.tell('Twin', 'five');
+  warnings.report('Twin', undefined);
+  warnings.report('Twin', 'five');
   assert.deepEqual(told.slice(3), ['five'], 'it was over');
 });

@@ -1,16 +1,16 @@
-/** Answers on the wire: through Node's response, or by hand where an upgrade is refused. */
+/** Writes answers: through Node's response, or directly to the socket if an upgrade is refused. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Answer } from './routes.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
-/** A client that takes nothing for so long isn't waiting for the answer. */
+/** A client that reads nothing for this long does not wait for the answer. */
 export const SLOWEST_CLIENT_MS = 60_000;
 
 export function answerOn(response: ServerResponse, method: string, answer: Answer): void {
   if (response.destroyed) return;
   if (response.headersSent) {
-    // Half an answer is out: only a broken connection tells the client that the rest is missing.
+    // Half the answer is sent: only a broken connection shows the client that the rest is missing.
     response.destroy();
     return;
   }
@@ -38,7 +38,7 @@ function headersOf(answer: Answer, body: Uint8Array): Record<string, string> {
   return {
     'Content-Type': answer.type ?? TEXT,
     'Content-Length': String(body.length),
-    // What is answered repeats what was asked, and no browser may take that for a page.
+    // The answer may repeat parts of the request, and a browser must not interpret them as a page.
     'X-Content-Type-Options': 'nosniff',
     ...answer.headers,
   };

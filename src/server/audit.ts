@@ -1,4 +1,4 @@
-/** The audit lines of a port: who did what that enters a process or reveals secrets, one bounded line each. */
+/** The audit log of a port: each request that enters a process or reveals secrets, with its user and outcome, in short lines. */
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '../base/logger.ts';
 import { createTokenBucket } from '../base/token-bucket.ts';
@@ -8,13 +8,13 @@ import { shownGroups, shownName, shownTarget } from './rules/log-text.ts';
 export interface Audited {
   readonly request: IncomingMessage;
   readonly method: string;
-  /** Where the client is: the socket is gone when the answer is out. */
+  /** The client's address: the socket may be closed once the answer is sent. */
   readonly from: string;
   readonly user: User;
-  /** The verb of authorization; empty before it is asked for. */
+  /** The verb of the authorization; empty before it. */
   readonly verb: string;
-  /** Turned away, and authenticated as no one. */
-  readonly isStranger: boolean;
+  /** Refused, and not authenticated. */
+  readonly isUnauthenticated: boolean;
 }
 
 export interface Outcome {
@@ -23,30 +23,30 @@ export interface Outcome {
 }
 
 export interface Audit {
-  /** Before the answer too: a session may last for hours, and a kubelet that ends takes its last line with it. */
-  asked(action: string, audited: Audited): void;
+  /** Before the answer too: a session may last for hours, and its last line is lost if the kubelet ends first. */
+  received(action: string, audited: Audited): void;
   over(action: string, audited: Audited, outcome: Outcome): void;
   /** The line of a request that needs no audit, at verbosity 4. */
   plain(audited: Audited, outcome: Outcome): void;
-  /** Why a request was not authenticated, at verbosity 2. */
+  /** The reason why a request was not authenticated, at verbosity 2. */
   unauthenticated(audited: Audited, reason: string): void;
 }
 
-/** Lines about those who are no one: enough to see an attack, too few to fill a disk with. */
+/** Lines about unauthenticated callers: enough to see an attack, too few to fill a disk. */
 const STRANGER_LINES = { burst: 50, perSecond: 5 };
 
 export function createAudit(log: Logger, mono: () => number): Audit {
   const ofAudit = createStrangerLines(mono);
   const ofReasons = createStrangerLines(mono);
   return {
-    asked: (action, audited) => {
+    received: (action, audited) => {
       const { groups } = audited.user;
-      log.info('Audit', { stage: 'asked', action, ...whoAndWhat(audited), groups: shownGroups(groups) });
+      log.info('Audit', { stage: 'RequestReceived', action, ...whoAndWhat(audited), groups: shownGroups(groups) });
     },
     over: (action, audited, outcome) => {
-      const unlogged = audited.isStranger ? ofAudit.next() : {};
+      const unlogged = audited.isUnauthenticated ? ofAudit.next() : {};
       if (unlogged === undefined) return;
-      log.info('Audit', { stage: 'over', action, ...whoAndWhat(audited), ...result(outcome), ...unlogged });
+      log.info('Audit', { stage: 'ResponseComplete', action, ...whoAndWhat(audited), ...result(outcome), ...unlogged });
     },
     plain: (audited, outcome) => log.v(4)?.info('HTTP', { ...whoAndWhat(audited), ...result(outcome) }),
     unauthenticated: ({ request, from }, reason) => {
@@ -59,7 +59,7 @@ export function createAudit(log: Logger, mono: () => number): Audit {
   };
 }
 
-/** How many lines were left out since the last one, if any; undefined: this one is left out too. */
+/** How many lines were omitted since the last one, if any; undefined: this one is omitted too. */
 function createStrangerLines(mono: () => number): { next(): { readonly unlogged?: number } | undefined } {
   const bucket = createTokenBucket(STRANGER_LINES, mono());
   let unlogged = 0;

@@ -1,8 +1,8 @@
-/** The body of a request, in bounds. */
+/** Reads the body of a request, up to a limit. */
 import type { IncomingMessage } from 'node:http';
 import { CodedError } from '../base/errors.ts';
 
-/** Rejects with `exhausted` where it is longer; the connection can't be used any more then. */
+/** Rejects with `exhausted` if it is longer; the connection is then unusable. */
 export async function readBody(request: IncomingMessage, atMost: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -1,33 +1,33 @@
 /**
- * The connections of a port, and who gives way when there are too many.
+ * The connections of a port, and which ones are closed when there are too many.
  *
- *   stranger ──client certificate, or a request let in as a user──► known
- *      ▲ └─request let in as anonymous──► served ─┐
- *      └──────────────answered──────────────────┘
+ *   unauthenticated ──client certificate, or a request accepted from a user──► authenticated
+ *      ▲ └─request accepted as anonymous──► served ─┐
+ *      └───────────────answered─────────────────────┘
  *
- * Strangers have few places, fewer for each address, and the one that was idle for longest gives way to the next. Who is known or is
- * being served keeps the place, and only the limit of the whole port counts.
+ * Unauthenticated connections have a low limit, and a lower one for each address; the one that was idle for longest is closed for the next.
+ * Those that are authenticated or being served stay, and only the limit of the whole port counts for them.
  */
 import type { Socket } from 'node:net';
 import { addressGroup } from './rules/address-group.ts';
 
 export interface ConnectionLimits {
   readonly mostConnections: number;
-  readonly mostStrangers: number;
-  readonly mostStrangersOfAddress: number;
+  readonly mostUnauthenticated: number;
+  readonly mostUnauthenticatedOfAddress: number;
 }
 
 export interface Connections {
-  /** False: there was no room for it, and it is closed. */
+  /** False: a limit was reached, and it is closed. */
   admit(socket: Socket): boolean;
-  /** The handshake is over: this is the socket that requests will come on. */
+  /** The handshake is over: requests will arrive on this socket. */
   secured(socket: Socket, isKnown: boolean): void;
   /** Call what it returns when the request is over. Undefined: too many at once, and the connection is closed. */
   began(socket: Socket, mostBefore?: number): (() => void) | undefined;
-  /** The request that this connection is at was let in; as a user who is known, or as anyone. */
+  /** The current request of this connection was accepted: from an authenticated user, or as anonymous. */
   letIn(socket: Socket, isKnown: boolean): void;
   isKnown(socket: Socket): boolean;
-  /** Also those that are at their handshake or were upgraded, which Node's server does not close. */
+  /** Also those in their handshake and those that were upgraded, which Node's server does not close. */
   closeAll(): void;
 }
 
@@ -37,34 +37,34 @@ const MOST_REQUESTS_AT_ONCE = 8;
 interface Connection {
   readonly group: string;
   socket: Socket;
-  standing: 'stranger' | 'served' | 'known' | 'closed';
+  standing: 'unauthenticated' | 'served' | 'authenticated' | 'closed';
   requests: number;
 }
 
 export function createConnections(limits: ConnectionLimits, onDrop: (reason: DropReason) => void): Connections {
   const open = new Map<string, Connection>();
   const bySocket = new WeakMap<Socket, Connection>();
-  const strangers = createStrangers(limits);
+  const unauthenticated = createUnauthenticated(limits);
 
   const move = (connection: Connection, standing: Connection['standing']) => {
     if (connection.standing === standing || connection.standing === 'closed') return;
-    if (connection.standing === 'stranger') strangers.remove(connection);
+    if (connection.standing === 'unauthenticated') unauthenticated.remove(connection);
     connection.standing = standing;
-    if (standing === 'stranger') strangers.add(connection);
+    if (standing === 'unauthenticated') unauthenticated.add(connection);
   };
   const remove = (key: string, connection: Connection) => {
     move(connection, 'closed');
     if (open.get(key) === connection) open.delete(key);
   };
-  /** Closes one that has to give way for the next one of this group; false: there is none that can. */
+  /** Closes one connection to make room for the next one of this group; false: none can be closed. */
   const makeRoom = (group: string): boolean => {
-    const full = strangers.fullFor(group) ?? (open.size >= limits.mostConnections ? 'all' : undefined);
+    const full = unauthenticated.fullFor(group) ?? (open.size >= limits.mostConnections ? 'all' : undefined);
     if (full === undefined) return true;
-    const leaving = strangers.oldestIdle(full === 'address' ? group : undefined);
-    if (leaving === undefined) return false;
+    const closing = unauthenticated.oldestIdle(full === 'address' ? group : undefined);
+    if (closing === undefined) return false;
     onDrop(full);
-    move(leaving, 'closed');
-    leaving.socket.destroy();
+    move(closing, 'closed');
+    closing.socket.destroy();
     return true;
   };
   return {
@@ -76,23 +76,23 @@ export function createConnections(limits: ConnectionLimits, onDrop: (reason: Dro
         return false;
       }
       const key = keyOf(socket);
-      const connection: Connection = { group, socket, standing: 'stranger', requests: 0 };
+      const connection: Connection = { group, socket, standing: 'unauthenticated', requests: 0 };
       open.set(key, connection);
       bySocket.set(socket, connection);
-      strangers.add(connection);
+      unauthenticated.add(connection);
       socket.once('close', () => remove(key, connection));
       return true;
     },
     secured: (socket, isKnown) => {
       const key = keyOf(socket);
       const connection = open.get(key);
-      // It closed before this could be seen, and took its place with it.
+      // It closed in the meantime, and no longer counts.
       if (connection === undefined) return void socket.destroy();
       connection.socket = socket;
       bySocket.set(socket, connection);
-      // From now on the raw socket may not be heard of any more.
+      // From now on the raw socket may not emit events any more.
       socket.once('close', () => remove(key, connection));
-      if (isKnown) move(connection, 'known');
+      if (isKnown) move(connection, 'authenticated');
     },
     began: (socket, mostBefore = MOST_REQUESTS_AT_ONCE - 1) => {
       const connection = bySocket.get(socket);
@@ -106,22 +106,23 @@ export function createConnections(limits: ConnectionLimits, onDrop: (reason: Dro
         if (isOver) return;
         isOver = true;
         connection.requests -= 1;
-        if (connection.standing === 'served' && connection.requests === 0) move(connection, 'stranger');
+        if (connection.standing === 'served' && connection.requests === 0) move(connection, 'unauthenticated');
       };
     },
     letIn: (socket, isKnown) => {
       const connection = bySocket.get(socket);
-      if (connection !== undefined && connection.standing !== 'known') move(connection, isKnown ? 'known' : 'served');
+      if (connection !== undefined && connection.standing !== 'authenticated')
+        move(connection, isKnown ? 'authenticated' : 'served');
     },
-    isKnown: (socket) => bySocket.get(socket)?.standing === 'known',
+    isKnown: (socket) => bySocket.get(socket)?.standing === 'authenticated',
     closeAll: () => {
       for (const { socket } of open.values()) socket.destroy();
     },
   };
 }
 
-/** Those that no one has authenticated on, by address; the first of a set has waited longest. */
-function createStrangers(limits: ConnectionLimits) {
+/** Unauthenticated connections by address; the first of a set is the oldest. */
+function createUnauthenticated(limits: ConnectionLimits) {
   const groups = new Map<string, Set<Connection>>();
   let count = 0;
   const largest = () => {
@@ -141,12 +142,12 @@ function createStrangers(limits: ConnectionLimits) {
       if (group?.size === 0) groups.delete(connection.group);
       count -= 1;
     },
-    /** The limit that one more of this address would break. */
-    fullFor: (group: string): 'address' | 'strangers' | undefined => {
-      if ((groups.get(group)?.size ?? 0) >= limits.mostStrangersOfAddress) return 'address';
-      return count >= limits.mostStrangers ? 'strangers' : undefined;
+    /** The limit that one more connection of this address would exceed. */
+    fullFor: (group: string): 'address' | 'unauthenticated' | undefined => {
+      if ((groups.get(group)?.size ?? 0) >= limits.mostUnauthenticatedOfAddress) return 'address';
+      return count >= limits.mostUnauthenticated ? 'unauthenticated' : undefined;
     },
-    /** Of this address, or of the one that has most. */
+    /** Of this address, or of the one with the most. */
     oldestIdle: (group: string | undefined): Connection | undefined => {
       const candidates = group === undefined ? largest() : (groups.get(group) ?? new Set());
       for (const connection of candidates) if (connection.requests === 0) return connection;
@@ -155,8 +156,8 @@ function createStrangers(limits: ConnectionLimits) {
   };
 }
 
-/** Which limit was reached; `refused`: the newcomer was closed, since every other connection was busy or known. */
-export type DropReason = 'address' | 'strangers' | 'all' | 'refused';
+/** Which limit was reached; `refused`: the new connection was closed, since every other one was busy or authenticated. */
+export type DropReason = 'address' | 'unauthenticated' | 'all' | 'refused';
 
 /** The raw socket and the one with TLS on top are the same connection. */
 const keyOf = ({ remoteAddress = '', remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createGiveBack } from './give-back.ts';
 
-test('memory is given back when many connections have ended and no more end', async () => {
+test('memory is returned to the system in a pause after many connections have closed', async () => {
   const clock = createManualClock();
   let given = 0;
   const { ended, close } = createGiveBack(clock, () => {

@@ -1,7 +1,7 @@
 /**
- * Memory of connections that have ended. The C library keeps what TLS took for them and gives it back to the system only when it is asked
- * to; that takes some milliseconds, so it is asked when many have gone and it is quiet again, and once more when the engine, too, has
- * let go of the last of them.
+ * Returns the memory of closed connections to the system. The C library keeps what TLS allocated for them until it is asked to return it,
+ * which takes some milliseconds: so this happens in a pause after many connections have closed, and once more after the garbage
+ * collector has freed the last of them.
  */
 import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
@@ -35,7 +35,7 @@ export function createGiveBack(clock: Clock, giveBack: () => void): GiveBack {
       alarm.ringAt(clock.now() + QUIET_MS);
     },
     close: () => {
-      // The last connections are heard of after the port is closed.
+      // The last connections close after the port.
       isClosed = true;
       alarm.clear();
     },

@@ -19,7 +19,7 @@ function viewOf(pod: Pod, step: PodStep, state: ContainerRunState = 'running'): 
 }
 
 function port(views: PodView[], desired: readonly Pod[] = []) {
-  const listeners = new Set<(news: PodNews) => void>();
+  const listeners = new Set<(update: PodNews) => void>();
   const given: PodsPort = {
     pods: {
       views: () => views,
@@ -33,13 +33,13 @@ function port(views: PodView[], desired: readonly Pod[] = []) {
     statuses: { get: (uid) => (uid === 'new' ? { phase: 'Running' } : undefined) },
     mirrorUid: () => 'mirror',
   };
-  const tell = (news: PodNews) => {
-    for (const listener of listeners) listener(news);
+  const notify = (update: PodNews) => {
+    for (const listener of listeners) listener(update);
   };
-  return { given, tell };
+  return { given, notify };
 }
 
-test('a name means the pod that is not ending, then one that ends, then one that just came', () => {
+test('a name stands for the running pod, then for a terminating one, then for a new one', () => {
   const [old, fresh] = [viewOf(makePod('old'), 'terminating'), viewOf(makePod('new'), 'syncing')];
   assert.equal(findPod(port([old, fresh]).given, 'n', 'web')?.uid, 'new');
   assert.equal(findPod(port([old]).given, 'n', 'web')?.uid, 'old');
@@ -47,7 +47,7 @@ test('a name means the pod that is not ending, then one that ends, then one that
   assert.equal(findPod(port([fresh]).given, 'other', 'web'), undefined);
 });
 
-test('a static pod is known by the UID of its mirror too', () => {
+test('a static pod is found by the UID of its mirror too', () => {
   const found = findPod(
     port([viewOf(makePod('new', [], { 'kubernetes.io/config.source': 'file' }), 'syncing')]).given,
     'n',
@@ -57,7 +57,7 @@ test('a static pod is known by the UID of its mirror too', () => {
   assert.equal(found?.status?.phase, 'Running');
 });
 
-test('pods are listed as their source wants them, without those that only the runtime knows', () => {
+test('pods are listed as in their source, without those that only the runtime has', () => {
   const asked = makePod('new', [{ name: 'resized' }]);
   const views = [{ ...viewOf(makePod('new'), 'syncing'), asked }, viewOf(makePod('orphan', []), 'terminating')];
   const listed = listPods(port(views).given);
@@ -67,23 +67,23 @@ test('pods are listed as their source wants them, without those that only the ru
   );
 });
 
-test('a container is followed by the news of its pod, and has ended when the runtime does not list it', () => {
+test('a container is followed by the updates of its pod, and has ended when the runtime does not list it', () => {
   const views = [viewOf(makePod('new'), 'syncing')];
-  const { given, tell } = port(views);
+  const { given, notify } = port(views);
   const container = followContainer(given, podUid('new'), containerId('c-1'));
   let changes = 0;
   const stop = container.onChange(() => {
     changes += 1;
   });
   assert.equal(container.isRunning(), true);
-  tell({ kind: 'gone', uid: podUid('other'), pod: makePod('other') });
+  notify({ kind: 'gone', uid: podUid('other'), pod: makePod('other') });
   assert.equal(changes, 0);
   views[0] = viewOf(makePod('new'), 'syncing', 'exited');
-  tell({ kind: 'view', view: views[0] });
+  notify({ kind: 'view', view: views[0] });
   assert.equal(changes, 1);
   assert.equal(container.isRunning(), false);
   assert.equal(followContainer(given, podUid('new'), containerId('other')).isRunning(), false);
   stop();
-  tell({ kind: 'gone', uid: podUid('new'), pod: makePod('new') });
+  notify({ kind: 'gone', uid: podUid('new'), pod: makePod('new') });
   assert.equal(changes, 1);
 });

@@ -1,4 +1,4 @@
-/** Pods as the server sees them: found by name for streams and logs, listed for `/pods`, followed while a log is read. */
+/** The pods for the server: found by name for streams and logs, listed for `/pods`, followed while a log is read. */
 import { type ContainerId, type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { PodStatus } from '../api/pod-status.ts';
@@ -11,10 +11,10 @@ export interface PodsPort {
     views(): readonly PodView[];
     view(uid: PodUid): PodView | undefined;
     desired(): { readonly pods: readonly Pod[] } | undefined;
-    subscribe(name: string, listener: (news: PodNews) => void): () => void;
+    subscribe(name: string, listener: (update: PodNews) => void): () => void;
   };
   readonly statuses: { get(uid: PodUid): PodStatus | undefined };
-  /** Under which the API server knows a static pod. */
+  /** The UID of a static pod at the API server. */
   readonly mirrorUid: (namespace: string, name: string) => string | undefined;
 }
 
@@ -25,7 +25,7 @@ export function findPod(
 ): ServedPod | undefined {
   const isMeant = ({ metadata }: Pod) => metadata.name === name && metadata.namespace === namespace;
   const called = pods.views().filter(({ pod }) => isMeant(pod));
-  // One that ends may have a successor of the same name, and one that just came has no view yet.
+  // A terminating pod may have a successor of the same name, and a new pod has no view yet.
   const view = called.find(({ step }) => step === 'syncing') ?? called[0];
   const pod = view?.pod ?? pods.desired()?.pods.find(isMeant);
   if (pod === undefined) return undefined;
@@ -38,7 +38,7 @@ export function findPod(
   };
 }
 
-/** As the sources want them, with what is known of them here. */
+/** As the sources have them, with the statuses computed here. */
 export function listPods({ pods, statuses }: Pick<PodsPort, 'pods' | 'statuses'>): readonly Pod[] {
   return pods
     .views()
@@ -46,7 +46,7 @@ export function listPods({ pods, statuses }: Pick<PodsPort, 'pods' | 'statuses'>
     .map(({ uid, pod, asked = pod }) => ({ ...asked, status: statuses.get(uid) ?? pod.status ?? {} }) as Pod);
 }
 
-/** By what the worker of the pod has seen last: a container that the runtime does not list has ended. */
+/** From the last pass of the pod's worker: a container that the runtime does not list has ended. */
 export function followContainer({ pods }: Pick<PodsPort, 'pods'>, uid: PodUid, id: ContainerId) {
   return {
     isRunning: () => {
@@ -54,8 +54,8 @@ export function followContainer({ pods }: Pick<PodsPort, 'pods'>, uid: PodUid, i
       return state === 'running' || state === 'created' || state === 'unknown';
     },
     onChange: (listener: () => void) =>
-      pods.subscribe('streams', (news) => {
-        if ((news.kind === 'gone' ? news.uid : news.view.uid) === uid) listener();
+      pods.subscribe('streams', (update) => {
+        if ((update.kind === 'gone' ? update.uid : update.view.uid) === uid) listener();
       }),
   };
 }

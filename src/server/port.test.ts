@@ -26,7 +26,7 @@ async function openKnown(port: number) {
   return socket;
 }
 
-describe('HTTP that is not quite HTTP', () => {
+describe('malformed HTTP', () => {
   const head = 'Host: n\r\n';
   for (const [what, bytes, wanted] of [
     ['two lengths', `POST /pods HTTP/1.1\r\n${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`, [400]],
@@ -66,7 +66,7 @@ describe('HTTP that is not quite HTTP', () => {
       [200, 200],
     ],
   ] as const) {
-    it(`${what}: ${wanted}, and nothing behind it is taken for a request`, async () => {
+    it(`${what}: ${wanted}, and nothing after it is handled as a request`, async () => {
       await using running = await start();
       const text = await raw(running.server.ports().secure, bytes);
       assert.deepEqual(statusesOf(text), wanted, text.slice(0, 300));
@@ -74,7 +74,7 @@ describe('HTTP that is not quite HTTP', () => {
     });
   }
 
-  it('is no proxy', async () => {
+  it('a CONNECT request is refused', async () => {
     await using running = await start();
     assert.equal(await raw(running.server.ports().secure, 'CONNECT evil:443 HTTP/1.1\r\nHost: evil\r\n\r\n'), '');
   });
@@ -89,7 +89,7 @@ describe('HTTP that is not quite HTTP', () => {
 });
 
 describe('clients that are slow or many', () => {
-  it('have so long for their head and their body', async () => {
+  it('have a deadline for the head and for the body', async () => {
     await using running = await start({ limits: { headWithinMs: 100, requestWithinMs: 200, checkEveryMs: 20 } });
     const port = running.server.ports().secure;
     assert.deepEqual(statusesOf(await raw(port, 'GET /pods HTTP/1.1\r\nHost: n\r\n')), [408]);
@@ -97,7 +97,7 @@ describe('clients that are slow or many', () => {
     assert.doesNotMatch(slow, /200 OK/);
   });
 
-  it('are let in up to a number, and again when others have gone', async () => {
+  it('are accepted up to a limit, and again after others have disconnected', async () => {
     await using running = await start({ limits: { mostConnections: 3 } });
     const port = running.server.ports().secure;
     const held = await Promise.all([openKnown(port), openKnown(port), openKnown(port)]);
@@ -113,7 +113,7 @@ describe('clients that are slow or many', () => {
   });
 });
 
-describe('strangers', () => {
+describe('unauthenticated connections', () => {
   const strange = async (port: number, localAddress = '127.0.0.1') => {
     const through = connect({ host: '127.0.0.1', port, localAddress });
     const socket = await openAs(pki, port, { cert: '', key: '', socket: through });
@@ -121,9 +121,9 @@ describe('strangers', () => {
     return socket;
   };
   const closed = (socket: Socket) => (socket.closed ? Promise.resolve([]) : once(socket, 'close'));
-  const limits = { mostConnections: 20, mostStrangers: 6, mostStrangersOfAddress: 4 };
+  const limits = { mostConnections: 20, mostUnauthenticated: 6, mostUnauthenticatedOfAddress: 4 };
 
-  it('give way to the next one from their address when they are many, the oldest first', async () => {
+  it('beyond the limit of their address are closed for the next one, the oldest first', async () => {
     await using running = await start({ limits });
     const port = running.server.ports().secure;
     // Not even a handshake: bytes that never come.
@@ -140,7 +140,7 @@ describe('strangers', () => {
     for (const socket of [...others, next]) socket.destroy();
   });
 
-  it('of one address leave room for another, and the largest crowd gives way', async () => {
+  it('of one address leave room for another: those of the address with the most are closed', async () => {
     await using running = await start({ limits });
     const port = running.server.ports().secure;
     const crowd = [];
@@ -154,7 +154,7 @@ describe('strangers', () => {
     for (const socket of [...crowd, ...calm, late]) socket.destroy();
   });
 
-  it('take no place from those who are known, by certificate or by token', async () => {
+  it('do not displace those that are authenticated by certificate or token', async () => {
     await using running = await start({ limits });
     const port = running.server.ports().secure;
     const known = await openKnown(port);
@@ -170,7 +170,7 @@ describe('strangers', () => {
     }
   });
 
-  it('are not asked twice: their connection ends with the answer', async () => {
+  it('are closed after the refusal of a request', async () => {
     await using running = await start();
     const port = running.server.ports().secure;
     const again = 'GET /pods HTTP/1.1\r\nHost: n\r\n\r\n';
@@ -195,7 +195,7 @@ describe('strangers', () => {
     }
   });
 
-  it('are known by a certificate before their first request, and may then send a long command', async () => {
+  it('become authenticated by a certificate before their first request, and may then send a long command', async () => {
     await using running = await start();
     const port = running.server.ports().secure;
     const status = async (path: string) => (await ask(port, pki.ca, { path, pem: pki.clients.admin })).status;
@@ -205,7 +205,7 @@ describe('strangers', () => {
     );
   });
 
-  it('can not ask on without waiting for answers', async () => {
+  it('can not send many requests without waiting for answers', async () => {
     await using running = await start();
     const port = running.server.ports().secure;
     const hang = 'GET /hang HTTP/1.1\r\nHost: n\r\n\r\n';
@@ -214,7 +214,7 @@ describe('strangers', () => {
     assert.equal(await raw(port, `${hang}${upgrade}`), '');
   });
 
-  it('do not keep the server from ending', async () => {
+  it('do not prevent the server from stopping', async () => {
     const running = await start();
     const port = running.server.ports().secure;
     const waiting = connect({ host: '127.0.0.1', port });
@@ -228,7 +228,7 @@ describe('upgrades', () => {
   const upgrade = (path: string, more = '') =>
     `GET ${path} HTTP/1.1\r\nHost: n\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n${more}\r\n`;
 
-  it('hand over the socket with every byte that came early', async () => {
+  it('hand over the socket with every early byte', async () => {
     await using running = await start();
     const socket = await open(running.server.ports().secure);
     socket.write(`${upgrade('/exec/p')}early`);
@@ -241,7 +241,7 @@ describe('upgrades', () => {
     assert.match(text, /^HTTP\/1\.1 101 .*\r\n\r\nearly late$/s);
   });
 
-  it('may end one direction and still get what comes then', async () => {
+  it('may end one direction and still receive output', async () => {
     await using running = await start();
     const port = running.server.ports().secure;
     const halfOpen = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
@@ -252,14 +252,14 @@ describe('upgrades', () => {
     assert.match(text, /^HTTP\/1\.1 101 .*\r\n\r\nyou said early$/s);
   });
 
-  it('that are refused end the connection, and what follows is not read', async () => {
+  it('that are refused close the connection, and what follows is not read', async () => {
     await using running = await start();
     const text = await raw(running.server.ports().secure, `${upgrade('/exec/none')}${upgrade('/exec/p')}`);
     assert.deepEqual(statusesOf(text), [404]);
     assert.match(text, /"message":"pod does not exist"/);
   });
 
-  it('of what has no upgrade are answered as if they had not asked', async () => {
+  it('to a path without upgrades are answered as plain requests', async () => {
     await using running = await start();
     const text = await raw(
       running.server.ports().secure,
@@ -268,13 +268,13 @@ describe('upgrades', () => {
     assert.deepEqual(statusesOf(text), [200]);
   });
 
-  it('end when nothing goes over them for so long', async () => {
+  it('are closed after the idle timeout', async () => {
     await using running = await start({ streamIdleMs: 50 });
     const text = await raw(running.server.ports().secure, upgrade('/exec/p'));
     assert.deepEqual(statusesOf(text), [101]);
   });
 
-  it('end when the server does', async () => {
+  it('are closed when the server stops', async () => {
     const running = await start();
     const ended = raw(running.server.ports().secure, upgrade('/exec/p'));
     while (!running.lines.some(({ message }) => message === 'Audit')) await new Promise((turn) => setImmediate(turn));

@@ -1,4 +1,4 @@
-/** One listening port: limits for clients that are slow, many or up to no good, and an orderly end. */
+/** One listening port: limits for clients that are slow, many or malicious, and an orderly end. */
 import { constants } from 'node:crypto';
 import {
   createServer as createHttpServer,
@@ -22,56 +22,56 @@ export interface Address {
 
 export interface Port {
   listen(): Promise<Error | undefined>;
-  /** New certificates for new connections; those with the old ones end when they are next idle. */
+  /** New certificates for new connections; connections with the old ones are closed when they are next idle. */
   renew?(material: TlsMaterial): void;
   close(): Promise<void>;
-  /** The number of the port that was got, for tests that ask for any. */
+  /** The number of the port, for tests that listen on any free one. */
   number(): number;
 }
 
 export interface PortLimits extends ConnectionLimits {
-  /** Bytes of request line and headers of a client with a certificate of ours. */
+  /** Bytes of request line and headers of a client with a valid certificate. */
   readonly largestHead: number;
-  /** And of everyone else: it is held in memory before it is known who asks. */
+  /** And of all other clients: the head is held in memory before the caller is authenticated. */
   readonly largestStrangerHead: number;
   readonly headWithinMs: number;
   readonly requestWithinMs: number;
-  /** How often clients that are late are looked for. */
+  /** How often late clients are checked for. */
   readonly checkEveryMs: number;
 }
 
 export const DEFAULT_LIMITS: PortLimits = {
-  // As the reference has it: an exec's command is in the request's line.
+  // As in the reference: the command of an exec is in the request line.
   largestHead: 1 << 20,
   largestStrangerHead: 64 << 10,
   headWithinMs: 10_000,
   requestWithinMs: 60_000,
   checkEveryMs: 5000,
-  // Each follower of a log is one: far above what a node's pods can need, far below what would hurt.
+  // Each follower of a log is one: far above the needs of a node's pods, far below what would harm the node.
   mostConnections: 4096,
-  // An API server may open hundreds at once; a handshake takes about 100 KB until it is over and its client known.
-  mostStrangers: 1536,
-  mostStrangersOfAddress: 768,
+  // An API server may open hundreds at once; a handshake takes about 100 KB until its client is authenticated.
+  mostUnauthenticated: 1536,
+  mostUnauthenticatedOfAddress: 768,
 };
 
-/** Of the ports without TLS, which show a few short pages: everyone is a stranger there. */
+/** For the ports without TLS, which serve a few short pages to unauthenticated callers. */
 export const PLAIN_LIMITS: PortLimits = {
   ...DEFAULT_LIMITS,
   largestHead: 16 << 10,
   largestStrangerHead: 16 << 10,
   mostConnections: 256,
-  mostStrangers: 256,
-  mostStrangersOfAddress: 128,
+  mostUnauthenticated: 256,
+  mostUnauthenticatedOfAddress: 128,
 };
 
-/** As the keep-alive of Go's client, so that neither side closes first. */
+/** Equal to the keep-alive of Go's client, so that neither side closes first. */
 const KEEP_IDLE_MS = 90_000;
 const HANDSHAKE_WITHIN_MS = 10_000;
 const MOST_HEADERS = 200;
-/** A dead peer is noticed although nothing is sent. */
+/** Detects a dead client although nothing is sent. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
-/** What answers on a port, and the connections that both keep count of. */
+/** The handlers of a port, and the connections that both count. */
 export interface Served {
   readonly serve: Serve;
   readonly connections: Connections;
@@ -85,7 +85,7 @@ export interface SecureRequest {
   readonly tls: TlsOptions;
   readonly material: TlsMaterial;
   readonly limits: PortLimits;
-  /** Told of each connection that has ended. */
+  /** Called after each connection has closed. */
   readonly onEnd: () => void;
 }
 
@@ -93,20 +93,20 @@ export function securePort(address: Address, served: Served, { tls, material, li
   const server = createHttpsServer({
     ...serverOptions(served.serve, limits),
     ...secureOptions(tls, material),
-    // Who the client is decides authentication, request by request; the handshake only finds out.
+    // Authentication decides for each request; the handshake only verifies the certificate.
     requestCert: true,
     rejectUnauthorized: false,
     handshakeTimeout: HANDSHAKE_WITHIN_MS,
-    // Unlike a plain server, one with TLS would end its side with the client's, although a stream has more to say.
+    // Unlike a plain server, one with TLS would end its side with the client's, although a stream may still have output.
     allowHalfOpen: true,
     ALPNProtocols: ['http/1.1'],
   });
-  // Scanners and half-open connections: nothing that anybody should read about.
+  // Scanners and half-open connections: not worth a log line.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   server.on('secureConnection', (socket: TLSSocket) => socket.once('close', onEnd));
   const renewal = trackGenerations(server);
   const port = createPort(server, address, served);
-  // Before Node's own listener, which makes the parser of the connection with the size that it finds here.
+  // Before Node's own listener, which creates the parser of the connection with the size that is set here.
   server.prependListener('secureConnection', (socket: TLSSocket) => {
     served.connections.secured(socket, socket.authorized);
     Object.assign(server, { maxHeaderSize: socket.authorized ? limits.largestHead : limits.largestStrangerHead });
@@ -147,14 +147,14 @@ function secureOptions({ minVersion, ciphers, ecdhCurve }: TlsOptions, { certifi
     honorCipherOrder: true,
     cert: certificate,
     key,
-    // Without a CA of ours none is trusted: not the ones that come with Node.
+    // Without a configured CA none is trusted, not even the ones that come with Node.
     ca: clientCa === undefined ? [] : [clientCa],
-    // A resumed session would bring the verdict about a client from before the CA changed.
+    // A resumed session would keep the verdict about a client from before a change of the CA.
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
 }
 
-/** Connections that were made with certificates from before a renewal end after the answer that they are at. */
+/** Connections with certificates from before a renewal are closed after their current answer. */
 function trackGenerations(server: HttpsServer): { next(): void } {
   let generation = 0;
   const made = new WeakMap<Socket, number>();
@@ -188,19 +188,19 @@ function createPort(
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     // Node hands the socket over without a listener: an error would end the process.
     socket.on('error', () => socket.destroy());
-    // The answers to requests before this one would get among the bytes of the stream.
+    // The answers to earlier requests would be mixed with the bytes of the stream.
     const over = connections.began(socket, 0);
     if (over === undefined) return;
     socket.once('close', over);
     serve.upgrade(request, socket, head);
   });
-  // Whoever wants us to be a proxy is wrong here.
+  // A CONNECT request: the kubelet is no proxy.
   server.on('connect', (_request: IncomingMessage, socket: Socket) => socket.destroy());
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseClient(error, socket));
   return {
     listen: () =>
       new Promise((resolve) => {
-        // Neither listener may stay behind: a port that is taken is tried again and again.
+        // Neither listener may remain: a port in use is retried again and again.
         const settle = (failure?: Error) => {
           server.removeListener('error', settle);
           server.removeListener('listening', settle);
@@ -222,7 +222,7 @@ function createPort(
   };
 }
 
-/** Node's own listeners, which begin the handshake or make a parser, hear only of connections that there is room for. */
+/** Node's own listeners, which begin the handshake or create a parser, get only the connections that the limits allow. */
 function admitFirst(server: HttpServer | HttpsServer, connections: Connections): void {
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -237,7 +237,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** What the strict parser doesn't take for HTTP is answered once and the connection ends: nothing behind it is read. */
+/** Input that the strict parser refuses is answered once, then the connection is closed: nothing after it is read. */
 function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

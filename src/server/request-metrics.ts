@@ -1,4 +1,4 @@
-/** Requests of the server's ports, counted in the reference's names. */
+/** Counts the requests of the server's ports, under the names of the reference. */
 import type { Counter, Gauge, Histogram, Metrics } from '../telemetry/metrics.ts';
 import { metricPath } from './rules/router.ts';
 
@@ -8,7 +8,7 @@ export interface RequestMetrics {
 }
 
 const METHODS = new Set(['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT']);
-/** As the reference writes them: `portForward` is not among them there, by a slip of the pen that dashboards know. */
+/** As in the reference, which lacks `portForward` by mistake; dashboards rely on it. */
 const LONG_RUNNING = new Set(['exec', 'attach', 'portforward', 'debug']);
 const LABELS = ['method', 'path', 'server_type', 'long_running'];
 
@@ -18,7 +18,7 @@ export interface RequestMetricFamilies {
   readonly duration: Histogram;
 }
 
-/** Once for all ports. */
+/** One for all ports. */
 export function createRequestMetricFamilies(metrics: Metrics): RequestMetricFamilies {
   const labels = LABELS;
   return {
@@ -46,8 +46,8 @@ export function createRequestMetrics(
   mono: () => number,
 ): RequestMetrics {
   return {
-    began: (wantedMethod, path) => {
-      const method = METHODS.has(wantedMethod) ? wantedMethod : 'other';
+    began: (requestMethod, path) => {
+      const method = METHODS.has(requestMethod) ? requestMethod : 'other';
       const root = metricPath(path, server.roots);
       const labels = [method, root, server.type, String(LONG_RUNNING.has(root))];
       const began = mono();

@@ -1,4 +1,4 @@
-/** Routes of tests, one for each thing that can go well or wrong, and clients that write bytes as they are. */
+/** For tests: routes that succeed or fail in each possible way, and clients that write raw bytes. */
 import type { Socket } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { CodedError } from '../base/errors.ts';
@@ -6,7 +6,7 @@ import { readBody } from './body.ts';
 import { type Exchange, jsonAnswer, notFound, PROXY, PROXY_STREAM, type Route, textAnswer } from './routes.ts';
 import type { TestPki } from './testing.ts';
 
-/** What `/hang` was asked last. */
+/** The last request to `/hang`. */
 export const hanging: { exchange: Exchange | undefined } = { exchange: undefined };
 
 const page = (pattern: string, handle: Route['handle'], more: Partial<Route> = {}): Route => ({
@@ -55,7 +55,7 @@ export const ROUTES: readonly Route[] = [
   page('/profile', ({ answer }) => answer(textAnswer(200, 'profile')), { switch: 'profiling' }),
 ];
 
-/** Says only after the client's end what the client has said. */
+/** Echoes the input of the client after the client has ended its side. */
 function answerLate(socket: Socket, head: Buffer): void {
   let text = head.toString();
   socket.on('data', (part: Buffer) => {
@@ -73,7 +73,7 @@ export function open(pki: TestPki, port: number, more: ConnectionOptions = {}): 
   });
 }
 
-/** Everything that comes back until the other side ends; bytes are sent as they are. */
+/** Sends raw bytes; resolves with all output until the other side ends. */
 export async function raw(pki: TestPki, port: number, bytes: string): Promise<string> {
   const socket = await open(pki, port);
   socket.on('error', () => undefined);

@@ -1,4 +1,4 @@
-/** The way of one request: find its route, find out who asks, whether they may, then let the route answer. */
+/** Handles one request: finds its route, authenticates and authorizes it, then calls the handler of the route. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { codeOf, describeError } from '../base/errors.ts';
@@ -16,12 +16,12 @@ import { shownName, shownTarget } from './rules/log-text.ts';
 import { foreignRequest } from './rules/own-names.ts';
 import { isTooLong, type Match, type Router, splitTarget, verbOf } from './rules/router.ts';
 
-/** Absent: a port that everybody may read. */
+/** Absent: a port that is open to all callers. */
 export interface Guard {
   readonly authenticate: Authenticate;
   readonly authorize: Authorize;
   readonly clientCertificate: (request: IncomingMessage) => ClientCertificate;
-  /** Streams need the right of their method, as in the reference, instead of `create`. */
+  /** Streams need the verb of their method, as in the reference, instead of `create`. */
   readonly streamsByMethod: boolean;
 }
 
@@ -32,35 +32,35 @@ export interface ServeDeps {
   readonly guard: Guard | undefined;
   readonly metrics: RequestMetrics;
   readonly connections: Pick<Connections, 'letIn' | 'isKnown'>;
-  /** The name of a node without a cluster: browsers that another site leads here are refused. Undefined: they are not looked for. */
+  /** The name of a node without a cluster: requests that other sites make browsers send are refused. Undefined: no check. */
   readonly ownName: string | undefined;
-  /** Milliseconds without a byte after which an upgraded connection is ended; 0: never. */
+  /** Milliseconds without a byte after which an upgraded connection is closed; 0: never. */
   readonly streamIdleMs: number;
-  /** Told of each upgrade that is taken: for metrics. */
+  /** Called for each accepted upgrade, for metrics. */
   readonly onUpgrade: (route: string, request: IncomingMessage) => void;
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal;
 }
 
-/** One request on its way. */
+/** One request under way. */
 interface Visit {
   readonly request: IncomingMessage;
   readonly method: string;
   readonly began: number;
-  /** Where the client is: the socket is gone when the answer is out. */
+  /** The client's address: the socket may be closed once the answer is sent. */
   readonly from: string;
   readonly linked: LinkedSignal;
-  /** Undefined: a request line that can't be one of ours. */
+  /** Undefined: an invalid request line. */
   readonly target: Target | undefined;
   /** Undefined before the answer is decided. */
   status: number | undefined;
   user: User;
   /** The verb of authorization, as soon as it is known. */
   verb: string;
-  /** What each use of it is called in the audit; undefined: it is not audited. */
+  /** The name of the action in the audit log; undefined: it is not audited. */
   action: string | undefined;
-  /** Turned away, and authenticated as no one. */
-  isStranger: boolean;
+  /** Refused, and not authenticated. */
+  isUnauthenticated: boolean;
   answer(answer: Answer): void;
   run(match: Extract<Match, { kind: 'route' }>, target: Target): Promise<void> | void;
 }
@@ -76,14 +76,14 @@ interface Target {
 export interface Serve {
   request(request: IncomingMessage, response: ServerResponse): void;
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
-  /** Whether the upgrade that a request asks for is one of ours. */
+  /** Whether the requested upgrade is supported. */
   takesUpgrade(request: IncomingMessage): boolean;
 }
 
 const BAD_TARGET = textAnswer(400, '400 Bad Request');
 const LONG_TARGET = textAnswer(414, '414 URI Too Long');
 
-/** With what one port keeps beside them. */
+/** Plus the state of one port. */
 interface Parts extends ServeDeps {
   readonly audit: Audit;
 }
@@ -97,8 +97,8 @@ export function createServe(given: ServeDeps): Serve {
       const over = deps.metrics.began(visit.method, visit.target?.path ?? '');
       response.once('close', () => {
         over();
-        visit.linked.abort(new Error('no one waits for the answer'));
-        // The rest of a body that no one read must not become the next request, nor keep us reading.
+        visit.linked.abort(new Error('the client has disconnected'));
+        // The rest of an unread body must not become the next request, nor be read for long.
         if (!request.complete) socket.destroy();
         finish(visit, response.statusCode, deps);
       });
@@ -137,7 +137,7 @@ function newVisit(request: IncomingMessage, deps: Parts) {
     user: ANONYMOUS,
     verb: '',
     action: undefined,
-    isStranger: false,
+    isUnauthenticated: false,
   };
 }
 
@@ -148,7 +148,7 @@ function plainVisit(request: IncomingMessage, response: ServerResponse, deps: Pa
       visit.status = answer.status;
       answerOn(response, visit.method, answer);
     },
-    run: ({ route, parameters }, target) => route.handle({ ...asked(visit, target, deps), parameters, response }),
+    run: ({ route, parameters }, target) => route.handle({ ...contextOf(visit, target, deps), parameters, response }),
   };
   return visit;
 }
@@ -161,12 +161,12 @@ function upgradeVisit(request: IncomingMessage, socket: Socket, { head, deps }: 
       answerRaw(socket, answer);
     },
     run: ({ route, parameters }, target) =>
-      route.upgrade?.({ ...asked(visit, target, deps), parameters, socket, head }),
+      route.upgrade?.({ ...contextOf(visit, target, deps), parameters, socket, head }),
   };
   return visit;
 }
 
-function asked(visit: Visit, { path, query }: Target, deps: Parts) {
+function contextOf(visit: Visit, { path, query }: Target, deps: Parts) {
   const { request, user, linked, answer } = visit;
   return { request, path, query: new URLSearchParams(query), user, signal: linked.signal, log: deps.log, answer };
 }
@@ -175,7 +175,7 @@ async function guide(visit: Visit, deps: Parts): Promise<void> {
   try {
     await walk(visit, deps);
   } catch (error) {
-    // Whoever left needs no answer, and leaving is no error.
+    // A client that has disconnected needs no answer, and that is no error.
     if (visit.linked.signal.aborted) return;
     const uri = shownTarget(visit.request.url ?? '');
     deps.log.error('Failed to answer a request', { err: error, method: visit.method, uri });
@@ -196,8 +196,8 @@ async function walk(visit: Visit, deps: Parts): Promise<void> {
   if (route?.audited) visit.action = route.name;
   const access = match.kind === 'route' ? match.route.access : match.access;
   const refusal = deps.guard && (await refuse(visit, access, deps.guard, deps));
-  visit.isStranger = refusal !== undefined && visit.user.name === ANONYMOUS.name;
-  if (visit.action !== undefined && !visit.isStranger) deps.audit.asked(visit.action, visit);
+  visit.isUnauthenticated = refusal !== undefined && visit.user.name === ANONYMOUS.name;
+  if (visit.action !== undefined && !visit.isUnauthenticated) deps.audit.received(visit.action, visit);
   if (refusal !== undefined) return turnAway(visit, refusal, deps);
   if (deps.guard !== undefined) deps.connections.letIn(request.socket, visit.user.name !== ANONYMOUS.name);
   if (match.kind === 'closed') return visit.answer(match.answer);
@@ -219,14 +219,14 @@ const UNAUTHORIZED = textAnswer(401, 'Unauthorized');
 const FORBIDDEN = 403;
 const BUSY: Answer = { ...textAnswer(429, 'Too many tokens are being reviewed'), headers: { 'Retry-After': '1' } };
 
-/** Whoever is not let in makes room for others, unless they are known from before and only asked for something that isn't here. */
+/** A refused request closes its connection to make room for others, unless its user is authenticated and only the path is unknown. */
 function turnAway(visit: Visit, answer: Answer, { guard, connections }: Parts): void {
   const isRefused = answer.status === UNAUTHORIZED.status || answer.status === FORBIDDEN;
   const stays = guard === undefined || (connections.isKnown(visit.request.socket) && !isRefused);
   visit.answer(stays ? answer : { ...answer, headers: { ...answer.headers, Connection: 'close' } });
 }
 
-/** Why this request may not go on; undefined: it may. */
+/** Why this request is refused; undefined: it is not. */
 async function refuse(visit: Visit, access: Access, guard: Guard, deps: Parts): Promise<Answer | undefined> {
   const { request, linked } = visit;
   const found = await guard.authenticate(

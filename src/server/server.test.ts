@@ -20,7 +20,7 @@ const start = (more: Parameters<typeof startTestServer>[3] = {}, reviews = creat
 const open = (port: number, more: ConnectionOptions = {}) => openAs(pki, port, more);
 
 describe('answers', () => {
-  it('give handlers what they need, and the errors of handlers to clients', async () => {
+  it('have the parameters of the request, and the errors of handlers', async () => {
     await using running = await start();
     const port = running.server.ports().secure;
     const get = (path: string) => ask(port, pki.ca, { path, pem: pki.clients.admin });
@@ -52,7 +52,7 @@ describe('answers', () => {
     await assert.rejects(get('/half'), /aborted|hang up/, 'half an answer must not look whole');
   });
 
-  it('tell handlers when the client has gone, and when the server stops', async () => {
+  it('are aborted when the client disconnects, and when the server stops', async () => {
     const running = await start();
     const port = running.server.ports().secure;
     const first = await open(port);
@@ -73,7 +73,7 @@ describe('answers', () => {
     assert.ok((hanging.exchange as Exchange).signal.aborted);
   });
 
-  it('count requests and write down who entered a process', async () => {
+  it('are counted, and those that enter a process are in the audit log', async () => {
     await using running = await start();
     const port = running.server.ports().secure;
     await ask(port, pki.ca, { path: '/pods', pem: pki.clients.admin });
@@ -108,15 +108,15 @@ describe('answers', () => {
     );
     const audits = audited().map(({ values }) => [values['stage'], values['action'], values['user'], values['status']]);
     assert.deepEqual(audits, [
-      ['asked', 'exec', 'nobody', undefined],
-      ['over', 'exec', 'nobody', 403],
-      ['asked', 'exec', 'admin', undefined],
-      ['over', 'exec', 'admin', 404],
+      ['RequestReceived', 'exec', 'nobody', undefined],
+      ['ResponseComplete', 'exec', 'nobody', 403],
+      ['RequestReceived', 'exec', 'admin', undefined],
+      ['ResponseComplete', 'exec', 'admin', 404],
     ]);
   });
 });
 
-describe('the audit', () => {
+describe('the audit log', () => {
   const audited = (lines: readonly { message: string; values: Readonly<Record<string, unknown>> }[]) =>
     lines.filter(({ message }) => message === 'Audit').map(({ values }) => values);
 
@@ -139,7 +139,7 @@ describe('the audit', () => {
     }
   });
 
-  it('has few lines about strangers, however often they ask', async () => {
+  it('has few lines about unauthenticated callers, however many requests they send', async () => {
     await using running = await start();
     const port = running.server.ports().secure;
     const knock = () => ask(port, pki.ca, { path: '/exec/p?command=id' });
@@ -147,7 +147,7 @@ describe('the audit', () => {
     const reasons = running.lines.filter(({ message }) => message === 'Unable to authenticate the request');
     assert.ok(reasons.length > 0 && reasons.length < 150, `${reasons.length} reasons for 200 requests`);
     assert.ok(audited(running.lines).length < 150, `${audited(running.lines).length} lines for 200 requests`);
-    assert.ok(audited(running.lines).every(({ stage, status }) => stage === 'over' && status === 401));
+    assert.ok(audited(running.lines).every(({ stage, status }) => stage === 'ResponseComplete' && status === 401));
     running.later(10_000);
     await knock();
     while (audited(running.lines).at(-1)?.['unlogged'] === undefined) await new Promise((turn) => setImmediate(turn));
@@ -155,7 +155,7 @@ describe('the audit', () => {
 });
 
 describe('TLS', () => {
-  it('is at least the version that was requested', async () => {
+  it('has at least the configured version', async () => {
     await using running = await start({ tls: { minVersion: 'VersionTLS13', cipherSuites: [], curves: [] } });
     await assert.rejects(
       open(running.server.ports().secure, { maxVersion: 'TLSv1.2' }),
@@ -166,7 +166,7 @@ describe('TLS', () => {
     socket.destroy();
   });
 
-  it('offers the suites and curves that were requested, and HTTP/1.1', async () => {
+  it('offers the configured suites and curves, and HTTP/1.1', async () => {
     const tls = { minVersion: 'VersionTLS12', cipherSuites: ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384'], curves: [23] };
     await using running = await start({ tls });
     const port = running.server.ports().secure;
@@ -183,7 +183,7 @@ describe('TLS', () => {
     );
   });
 
-  it('does not resume sessions: whoever comes again is looked at again', async () => {
+  it('does not resume sessions: each connection is authenticated again', async () => {
     await using running = await start();
     const socket = await open(running.server.ports().secure, { maxVersion: 'TLSv1.2' });
     const session = socket.getSession();
@@ -193,7 +193,7 @@ describe('TLS', () => {
     again.destroy();
   });
 
-  it('takes new certificates and a new CA without a restart, also for connections that are open', {
+  it('uses new certificates and a new CA without a restart, also for open connections', {
     timeout: 40_000,
   }, async () => {
     const own = await createTestPki();
@@ -218,7 +218,7 @@ describe('TLS', () => {
     }
   });
 
-  it('starts with a pair of its own where none was given, and not at all where one is broken', async () => {
+  it('starts with a self-signed pair if none is configured, and not at all if one is broken', async () => {
     const own = await createTestPki();
     try {
       const files = { certificate: '', key: '', clientCa: '' };
@@ -236,7 +236,7 @@ describe('TLS', () => {
       }).catch(() => ({ status: 0 }));
       assert.notEqual(status, 200);
       writeFileSync(own.files.key, 'broken');
-      await assert.rejects(startTestServer(own, ROUTES, createFakeReviews()), /can't read .*tls\.key/);
+      await assert.rejects(startTestServer(own, ROUTES, createFakeReviews()), /failed to read .*tls\.key/);
       await assert.rejects(
         startTestServer(own, ROUTES, createFakeReviews(), { files: { ...files, clientCa: '/none' } }),
         /ENOENT/,
@@ -248,7 +248,7 @@ describe('TLS', () => {
 });
 
 describe('the read-only port', () => {
-  it('shows what anybody may read, over plain HTTP, and nothing else', async () => {
+  it('serves the public pages over plain HTTP, and nothing else', async () => {
     await using running = await start({ readOnly: { address: '127.0.0.1', port: 0 } });
     const port = running.server.ports().readOnly;
     assert.equal((await askPlain(port, '/pods')).body, '{"kind":"PodList"}');
@@ -259,7 +259,7 @@ describe('the read-only port', () => {
 });
 
 describe('a node without a cluster', () => {
-  it('is opened by its own token, and by administrators of its CA, and by no one else', async () => {
+  it('accepts its own token and administrators of its CA, and no one else', async () => {
     const nodeTokenFile = `${pki.directory}/server-token`;
     await using running = await startTestServer(pki, ROUTES, undefined, { nodeTokenFile, tokenReviews: undefined });
     const port = running.server.ports().secure;

@@ -1,6 +1,6 @@
 /**
- * The front door of the kubelet's servers: 10250 with TLS for those who may, and the read-only 10255 where it is configured. What is
- * served is a table of routes; who may use them is asked of client certificates, the API server, or the node's own token.
+ * The kubelet's servers: 10250 with TLS and authentication, and the read-only 10255 if it is configured. A table of routes defines what
+ * is served; client certificates, the API server or the node's own token decide about access.
  */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
@@ -55,9 +55,9 @@ export interface ServerConfig {
   readonly streamsByMethod: boolean;
   readonly streamIdleMs: number;
   readonly switches: RouterSettings['switches'];
-  /** Where the token of a node without a cluster is kept; undefined: the cluster's tokens count. */
+  /** The file with the token of a node without a cluster; undefined: the cluster's tokens are valid. */
   readonly nodeTokenFile: string | undefined;
-  /** How often the files of certificates are looked at; ten seconds unless told. */
+  /** How often the certificate files are checked; ten seconds by default. */
   readonly reloadEveryMs?: number;
   readonly limits?: Partial<PortLimits>;
 }
@@ -68,18 +68,18 @@ export interface ServerDeps {
   readonly supervisor: Supervisor;
   readonly metrics: Metrics;
   readonly routes: readonly Route[];
-  /** Undefined: there is no API server to ask. */
+  /** Undefined: there is no API server. */
   readonly request: ReviewRequest | undefined;
-  /** A WebSocket of a protocol that only newer clients speak was asked for. */
+  /** Called for a WebSocket request with a protocol of newer clients. */
   readonly onWebSocket?: (subresource: string) => void;
-  /** Lets the system have the memory that this process has freed. */
+  /** Returns the freed memory of this process to the system. */
   readonly giveBackMemory?: (() => void) | undefined;
-  /** Absent: files are looked at now and then. */
+  /** Absent: files are checked periodically only. */
   readonly inotify?: Pick<Inotify, 'watch'> | undefined;
 }
 
 export interface Server extends Part {
-  /** The ports that were got; 0 where no one listens. */
+  /** The numbers of the open ports; 0: not listening. */
   ports(): { readonly secure: number; readonly readOnly: number };
 }
 
@@ -118,7 +118,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
     const files = await tlsFiles(config, deps);
     const material = await readTlsMaterial(files);
     const tls = computeTlsOptions(config.tls);
-    if (tls.unknown.length > 0) deps.log.warn('TLS settings that are not offered', { settings: tls.unknown });
+    if (tls.unknown.length > 0) deps.log.warn('Some TLS settings are not supported', { settings: tls.unknown });
     const port = securePort(address, served, { tls, material, limits, onEnd: giveBack.ended });
     const { clock, log, supervisor } = deps;
     work.push(
@@ -140,7 +140,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
     return port;
   }
 
-  /** The port may still be held by the kubelet that this one replaces: not a reason to end, but to say so and try again. */
+  /** The kubelet that this one replaces may still use the port: it is logged and retried. */
   async function listen(port: Port, address: Address, message: string, signal: AbortSignal): Promise<void> {
     const failure = await port.listen();
     open.push(port);
@@ -209,9 +209,9 @@ function createServeFactory(deps: ServerDeps, config: ServerConfig) {
 
 /** The fifth protocol of exec and attach, and the tunnel of port-forward. */
 function isNewWebSocket({ headers }: IncomingMessage): boolean {
-  const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((word) => word.trim());
+  const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
   const isOne = headers.upgrade?.toLowerCase() === 'websocket';
-  return isOne && protocols.some((word) => word === 'v5.channel.k8s.io' || word === 'SPDY/3.1+portforward.k8s.io');
+  return isOne && protocols.some((name) => name === 'v5.channel.k8s.io' || name === 'SPDY/3.1+portforward.k8s.io');
 }
 
 function metricRoot(pattern: string): string {
@@ -253,16 +253,16 @@ function certificateMetrics(metrics: Metrics): (remainingMs: number) => void {
 }
 
 async function tokenReviews(
-  { nodeTokenFile, tokenReviews: asked }: ServerConfig,
+  { nodeTokenFile, tokenReviews }: ServerConfig,
   { log }: ServerDeps,
   reviews: ReviewDeps | undefined,
 ): Promise<TokenReviews | undefined> {
   if (nodeTokenFile !== undefined) {
     const token = await ensureNodeToken(nodeTokenFile);
-    log.info('The token in this file opens the port of this node', { file: nodeTokenFile });
+    log.info('The token in this file gives access to the port of this node', { file: nodeTokenFile });
     return reviewNodeToken(token);
   }
-  return asked && reviews && createTokenReviews(asked, reviews);
+  return tokenReviews && reviews && createTokenReviews(tokenReviews, reviews);
 }
 
 function authorization({ authorization: mode, nodeName }: ServerConfig, reviews: ReviewDeps | undefined): Authorize {
@@ -276,7 +276,7 @@ function createReviewDeps({ clock, metrics }: ServerDeps, request: ReviewRequest
   const family = (what: string) => ({
     total: metrics.counter({
       name: `apiserver_delegated_${what}_request_total`,
-      help: 'Reviews that the API server was asked for, by status code.',
+      help: 'Reviews by the API server, by status code.',
       labels: ['code'],
     }),
     duration: metrics.histogram({

@@ -1,12 +1,12 @@
-/** What the server takes from the configuration of the whole kubelet. */
+/** The settings of the server, from the kubelet's configuration. */
 import { join } from 'node:path';
 import { type Config, renderConfigz } from '../config/config.ts';
 import { decideServing } from './rules/serving.ts';
 import type { ServerConfig } from './server.ts';
 
-/** The reference lets in whoever may `get` when a stream is asked for by GET, as every WebSocket is; this brings that back. */
+/** The reference requires only `get` for a stream that is requested by GET, as every WebSocket is; this restores that rule. */
 const STREAMS_BY_METHOD = 'KUBELET_TS_STREAMS_BY_METHOD';
-/** A heap snapshot has the secrets of every pod in it, so it takes more than the reference's switch for profiles. */
+/** A heap snapshot contains the secrets of every pod, so it needs more than the reference's setting for profiles. */
 const HEAP_SNAPSHOTS = 'KUBELET_TS_HEAP_SNAPSHOTS';
 
 export interface ServerSurroundings {
@@ -65,7 +65,7 @@ export function serverConfig(
   };
 }
 
-/** Where no pair of certificate and key is configured, the self-signed one is shown, as the reference does. */
+/** Without a configured certificate and key, the self-signed pair is used, as in the reference. */
 export function shownConfigz(config: Config): unknown {
   const shown = renderConfigz(config) as { readonly kubeletconfig: object };
   if (config.kubelet.tlsCertFile !== '') return shown;

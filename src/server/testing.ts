@@ -1,4 +1,4 @@
-/** What tests of the server share: certificates of every kind, an API server that answers reviews, and clients. */
+/** For tests of the server: certificates of every kind, an API server that answers reviews, and clients. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
@@ -41,9 +41,9 @@ export async function createTestPki(): Promise<TestPki> {
     issueCertificate({ kind: 'authority', commonName: 'test-ca', ...time }),
     issueCertificate({ kind: 'authority', commonName: 'test-ca', ...time }),
   ]);
-  const issue = async (asked: Partial<Parameters<typeof issueCertificate>[0]>, by = ca): Promise<Pem> => {
+  const issue = async (request: Partial<Parameters<typeof issueCertificate>[0]>, by = ca): Promise<Pem> => {
     const { certificate, key } = await issueCertificate(
-      { kind: 'client', commonName: 'admin', organizations: ['team'], ...time, ...asked },
+      { kind: 'client', commonName: 'admin', organizations: ['team'], ...time, ...request },
       by,
     );
     return { cert: certificate, key };
@@ -77,19 +77,19 @@ export async function createTestPki(): Promise<TestPki> {
   };
 }
 
-export interface AskedRight {
+export interface ReviewedAccess {
   readonly user: string;
   readonly verb: string;
   readonly subresource: string;
 }
 
-/** An API server that knows some tokens and rights, can be away, and remembers what it was asked. */
+/** An API server that knows some tokens and permissions, can be unavailable, and remembers its reviews. */
 export interface FakeReviews {
   readonly request: ReviewRequest;
   readonly tokens: Map<string, string>;
   /** `user verb subresource`; a user alone may do everything. */
   readonly rights: Set<string>;
-  readonly asked: AskedRight[];
+  readonly reviewed: ReviewedAccess[];
   away: boolean;
   count: number;
 }
@@ -101,7 +101,7 @@ export function createFakeReviews(): FakeReviews {
       ['nobody-token', 'nobody'],
     ]),
     rights: new Set(['admin']),
-    asked: [],
+    reviewed: [],
     away: false,
     count: 0,
     request: <Answer>({ path, body }: { path: string; body: unknown }) => {
@@ -119,7 +119,7 @@ export function createFakeReviews(): FakeReviews {
   const reviewAccess = (spec: Readonly<Record<string, unknown>>) => {
     const { verb, subresource } = spec['resourceAttributes'] as { verb: string; subresource: string };
     const user = String(spec['user']);
-    fake.asked.push({ user, verb, subresource });
+    fake.reviewed.push({ user, verb, subresource });
     return { allowed: fake.rights.has(user) || fake.rights.has(`${user} ${verb} ${subresource}`) };
   };
   return fake;
@@ -129,7 +129,7 @@ export interface TestServer extends AsyncDisposable {
   readonly server: Server;
   readonly metrics: Metrics;
   readonly lines: readonly { readonly message: string; readonly values: Readonly<Record<string, unknown>> }[];
-  /** Moves the clock that caches go by. */
+  /** Moves the clock of the caches. */
   later(ms: number): void;
 }
 
@@ -204,7 +204,7 @@ export interface TestAsk {
   readonly agent?: Agent;
 }
 
-/** One request to the secure port. An upgrade that is taken counts as status 101 and is closed. */
+/** One request to the secure port. An accepted upgrade has status 101 and is closed. */
 export function ask(
   port: number,
   ca: string,

@@ -71,7 +71,9 @@ async function secretsStayHere({ kubelet, place }: Place): Promise<void> {
   assert.match(allowed.text().slice(0, 200), /^\{"snapshot"/);
   await until('the audit has it', () => {
     const log = readFileSync(place.node.kubelet.logFile, 'utf8');
-    return /"Audit" stage="over" action="heap" user="node-administrator" method="POST" verb="create"/.test(log)
+    return /"Audit" stage="ResponseComplete" action="heap" user="node-administrator" method="POST" verb="create"/.test(
+      log,
+    )
       ? true
       : undefined;
   });

@@ -271,7 +271,7 @@ async function registeredByOthers(cluster: Cluster): Promise<void> {
   const { config } = kubeletSettings;
   await kubelet.stop();
   await admin.request(`${NODES}/${NAME}`, { method: 'DELETE' });
-  const said = 'No one has registered this node yet';
+  const said = 'Node is not registered yet';
   const timesSaid = async () => (await readFile(kubelet.logFile, 'utf8')).split(said).length - 1;
   await kubelet.start({ config: { ...config, registerNode: false, nodeStatusUpdateFrequency: '1s' } });
   while ((await timesSaid()) < 3) await delay(100);

@@ -235,7 +235,7 @@ async function locks({ place }: Place): Promise<void> {
   ];
   assert.deepEqual(await Promise.all(paths.map(readOnly)), [200, 200, 200, 200, 404, 405, 307, 405, 405]);
   const log = readFileSync(place.node.kubelet.logFile, 'utf8');
-  assert.match(log, /opens the port of this node" file="\/var\/lib\/kubelet\/server-token"/);
+  assert.match(log, /gives access to the port of this node" file="\/var\/lib\/kubelet\/server-token"/);
   assert.ok(!log.includes(token(place).authorization.slice(7)));
 }
 

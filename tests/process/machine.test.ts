@@ -43,7 +43,7 @@ describe('data directories', () => {
 
   const unwritable: readonly (readonly [what: string, prepare: string, pattern: RegExp])[] = [
     ['on a read-only file system', 'mkdir "$DIR/root"; mount -t tmpfs -o ro none "$DIR/root"', /EROFS/],
-    ['that is a file', 'echo > "$DIR/root"', /it exists and is no directory/],
+    ['that is a file', 'echo > "$DIR/root"', /it exists and is not a directory/],
     ['below a file', 'rmdir "$DIR/root" 2>/dev/null || :; ln -s /etc/hostname/x "$DIR/root"', /EEXIST|ENOTDIR/],
     ['on a full disk', 'mkdir "$DIR/root"; mount -t tmpfs -o nr_inodes=1 none "$DIR/root"', /ENOSPC/],
   ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeAddress } from '../../api/node.ts';
-import { type AddressInput, computeAddresses, hasToldAddress } from './addresses.ts';
+import { type AddressInput, computeAddresses, hasConfiguredAddress } from './addresses.ts';
 
 const eth0 = { name: 'eth0', up: true, loopback: false, addresses: ['192.0.2.10', '2001:db8::10', 'fe80::1'] };
 const eth1 = { name: 'eth1', up: true, loopback: false, addresses: ['198.51.100.7', 'fd00:0:0:1::7'] };
@@ -125,9 +125,9 @@ describe('the addresses of a node are', () => {
   }
 });
 
-it('names are asked for only where they matter', () => {
-  assert.equal(hasToldAddress(base), false);
-  assert.equal(hasToldAddress({ ...base, flagIps: ['::'] }), false);
-  assert.equal(hasToldAddress({ ...base, flagIps: ['192.0.2.10'] }), true);
-  assert.equal(hasToldAddress({ ...base, hostname: '192.0.2.10' }), true);
+it('names are resolved only if no address is configured', () => {
+  assert.equal(hasConfiguredAddress(base), false);
+  assert.equal(hasConfiguredAddress({ ...base, flagIps: ['::'] }), false);
+  assert.equal(hasConfiguredAddress({ ...base, flagIps: ['192.0.2.10'] }), true);
+  assert.equal(hasConfiguredAddress({ ...base, hostname: '192.0.2.10' }), true);
 });

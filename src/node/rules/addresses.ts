@@ -1,4 +1,4 @@
-/** Under which addresses a node is reached: as it was told, else as its name says, else as its default route goes. */
+/** The addresses of a node: those of the flag, else those that its name resolves to, else that of its default route. */
 import { type IpAddress, isUnspecified, parseIpAddress } from '../../api/ip-address.ts';
 import type { NodeAddress } from '../../api/node.ts';
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
@@ -21,11 +21,11 @@ export interface AddressInput {
   readonly hostname: string;
   /** `--node-ip`: none, one (perhaps `0.0.0.0` or `::`), or one of each family. */
   readonly flagIps: readonly string[];
-  /** What the node's name resolves to. */
+  /** Addresses that the node's name resolves to. */
   readonly named: readonly string[];
   readonly interfaces: readonly NetworkInterface[];
   readonly routes: readonly DefaultRoute[];
-  /** `--cloud-provider=external`: somebody else may tell the addresses. */
+  /** `--cloud-provider=external`: the cloud's controller may set the addresses. */
   readonly externalCloud: boolean;
 }
 
@@ -33,14 +33,14 @@ export const PROVIDED_IP_ANNOTATION = 'alpha.kubernetes.io/provided-node-ip';
 
 export interface AddressAnswer {
   readonly addresses: readonly NodeAddress[];
-  /** For the cloud's controller; undefined takes the annotation away. */
+  /** For the cloud's controller; undefined removes the annotation. */
   readonly providedIp: string | undefined;
 }
 
-/** `known` is what the node object has: the cloud's word stays. */
+/** `known` are the addresses of the node object: those that the cloud has set stay. */
 export function computeAddresses(input: AddressInput, known: readonly NodeAddress[] = []): Parsed<AddressAnswer> {
-  const told = input.flagIps.flatMap((text) => parseIpAddress(text) ?? []);
-  const given = told.filter((address) => !isUnspecified(address));
+  const configured = input.flagIps.flatMap((text) => parseIpAddress(text) ?? []);
+  const given = configured.filter((address) => !isUnspecified(address));
   for (const [index, address] of given.entries()) {
     const fault = nodeIpFault(address, input.interfaces);
     if (fault !== undefined)
@@ -49,20 +49,20 @@ export function computeAddresses(input: AddressInput, known: readonly NodeAddres
   const providedIp = input.externalCloud && given.length > 0 ? given.map(formatIpAddress).join(',') : undefined;
   if (input.externalCloud && known.length > 0) return parsed({ addresses: known, providedIp });
   const hostname: NodeAddress = { type: 'Hostname', address: input.hostname };
-  if (input.externalCloud && told.length === 0) return parsed({ addresses: [hostname], providedIp });
-  const internal = given.length > 0 ? parsed(given) : findAddress(input, told[0]);
+  if (input.externalCloud && configured.length === 0) return parsed({ addresses: [hostname], providedIp });
+  const internal = given.length > 0 ? parsed(given) : findAddress(input, configured[0]);
   if (!internal.ok) return internal;
   const ips = internal.value.map((address) => ({ type: 'InternalIP', address: formatIpAddress(address) }));
   return parsed({ addresses: [...ips, hostname], providedIp });
 }
 
-/** Whether the answer depends on nothing but the flag and the host name. */
-export function hasToldAddress({ flagIps, hostname }: Pick<AddressInput, 'flagIps' | 'hostname'>): boolean {
-  const told = flagIps.flatMap((text) => parseIpAddress(text) ?? []);
-  return told.some((address) => !isUnspecified(address)) || parseIpAddress(hostname) !== undefined;
+/** Whether the answer depends only on the flag and the host name. */
+export function hasConfiguredAddress({ flagIps, hostname }: Pick<AddressInput, 'flagIps' | 'hostname'>): boolean {
+  const configured = flagIps.flatMap((text) => parseIpAddress(text) ?? []);
+  return configured.some((address) => !isUnspecified(address)) || parseIpAddress(hostname) !== undefined;
 }
 
-/** The request may be an address of zeros, which says no more than which family comes first. */
+/** The flag may be an unspecified address, which only says which family comes first. */
 function findAddress(input: AddressInput, request: IpAddress | undefined): Parsed<readonly IpAddress[]> {
   const families = request?.family === 6 ? ([6, 4] as const) : ([4, 6] as const);
   const hostIp = parseIpAddress(input.hostname);
@@ -96,7 +96,7 @@ function addressOfRoute({ routes, interfaces }: AddressInput, family: 4 | 6): Ip
   return undefined;
 }
 
-/** Why this can't be a node's address; the words are the usual ones. */
+/** Why this can't be a node's address, in the wording of the reference. */
 function nodeIpFault(address: IpAddress, interfaces: readonly NetworkInterface[]): string | undefined {
   switch (kindOf(address)) {
     case 'unspecified':

@@ -1,4 +1,4 @@
-/** One look at everything a node's status tells of, made into the node object that the API server should have. */
+/** Computes the node object that the API server should have from a snapshot of everything that a node's status reports. */
 
 import type { ResourceList } from '../../api/meta.ts';
 import { isExtendedResource, type KubeNode, type NodeStatus } from '../../api/node.ts';
@@ -27,13 +27,13 @@ export interface NodeSnapshot {
   readonly kubeletPort: number;
   readonly runtime: RuntimeVersion;
   readonly handlers: readonly RuntimeHandler[];
-  /** Undefined: the runtime says nothing of features, or has not been asked. */
+  /** Undefined: the runtime reports no features, or has not answered yet. */
   readonly features: RuntimeFeatures | undefined;
   readonly images: readonly Image[];
   readonly mostImages: number;
   readonly pressure: Pressure;
   readonly readiness: Omit<ReadinessInput, 'capacity'>;
-  /** Undefined: not known yet, what the API server has stays. */
+  /** Undefined: not known yet, the value at the API server stays. */
   readonly volumesInUse: readonly string[] | undefined;
   readonly declaredFeatures: readonly string[] | undefined;
 }
@@ -41,7 +41,7 @@ export interface NodeSnapshot {
 export interface ComputedNode {
   readonly node: KubeNode;
   readonly events: readonly EventText[];
-  /** What of the status could not be found out; the rest is good. */
+  /** Parts of the status that failed; the rest is valid. */
   readonly problems: readonly string[];
 }
 
@@ -97,7 +97,7 @@ function rebootEvent(name: string, before: string | undefined, now: string): rea
 /** `pid` is for the node's cgroup, not for the scheduler. */
 const isReported = (name: string): boolean => name !== 'pid';
 
-/** Resources that somebody else has told of stay. */
+/** Resources that others have added stay. */
 function computeCapacityList({ capacity = {} }: NodeStatus, snapshot: NodeSnapshot): ResourceList {
   const own = [...snapshot.capacity].filter(([name]) => isReported(name));
   return { ...capacity, ...Object.fromEntries(own.map(([name, quantity]) => [name, formatQuantity(quantity)])) };
@@ -114,19 +114,19 @@ function computeAllocatableList(before: NodeStatus, capacity: ResourceList, snap
   return { ...Object.fromEntries(kept), ...Object.fromEntries(all) };
 }
 
-/** On the wire there are no empty lists: a difference from what comes back would be reported for ever. */
+/** The API server drops empty lists: with one, the status would differ from the stored one for ever. */
 function withoutEmpty(status: NodeStatus): NodeStatus {
   return Object.fromEntries(
     Object.entries(status).filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0)),
   );
 }
 
-/** These two the node itself answers for; the scheduler relies on them. */
+/** The node sets these two itself; the scheduler relies on them. */
 function withSystemLabels(node: KubeNode, { machine }: NodeSnapshot): KubeNode {
   const labels = node.metadata.labels ?? {};
-  const wanted = { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': machine.architecture };
-  if (Object.entries(wanted).every(([key, value]) => labels[key] === value)) return node;
-  return { ...node, metadata: { ...node.metadata, labels: { ...labels, ...wanted } } };
+  const desired = { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': machine.architecture };
+  if (Object.entries(desired).every(([key, value]) => labels[key] === value)) return node;
+  return { ...node, metadata: { ...node.metadata, labels: { ...labels, ...desired } } };
 }
 
 function withAnnotation(node: KubeNode, addresses: ReturnType<typeof computeAddresses>): KubeNode {

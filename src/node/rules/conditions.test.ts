@@ -11,7 +11,7 @@ const ofType = (conditions: readonly NodeCondition[], type: string) =>
   conditions.find((condition) => condition.type === type);
 
 describe('conditions', () => {
-  it('of a new node, Ready last, with the events that say so', () => {
+  it('of a new node have Ready last, with their events', () => {
     assert.deepEqual(
       first.conditions.map(({ type, status, reason, message }) => [type, status, reason, message]),
       [
@@ -24,7 +24,7 @@ describe('conditions', () => {
     assert.deepEqual(first.events, ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
   });
 
-  it('that stay keep their transition time, and nothing is said', () => {
+  it('that stay the same keep their transition time, without an event', () => {
     const again = computeConditions(first.conditions, { now: T1, pressure: FREE, readinessProblem: undefined });
     for (const { lastTransitionTime, lastHeartbeatTime } of again.conditions) {
       assert.equal(lastTransitionTime, '1970-01-01T00:16:40Z');
@@ -50,7 +50,7 @@ describe('conditions', () => {
       'NodeHasInsufficientPID',
     ],
   ] as const) {
-    it(`tell of ${pressure} pressure and of its end`, () => {
+    it(`report ${pressure} pressure and its end`, () => {
       const under = computeConditions(first.conditions, {
         now: T1,
         pressure: { ...FREE, [pressure]: true },
@@ -72,7 +72,7 @@ describe('conditions', () => {
     });
   }
 
-  it('tell once that a node is not ready, and follow its reason', () => {
+  it('report once that a node is not ready, and update its reason', () => {
     const input = { now: T1, pressure: FREE };
     const down = computeConditions(first.conditions, { ...input, readinessProblem: 'container runtime is down' });
     assert.deepEqual(down.events, ['NodeNotReady']);
@@ -87,7 +87,7 @@ describe('conditions', () => {
     assert.deepEqual(up.events, ['NodeReady']);
   });
 
-  it('that the control plane has made Unknown are told anew', () => {
+  it('that the control plane has set to Unknown are reported again', () => {
     const unknown = first.conditions.map((condition) => ({
       ...condition,
       status: 'Unknown' as const,
@@ -103,7 +103,7 @@ describe('conditions', () => {
     assert.ok(back.conditions.every(({ reason }) => reason?.startsWith('Kubelet')));
   });
 
-  it('of others stay in their place', () => {
+  it('of others keep their position', () => {
     const network: NodeCondition = { type: 'NetworkUnavailable', status: 'False', reason: 'RouteCreated' };
     const mixed = [network, ...first.conditions];
     const after = computeConditions(mixed, { now: T1, pressure: FREE, readinessProblem: undefined });

@@ -1,4 +1,4 @@
-/** The conditions of a node: what is true now, since when, and what is said about it when it changes. */
+/** The conditions of a node: their state, since when, and the events of their changes. */
 import type { ConditionStatus, NodeCondition } from '../../api/node.ts';
 import { formatTimestamp } from '../../api/timestamp.ts';
 
@@ -16,41 +16,41 @@ export interface ConditionsInput {
 }
 
 export interface ConditionsAnswer {
-  /** Those of others first, in their places. Ready comes last in a new node, as old readers expect. */
+  /** Those of others first, in their order. Ready is last in a new node, as old clients expect. */
   readonly conditions: readonly NodeCondition[];
-  /** Reasons of events, in their order. */
+  /** Reasons of events, in order. */
   readonly events: readonly string[];
 }
 
-interface PressureWords {
+interface PressureTexts {
   readonly type: string;
   readonly of: keyof Pressure;
   readonly under: { readonly reason: string; readonly message: string; readonly event: string };
   readonly free: { readonly reason: string; readonly message: string; readonly event: string };
 }
 
-const PRESSURES: readonly PressureWords[] = [
+const PRESSURES: readonly PressureTexts[] = [
   {
     type: 'MemoryPressure',
     of: 'memory',
-    under: words('HasInsufficientMemory', 'has insufficient memory available'),
-    free: words('HasSufficientMemory', 'has sufficient memory available'),
+    under: texts('HasInsufficientMemory', 'has insufficient memory available'),
+    free: texts('HasSufficientMemory', 'has sufficient memory available'),
   },
   {
     type: 'DiskPressure',
     of: 'disk',
-    under: words('HasDiskPressure', 'has disk pressure'),
-    free: words('HasNoDiskPressure', 'has no disk pressure'),
+    under: texts('HasDiskPressure', 'has disk pressure'),
+    free: texts('HasNoDiskPressure', 'has no disk pressure'),
   },
   {
     type: 'PIDPressure',
     of: 'pid',
-    under: words('HasInsufficientPID', 'has insufficient PID available'),
-    free: words('HasSufficientPID', 'has sufficient PID available'),
+    under: texts('HasInsufficientPID', 'has insufficient PID available'),
+    free: texts('HasSufficientPID', 'has sufficient PID available'),
   },
 ];
 
-function words(name: string, text: string): PressureWords['under'] {
+function texts(name: string, text: string): PressureTexts['under'] {
   return { reason: `Kubelet${name}`, message: `kubelet ${text}`, event: `Node${name}` };
 }
 
@@ -71,7 +71,7 @@ interface OneCondition {
 }
 
 function pressureCondition(
-  { type, under, free }: PressureWords,
+  { type, under, free }: PressureTexts,
   known: readonly NodeCondition[],
   isUnder: boolean,
   now: string,
@@ -96,7 +96,7 @@ function readyCondition(known: readonly NodeCondition[], problem: string | undef
       reason: problem === undefined ? 'KubeletReady' : 'KubeletNotReady',
       message: problem ?? 'kubelet is posting ready status',
     },
-    // A node that begins as ready is told of when the API server has it: see register.ts.
+    // The event of a node that starts as ready is recorded after its registration: see register.ts.
     event: before === undefined || isSame ? undefined : problem === undefined ? 'NodeReady' : 'NodeNotReady',
   };
 }

@@ -1,4 +1,4 @@
-/** The node as it is first told to the API server, before its status. */
+/** The node as it is registered, before its status. */
 import type { StringMap } from '../../api/meta.ts';
 import type { KubeNode, Taint } from '../../api/node.ts';
 
@@ -6,12 +6,12 @@ export interface NodeIdentity {
   readonly name: string;
   readonly hostname: string;
   readonly architecture: string;
-  /** `--node-labels`, which win over the usual ones. */
+  /** `--node-labels`, which override the default ones. */
   readonly labels: StringMap;
   readonly taints: readonly Taint[];
   readonly externalCloud: boolean;
   readonly providerId: string;
-  /** Volumes are attached by a controller of the cluster. */
+  /** A controller of the cluster attaches volumes. */
   readonly controllerAttaches: boolean;
 }
 
@@ -52,7 +52,7 @@ export function initialNode(identity: NodeIdentity): KubeNode {
   };
 }
 
-/** As it goes over the wire: without what is empty. */
+/** As it is sent: without empty fields. */
 function plainTaint({ key, value, effect }: Taint): Taint {
   return { key, ...(value === undefined || value === '' ? {} : { value }), effect };
 }

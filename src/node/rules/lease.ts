@@ -1,4 +1,4 @@
-/** The lease by which the control plane knows that a node is alive. */
+/** The lease that shows the control plane that a node is alive. */
 import type { OwnerReference } from '../../api/meta.ts';
 import { formatMicroTime } from '../../api/timestamp.ts';
 
@@ -21,7 +21,7 @@ export interface Lease {
 
 export const LEASE_NAMESPACE = 'kube-node-lease';
 
-/** It is renewed four times before it would run out. */
+/** How often it is renewed within its duration. */
 export const RENEWALS_A_DURATION = 4;
 
 export interface LeaseRequest {
@@ -31,7 +31,7 @@ export interface LeaseRequest {
   readonly now: number;
 }
 
-/** A new lease, or `base` with its time renewed. The node owns it, also where another node of this name owned it before. */
+/** A new lease, or `base` with its time renewed. The node owns it, even if another node of this name owned it before. */
 export function renewedLease(base: Lease | undefined, request: LeaseRequest): Lease {
   const owner: OwnerReference = { apiVersion: 'v1', kind: 'Node', name: request.nodeName, uid: request.nodeUid };
   const others = (base?.metadata.ownerReferences ?? []).filter(({ kind }) => kind !== 'Node');

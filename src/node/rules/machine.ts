@@ -1,4 +1,4 @@
-/** Machines that a kubelet refuses unless it was told otherwise. (cgroup v1 is refused with the configuration: `failCgroupV1`.) */
+/** Machines on which a kubelet does not start unless a setting allows it. (For cgroup v1 it is `failCgroupV1`.) */
 export interface MachineRequests {
   readonly failSwapOn: boolean;
 }
@@ -7,7 +7,7 @@ export interface MachineFacts {
   readonly swapAreas: readonly string[];
 }
 
-/** Why the kubelet must not start on this machine, naming the setting that allows it; undefined where it may. */
+/** Why the kubelet must not start on this machine, with the setting that allows it; undefined: it may. */
 export function refuseMachine(requests: MachineRequests, facts: MachineFacts): string | undefined {
   if (!requests.failSwapOn || facts.swapAreas.length === 0) return undefined;
   const areas = facts.swapAreas.join(', ');

@@ -32,7 +32,7 @@ describe('the version of the runtime', () => {
   }
 });
 
-it('swap is told of only where there is some', () => {
+it('swap is reported only if there is some', () => {
   const runtime = { name: 'containerd', version: '2.4.2' };
   assert.equal(computeNodeInfo(machine, runtime, 'v1').swap, undefined);
   assert.deepEqual(computeNodeInfo({ ...machine, swap: 4096 }, runtime, 'v1').swap, { capacity: 4096 });
@@ -44,7 +44,7 @@ describe('images', () => {
     image('b', 9n, ['t:1', 't:2', 't:3', 't:4'], ['r@sha256:1', 'r@sha256:2']),
     image('c', 5n, ['equal:1']),
   ];
-  it('come largest first, those of one size by their id, with five names', () => {
+  it('are sorted by size, then by id, with at most five names', () => {
     assert.deepEqual(computeImages(images, -1), [
       { names: ['r@sha256:1', 'r@sha256:2', 't:1', 't:2', 't:3'], sizeBytes: 9 },
       { names: ['equal:1'], sizeBytes: 5 },
@@ -61,7 +61,7 @@ describe('images', () => {
   }
 });
 
-it('handlers come in one order, whatever they say', () => {
+it('handlers are sorted, whatever order the runtime has', () => {
   const features = { recursiveReadOnlyMounts: true, userNamespaces: false };
   assert.deepEqual(
     computeHandlers([
@@ -85,7 +85,7 @@ describe('declared features', () => {
     const enabled = (gate: string) => gate !== 'ExtendWebSocketsToKubelet';
     assert.deepEqual(computeDeclaredFeatures(enabled, built), ['RestartAllContainersOnContainerExits']);
   });
-  it('are left alone without their own gate', () => {
+  it('are not changed without their own gate', () => {
     assert.equal(
       computeDeclaredFeatures((gate) => gate !== 'NodeDeclaredFeatures', built),
       undefined,

@@ -1,4 +1,4 @@
-/** What a node says about its machine, its runtime and its images. */
+/** What a node reports about its machine, its runtime and its images. */
 import type { NodeImage, NodeRuntimeHandler, NodeSystemInfo } from '../../api/node.ts';
 import type { Image, RuntimeHandler } from '../../wire/gen/cri-runtime-v1.ts';
 
@@ -9,13 +9,13 @@ export interface MachineIdentity {
   readonly kernelVersion: string;
   readonly osImage: string;
   readonly architecture: string;
-  /** Bytes; 0 where there is no swap. */
+  /** Bytes; 0 without swap. */
   readonly swap: number;
 }
 
 export interface RuntimeVersion {
   readonly name: string;
-  /** As the runtime says it; undefined while it has said nothing. */
+  /** As the runtime reports it; undefined before its first answer. */
   readonly version: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export function computeNodeInfo(
   };
 }
 
-/** `v2.4.2` is `2.4.2`, and `1.6.20~ds1` is `1.6.20`; what semantic versions allow after the numbers stays. */
+/** `v2.4.2` is `2.4.2`, and `1.6.20~ds1` is `1.6.20`; suffixes that semantic versions allow stay. */
 function plainVersion(version: string | undefined): string {
   const match = /^\s*v?(\d+(?:\.\d+)+)(.*)$/.exec(version ?? '');
   if (match === null) return 'Unknown';
@@ -49,7 +49,7 @@ function plainVersion(version: string | undefined): string {
 
 const NAMES_AN_IMAGE = 5;
 
-/** The largest first, and no more than `most` of them; -1: all. */
+/** The largest first, at most `most` of them; -1: all. */
 export function computeImages(images: readonly Image[], most: number): readonly NodeImage[] {
   const sorted = images.toSorted((a, b) => {
     if (a.size !== b.size) return a.size > b.size ? -1 : 1;
@@ -74,7 +74,7 @@ export function computeHandlers(handlers: readonly RuntimeHandler[]): readonly N
     }));
 }
 
-/** What the scheduler must know of before it sends certain pods here, with the gate that turns it on. */
+/** Features that the scheduler must know before it assigns certain pods to this node, with their gates. */
 const DECLARABLE = [
   'ExtendWebSocketsToKubelet',
   'InPlacePodLevelResourcesVerticalScaling',
@@ -84,7 +84,7 @@ const DECLARABLE = [
 
 export type DeclarableFeature = (typeof DECLARABLE)[number];
 
-/** Only what is built: a promise that is not kept would bring pods here that then fail. Undefined: nothing is declared at all. */
+/** Only what is built: with a false promise, pods would be assigned here and fail. Undefined: nothing is declared. */
 export function computeDeclaredFeatures(
   enabled: (gate: DeclarableFeature | 'NodeDeclaredFeatures') => boolean,
   built: ReadonlySet<DeclarableFeature>,

@@ -68,7 +68,7 @@ describe('a patch has', () => {
       assert.equal(nodeHasChanged(before, after), want !== undefined);
     });
   }
-  it('heartbeats, which are no news', () => {
+  it('heartbeats, which do not count as a change', () => {
     const before = node({ conditions: [ready('t1')] });
     const after = node({ conditions: [ready('t2')] });
     assert.equal(nodeHasChanged(before, after), false);
@@ -79,7 +79,7 @@ describe('a patch has', () => {
       },
     });
   });
-  it('nothing of what others keep in the status', () => {
+  it('no field of the status that others own', () => {
     const attached = { volumesAttached: [{ name: 'v', devicePath: '/dev/x' }] };
     assert.equal(computeNodePatch(node(attached), node({ ...attached })), undefined);
   });

@@ -1,10 +1,10 @@
-/** The difference of two states of a node, as the strategic merge patch that takes the API server from one to the other. */
+/** The difference between two states of a node, as a strategic merge patch. */
 import type { KubeNode, NodeAddress, NodeCondition, NodeStatus } from '../../api/node.ts';
 import { sameJson } from '../../base/same-json.ts';
 
 export type Patch = { readonly [field: string]: unknown };
 
-/** Undefined: nothing differs. What others keep in the status (`volumesAttached`, `config`) is left alone. */
+/** Undefined: there is no difference. Fields that others own in the status (`volumesAttached`, `config`) are not touched. */
 export function computeNodePatch(before: KubeNode, after: KubeNode): Patch | undefined {
   const metadata = omitEmpty({
     labels: diffMaps(before.metadata.labels ?? {}, after.metadata.labels ?? {}),
@@ -14,7 +14,7 @@ export function computeNodePatch(before: KubeNode, after: KubeNode): Patch | und
   return omitEmpty({ metadata, status });
 }
 
-/** The same without looking at when conditions were last confirmed: is there any news? */
+/** Whether anything but the heartbeat times of conditions differs. */
 export function nodeHasChanged(before: KubeNode, after: KubeNode): boolean {
   return computeNodePatch(withoutHeartbeats(before), withoutHeartbeats(after)) !== undefined;
 }
@@ -46,23 +46,23 @@ function diffConditions(before: readonly NodeCondition[], after: readonly NodeCo
   return { '$setElementOrder/conditions': after.map(({ type }) => ({ type })), conditions: changed };
 }
 
-/** Merged by type, two addresses of one type would become one: the list is replaced as a whole. */
+/** A merge by type would join two addresses of one type: the list is replaced as a whole. */
 function diffAddresses(before: readonly NodeAddress[], after: readonly NodeAddress[]): readonly unknown[] | undefined {
   if (sameJson(before, after)) return undefined;
   return before.length === 0 ? after : [...after, { $patch: 'replace' }];
 }
 
-/** Lists are replaced, maps are merged, and null takes a field away. */
+/** Lists are replaced, maps are merged, and null removes a field. */
 function diffMaps(before: object, after: object): Patch | undefined {
   const old: Readonly<Record<string, unknown>> = { ...before };
-  const wanted: Readonly<Record<string, unknown>> = { ...after };
+  const desired: Readonly<Record<string, unknown>> = { ...after };
   const changes: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(wanted)) {
+  for (const [key, value] of Object.entries(desired)) {
     if (value === undefined || sameJson(old[key], value)) continue;
     changes.push([key, isMap(value) && isMap(old[key]) ? diffMaps(old[key], value) : value]);
   }
   for (const key of Object.keys(old)) {
-    if (old[key] !== undefined && wanted[key] === undefined) changes.push([key, null]);
+    if (old[key] !== undefined && desired[key] === undefined) changes.push([key, null]);
   }
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }

@@ -33,7 +33,7 @@ const CASES: readonly [string, Partial<ReadinessInput>, string | undefined][] = 
   ['a disk that is not wanted', { capacity: new Set(['cpu', 'memory', 'pods']), localStorage: false }, undefined],
 ];
 
-describe('a node is Ready or not with', () => {
+describe('whether a node is Ready with', () => {
   for (const [name, change, problem] of CASES) {
     it(name, () => assert.equal(computeReadinessProblem({ ...fine, ...change }), problem));
   }
@@ -48,7 +48,7 @@ describe('the runtime', () => {
       networkProblem: undefined,
     });
   });
-  it('tells of its network in the usual words', () => {
+  it('reports a missing network in the wording of the reference', () => {
     const broken = {
       ...network,
       status: false,
@@ -61,7 +61,7 @@ describe('the runtime', () => {
         'message:Network plugin returns error: cni plugin not initialized',
     );
   });
-  it('that says nothing is not ready', () => {
+  it('without conditions is not ready', () => {
     assert.deepEqual(judgeRuntimeConditions([]), {
       runtimeProblem: 'container runtime not ready: <nil>',
       networkProblem: 'container runtime network not ready: <nil>',

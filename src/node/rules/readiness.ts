@@ -1,16 +1,16 @@
-/** What keeps a node from being Ready, in the words that people and programs know. */
+/** Why a node is not Ready, in the wording of the reference. */
 import type { RuntimeCondition } from '../../wire/gen/cri-runtime-v1.ts';
 
 /** What is known of the container runtime. */
 export interface RuntimeReport {
-  /** When it was last found ready, monotonic; undefined: never yet. */
+  /** When it was last ready, monotonic; undefined: never yet. */
   readonly lastReadyAt: number | undefined;
-  /** Of the last answer. */
+  /** From the last answer. */
   readonly runtimeProblem: string | undefined;
   readonly networkProblem: string | undefined;
 }
 
-/** A runtime that is away for less than this is not told of: it may only be restarting. */
+/** A runtime that is down for less than this is not reported: it may only be restarting. */
 export const RUNTIME_AWAY_MS = 30_000;
 
 export const NETWORK_UNKNOWN = 'network state unknown';
@@ -50,14 +50,14 @@ function runtimeAway({ lastReadyAt }: RuntimeReport, mono: number): string | und
   return mono - lastReadyAt >= RUNTIME_AWAY_MS ? 'container runtime is down' : undefined;
 }
 
-/** What the runtime says about itself and about its network. */
+/** The problems that the runtime reports of itself and of its network. */
 export function judgeRuntimeConditions(
   conditions: readonly RuntimeCondition[],
 ): Pick<RuntimeReport, 'runtimeProblem' | 'networkProblem'> {
-  const problemOf = (type: string, words: string) => {
+  const problemOf = (type: string, text: string) => {
     const condition = conditions.find((each) => each.type === type);
     if (condition?.status === true) return undefined;
-    return `${words}: ${condition === undefined ? '<nil>' : describeCondition(condition)}`;
+    return `${text}: ${condition === undefined ? '<nil>' : describeCondition(condition)}`;
   };
   return {
     runtimeProblem: problemOf('RuntimeReady', 'container runtime not ready'),

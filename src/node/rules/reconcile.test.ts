@@ -25,8 +25,8 @@ const existing = (change: Partial<KubeNode> = {}): KubeNode => ({
 });
 const keep = { resetExtended: false };
 
-describe('the first node', () => {
-  it('has the usual labels, which the flag may change', () => {
+describe('a new node object', () => {
+  it('has the default labels, which the flag may override', () => {
     const { metadata } = initial({ labels: { 'kubernetes.io/hostname': 'other', zone: 'a' } });
     assert.deepEqual(metadata.labels, {
       'kubernetes.io/hostname': 'other',
@@ -37,7 +37,7 @@ describe('the first node', () => {
       zone: 'a',
     });
   });
-  it('has the taints it is told, and that of a cloud that has not spoken', () => {
+  it('has the configured taints, and that of an uninitialized cloud node', () => {
     const { spec } = initial({
       taints: [
         { key: 'a', value: 'b', effect: 'NoExecute' },
@@ -55,13 +55,13 @@ describe('the first node', () => {
       providerID: 'cloud://1',
     });
   });
-  it('has no annotation where the kubelet attaches volumes itself', () => {
+  it('has no annotation if the kubelet attaches volumes itself', () => {
     assert.equal(initial({ controllerAttaches: false }).metadata.annotations, undefined);
   });
 });
 
-describe('a node that was there before', () => {
-  it('takes over the labels that follow the machine, and keeps all others', () => {
+describe('an existing node object', () => {
+  it('gets the labels of the machine, and keeps all others', () => {
     const before = existing({
       metadata: { name: 'web', uid: 'u', labels: { 'kubernetes.io/arch': 'arm64', mark: 'x', old: 'flag' } },
     });
@@ -71,17 +71,17 @@ describe('a node that was there before', () => {
     assert.equal(labels?.['old'], 'flag');
     assert.equal(labels?.['own'], undefined, 'labels of the flag are set only when a node is made');
   });
-  it('takes over how volumes are attached, both ways', () => {
+  it('gets the annotation about attaching volumes, or loses it', () => {
     const name = 'volumes.kubernetes.io/controller-managed-attach-detach';
     const on = reconcileNode(existing(), initial(), keep);
     assert.deepEqual(on.metadata.annotations, { note: 'y', [name]: 'true' });
     const off = reconcileNode(on, initial({ controllerAttaches: false }), keep);
     assert.deepEqual(off.metadata.annotations, { note: 'y' });
   });
-  it('without resources takes all of them', () => {
+  it('without resources gets all of them', () => {
     assert.deepEqual(reconcileNode(existing(), initial(), keep).status?.capacity, resources);
   });
-  it('loses page sizes that are gone, and gets new ones', () => {
+  it('loses page sizes that no longer exist, and gets new ones', () => {
     const before = existing({ status: { capacity: { cpu: '1', 'hugepages-1Gi': '0' }, allocatable: { cpu: '1' } } });
     assert.deepEqual(reconcileNode(before, initial(), keep).status, {
       capacity: { cpu: '1', 'hugepages-2Mi': '0' },

@@ -1,9 +1,9 @@
-/** What a node that was registered before must take over from the one that would be registered now. */
+/** What an existing node object must adopt from the one that would be registered now. */
 import type { StringMap } from '../../api/meta.ts';
 import { isExtendedResource, isHugePageResource, type KubeNode, type NodeStatus } from '../../api/node.ts';
 import { ATTACH_ANNOTATION } from './initial-node.ts';
 
-/** Labels that follow the machine; all others belong to whoever set them since. */
+/** Labels that follow the machine; all others belong to those who set them. */
 const FOLLOWING_LABELS = [
   'kubernetes.io/hostname',
   'topology.kubernetes.io/zone',
@@ -19,7 +19,7 @@ const FOLLOWING_LABELS = [
 ];
 
 export interface ReconcileOptions {
-  /** The devices behind extended resources are not known here: no one may count on them until they are told of again. */
+  /** The devices of extended resources are unknown now: their amount is 0 until their plugin reports them again. */
   readonly resetExtended: boolean;
 }
 

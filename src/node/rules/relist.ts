@@ -1,4 +1,4 @@
-/** A runtime that answers but lists nothing: its pods are not looked after. */
+/** A runtime whose containers can't be listed: its pods are not managed. */
 import { formatDuration } from '../../api/duration.ts';
 
 export const RELIST_THRESHOLD_MS = 3 * 60_000;

@@ -83,7 +83,7 @@ describe('credentials', () => {
 
 describe('a lease', () => {
   const request = { nodeName: 'web', nodeUid: 'u', durationSeconds: 40, now: Date.parse('2026-11-15T10:13:18.012Z') };
-  it('is made for its node', () => {
+  it('is created for its node', () => {
     assert.deepEqual(renewedLease(undefined, request), {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -95,7 +95,7 @@ describe('a lease', () => {
       spec: { holderIdentity: 'web', leaseDurationSeconds: 40, renewTime: '2026-11-15T10:13:18.012000Z' },
     });
   });
-  it('keeps what others wrote, and follows a node that was made again', () => {
+  it('keeps the fields of others, and gets the UID of a node that was created again', () => {
     const base: Lease = {
       metadata: {
         name: 'web',

@@ -1,13 +1,13 @@
-/** Signs that something about this node is not as its owner thinks: another kubelet under its name, a wrong clock, wrong credentials. */
+/** Signs of mistakes in the set-up of this node: another kubelet with its name, a wrong clock, wrong credentials. */
 import { formatDuration } from '../../api/duration.ts';
 import type { KubeNode, NodeSystemInfo } from '../../api/node.ts';
 import type { Lease } from './lease.ts';
 
 type Machine = Pick<NodeSystemInfo, 'machineID' | 'systemUUID' | 'bootID'>;
 
-const ADVICE = 'every node needs a name of its own (its host name, or --hostname-override)';
+const ADVICE = 'every node needs its own name (its host name, or --hostname-override)';
 
-/** A status that differs from ours, after ours was there, comes from another machine. Undefined: all is well. */
+/** A status with another machine's identity, after ours was written, comes from another kubelet. Undefined: no problem. */
 export function findTwinByStatus(node: KubeNode, own: Machine): string | undefined {
   const seen = node.status?.nodeInfo;
   if (seen === undefined || seen.bootID === '') return undefined;
@@ -21,7 +21,7 @@ export function findTwinByStatus(node: KubeNode, own: Machine): string | undefin
   );
 }
 
-/** A renewal that we never made, of a lease that we have renewed before, comes from somebody else. */
+/** A renewal that is not ours, of a lease that we have renewed before, comes from another kubelet. */
 export function findTwinByLease(lease: Lease, ownRenewals: readonly string[]): string | undefined {
   const { renewTime = '', holderIdentity = '' } = lease.spec ?? {};
   if (ownRenewals.length === 0 || ownRenewals.includes(renewTime)) return undefined;
@@ -35,7 +35,7 @@ export function findTwinByLease(lease: Lease, ownRenewals: readonly string[]): s
 const TOLERATED_SKEW_MS = 5000;
 
 export interface ServerDate {
-  /** By the server's clock and by ours, when its answer came. */
+  /** The server's clock and ours when its answer arrived. */
   readonly serverAt: number;
   readonly ownAt: number;
 }
@@ -52,7 +52,7 @@ export function findClockSkew({ serverAt, ownAt }: ServerDate): string | undefin
 
 const NODE_USER = 'system:node:';
 
-/** Credentials of another node explain every refusal. */
+/** The API server refuses everything to credentials of another node. */
 export function findWrongUser(username: string, nodeName: string): string | undefined {
   if (username === `${NODE_USER}${nodeName}`) return undefined;
   const whose = username.startsWith(NODE_USER)

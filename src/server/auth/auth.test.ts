@@ -54,13 +54,13 @@ describe('reviews', () => {
     return { clock, review: createTokenReviews({ cacheTtlMs: 1000 }, { clock, request }) };
   };
 
-  it('give the user as the API server knows it', async () => {
+  it('give the user that the API server answers', async () => {
     const user = { username: 'ada', uid: '7', groups: ['dev'], extra: { k: ['v'] } };
     const { review } = reviews(answering({ authenticated: true, user }));
     assert.deepEqual(await review('t', FROM, signal), { name: 'ada', uid: '7', groups: ['dev'], extra: { k: ['v'] } });
   });
 
-  it('let no one in by an answer without a name, or with an error', async () => {
+  it('fail if the answer has no name, or an error', async () => {
     await assert.rejects(
       reviews(answering({ authenticated: true, user: {} })).review('t', FROM, signal),
       /without a user name/,
@@ -72,7 +72,7 @@ describe('reviews', () => {
     assert.equal(await reviews(answering({})).review('t', FROM, signal), undefined);
   });
 
-  it('try again where the API server answers that it is busy, and only there', async () => {
+  it('are retried only if the API server answers that it is busy', async () => {
     let calls = 0;
     const busy: ReviewRequest = <Answer>() => {
       calls += 1;
@@ -93,7 +93,7 @@ describe('reviews', () => {
     );
   });
 
-  it('are not kept where they failed', async () => {
+  it('are not cached if they failed', async () => {
     let calls = 0;
     const request: ReviewRequest = <Answer>() => {
       calls += 1;
@@ -105,7 +105,7 @@ describe('reviews', () => {
     assert.equal((await review('t', FROM, signal))?.name, 'ada');
   });
 
-  it('of who leaves go on for the others', async () => {
+  it('continue for the other callers when one gives up', async () => {
     const answer = Promise.withResolvers<unknown>();
     const { review } = reviews(<Answer>() => answer.promise as Promise<Answer>);
     const leaving = new AbortController();
@@ -116,7 +116,7 @@ describe('reviews', () => {
     assert.equal((await two)?.name, 'ada');
   });
 
-  it('of made-up tokens are few at once, of one address fewer, and push out no one who is known', async () => {
+  it('of invented tokens are limited, more so for each address, and do not evict those of known users', async () => {
     const waiting: ((answer: unknown) => void)[] = [];
     const underWay: string[] = [];
     const request: ReviewRequest = <Answer>({ body }: { body: unknown }) => {
@@ -162,7 +162,7 @@ describe('reviews', () => {
     assert.equal(underWay.length, asked, 'no issuer makes such a token');
   });
 
-  it('take a denial before a permission', async () => {
+  it('put a denial before a permission', async () => {
     const clock = createManualClock();
     const config = { nodeName: 'n', authorizedTtlMs: 0, unauthorizedTtlMs: 0 };
     const question = { user: { name: 'ada', groups: [] }, verb: 'get', subresource: 'proxy' };
@@ -180,8 +180,8 @@ describe('reviews', () => {
   });
 });
 
-describe('kept answers', () => {
-  it('are few and end in time', () => {
+describe('the cache of answers', () => {
+  it('is limited in size and in time', () => {
     let now = 0;
     const kept = createKeptAnswers<number>(() => now, 3);
     for (let at = 0; at < 10; at += 1) kept.set(`k${at}`, at, 100);
@@ -194,7 +194,7 @@ describe('kept answers', () => {
 });
 
 describe('the token of a node without a cluster', () => {
-  it('is made once, for root only, and lets in whoever has it', async (t) => {
+  it('is created once, for root only, and gives access', async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'token-'));
     t.after(() => rmSync(directory, { recursive: true }));
     const file = join(directory, 'root/server-token');
@@ -212,7 +212,7 @@ describe('the token of a node without a cluster', () => {
 });
 
 describe('authentication', () => {
-  it('asks no one about tokens where that is switched off', async () => {
+  it('makes no token reviews if they are disabled', async () => {
     const authenticate = createAuthenticate({ anonymous: true, knowsAllTokens: true });
     const found = await authenticate(
       { certificate: { kind: 'none' }, authorization: 'Bearer x', protocols: undefined, from: FROM },
@@ -243,7 +243,7 @@ describe('authentication', () => {
     });
   }
 
-  it('adds the group of all who are known, once', async () => {
+  it('adds the group of authenticated users once', async () => {
     const authenticate = createAuthenticate({ anonymous: false, knowsAllTokens: true });
     const groups = async (organizations: readonly string[]) => {
       const certificate = { kind: 'verified', commonName: 'ada', organizations } as const;

@@ -1,13 +1,13 @@
 /**
- * Authenticates a request by client certificate or bearer token, or as anonymous. A credential that is wrong is refused even where
- * anonymous access is on: the caller that shows one wants to be that user.
+ * Authenticates a request by client certificate or bearer token, or as anonymous. A wrong credential is refused even if anonymous
+ * access is on: a caller with a credential does not mean to be anonymous.
  */
 import { codeOf, describeError } from '../../base/errors.ts';
 import type { User } from '../routes.ts';
 import { TOKEN_PROTOCOL } from '../rules/token-protocol.ts';
 import type { TokenReviews } from './reviews.ts';
 
-/** What a connection showed of its client, at the time of the request. */
+/** The client of a connection, at the time of the request. */
 export type ClientCertificate =
   | { readonly kind: 'none' }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -31,15 +31,15 @@ export interface Credentials {
 export type Authentication =
   | { readonly kind: 'user'; readonly user: User }
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Too many tokens are waiting to be asked about. */
+  /** Too many token reviews are waiting. */
   | { readonly kind: 'busy' };
 
 export interface AuthenticateDeps {
   readonly anonymous: boolean;
-  /** Absent: tokens are not asked about. */
+  /** Absent: there are no token reviews. */
   readonly reviewToken?: TokenReviews | undefined;
   /**
-   * Whether `reviewToken` knows every token there is, as the API server does: one that it does not know is then wrong. Otherwise
+   * Whether `reviewToken` knows every valid token, as the API server does: an unknown one is then wrong. Otherwise
    * the token may belong to another authority, and its bearer is a caller without credentials.
    */
   readonly knowsAllTokens: boolean;
@@ -88,8 +88,8 @@ export function bearerToken(header: string | undefined): string | undefined {
 }
 
 export function protocolToken(header: string | undefined): string | undefined {
-  const named = (header ?? '').split(',').map((word) => word.trim());
-  const encoded = named.find((word) => word.startsWith(TOKEN_PROTOCOL))?.slice(TOKEN_PROTOCOL.length) ?? '';
+  const named = (header ?? '').split(',').map((item) => item.trim());
+  const encoded = named.find((item) => item.startsWith(TOKEN_PROTOCOL))?.slice(TOKEN_PROTOCOL.length) ?? '';
   if (!/^[\w-]+$/.test(encoded)) return undefined;
   const token = Buffer.from(encoded, 'base64url').toString('utf8');
   return token === '' ? undefined : token;

@@ -1,4 +1,4 @@
-/** Whether a user may do what a route needs. Where no one can say, the answer is no. */
+/** Whether a user may use a route. Without a decision, the answer is no. */
 import { describeError } from '../../base/errors.ts';
 import type { Access, User } from '../routes.ts';
 import type { AccessReviews } from './reviews.ts';
@@ -10,10 +10,10 @@ export type Verdict =
 
 export type Authorize = (user: User, verb: string, access: Access, signal: AbortSignal) => Promise<Verdict>;
 
-/** Whoever authentication let in may do everything. */
+/** Every authenticated user may do everything. */
 export const authorizeEverybody: Authorize = async () => ({ kind: 'allowed' });
 
-/** On a node without an API server no one can be asked: only the node's own administrators may. */
+/** On a node without an API server there are no reviews: only the node's own administrators have access. */
 export const authorizeAdministrators: Authorize = async (user, _verb, access) =>
   user.groups.includes(ADMINISTRATORS) ? { kind: 'allowed' } : { kind: 'denied', subresources: subresourcesOf(access) };
 

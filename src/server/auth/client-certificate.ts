@@ -1,12 +1,12 @@
-/** What a TLS connection says of its client. OpenSSL has verified the chain in the handshake; what changes later is looked at here. */
+/** The client of a TLS connection. OpenSSL has verified the chain in the handshake; the expiry is checked here with each request. */
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { ClientCertificate } from './authenticate.ts';
 
-/** The certificate of a connection is parsed once: a connection may bring thousands of requests. */
+/** The certificate of a connection is parsed once: a connection may carry thousands of requests. */
 export function createClientCertificates(
   now: () => number,
-  /** Told with each request how long its certificate is still good: for metrics. */
+  /** Called with each request with the remaining lifetime of its certificate, for metrics. */
   onVerified: (remainingMs: number) => void = () => undefined,
 ): (socket: TLSSocket) => ClientCertificate {
   const parsed = new WeakMap<
@@ -17,7 +17,7 @@ export function createClientCertificates(
     const known = parsed.get(socket) ?? parse(socket);
     parsed.set(socket, known);
     if (known.found.kind !== 'verified') return known.found;
-    // It was good when the connection was made, perhaps days ago.
+    // It was valid when the connection was opened, perhaps days ago.
     if (now() > known.to) return { kind: 'refused', reason: 'certificate has expired' };
     if (now() < known.from) return { kind: 'refused', reason: 'certificate is not yet valid' };
     onVerified(known.to - now());

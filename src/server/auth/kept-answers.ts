@@ -1,4 +1,4 @@
-/** Answers that stay good for a while, with a bound: a client that sends a new token with each request must not fill the memory. */
+/** A cache of answers, with a limited size: a client that sends a new token with each request must not fill the memory. */
 export interface KeptAnswers<T> {
   get(key: string): T | undefined;
   /** Kept for `ttlMs`; 0 or less: not at all. */

@@ -1,4 +1,4 @@
-/** The key to a node that no cluster looks after: a token in a file that only root can read. */
+/** The token of a node without a cluster, in a file that only root can read. */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmod, readFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import type { TokenReviews } from './reviews.ts';
 
 const FORM = /^[0-9a-f]{64}$/;
 
-/** The token of an earlier start, so that scripts keep working, or a new one. */
+/** The token of an earlier start, so that scripts continue to work, or a new one. */
 export async function ensureNodeToken(file: string): Promise<string> {
   const found = await readFile(file, 'utf8').catch(() => '');
   if (FORM.test(found.trim())) {

@@ -1,13 +1,13 @@
 /**
- * The way to the API server for tokens of clients that no one knows yet. It is narrow, so that strangers with made-up tokens load neither
- * the API server nor this process, and fair: who has fewer waiting goes first, so one address can't hold up the others.
+ * The queue of token reviews for unknown tokens. Few run at once, so that unauthenticated callers with invented tokens load neither
+ * the API server nor this process, and the queue is fair: an address with fewer waiting goes first, so one can't delay the others.
  */
 import { CodedError } from '../../base/errors.ts';
 import { createTurns } from '../../base/turns.ts';
 import { addressGroup } from '../rules/address-group.ts';
 
 export interface ReviewQueue {
-  /** Resolves when it is this one's turn; dispose it when the review is over. Rejects with `exhausted` where too many wait. */
+  /** Resolves when the review may start; dispose it when the review is over. Rejects with `exhausted` if too many wait. */
   take(from: string, signal: AbortSignal): Promise<Disposable>;
 }
 

@@ -1,4 +1,4 @@
-/** What the API server is asked about clients: who a token belongs to, and whether a user may do something here. */
+/** Reviews by the API server: the user of a token, and whether a user may do something here. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { type ApiPath, apiPath } from '../../api/api-path.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -8,7 +8,7 @@ import type { User } from '../routes.ts';
 import { createKeptAnswers } from './kept-answers.ts';
 import { createReviewQueue } from './review-queue.ts';
 
-/** The one call of the API server's client that reviews need. */
+/** The only call of the API server's client that reviews need. */
 export type ReviewRequest = <Answer>(
   request: {
     readonly method: 'POST';
@@ -23,7 +23,7 @@ export type ReviewRequest = <Answer>(
 export interface ReviewDeps {
   readonly clock: Clock;
   readonly request: ReviewRequest;
-  /** Told of each answer: for metrics. */
+  /** Called after each answer, for metrics. */
   readonly onReview?: (review: {
     readonly kind: 'token' | 'access';
     readonly code: string;
@@ -32,8 +32,8 @@ export interface ReviewDeps {
 }
 
 /**
- * Undefined: no one's token. Rejects where the API server can't say: then no one is let in. Rejects with `exhausted` where too many
- * tokens are waiting to be asked about. `from` is the address of the client: those that send many wait behind those that send few.
+ * Undefined: an unknown token. Rejects if the API server gives no answer: the request is then refused. Rejects with `exhausted` if too many
+ * reviews are waiting. `from` is the address of the client: those with many waiting come after those with few.
  */
 export type TokenReviews = (token: string, from: string, signal: AbortSignal) => Promise<User | undefined>;
 
@@ -42,19 +42,19 @@ export interface AccessQuestion {
   readonly verb: string;
   readonly subresource: string;
 }
-/** Rejects where the API server can't say: then the request is refused. */
+/** Rejects if the API server gives no answer: the request is then refused. */
 export type AccessReviews = (question: AccessQuestion, signal: AbortSignal) => Promise<boolean>;
 
 const MOST_TOKENS = 4096;
-/** Apart from those of users, which a flood of made-up tokens would otherwise push out. */
+/** Separate from those of users, which a flood of invented tokens would otherwise evict. */
 const MOST_REFUSED_TOKENS = 1024;
-/** Longer than any that an issuer makes; each is sent on to the API server. */
+/** Longer than any valid token; each is sent on to the API server. */
 const LONGEST_TOKEN = 32 << 10;
 const MOST_QUESTIONS = 8192;
-/** One lookup may serve several requests, so it has a time of its own. */
+/** One review may serve several requests, so it has its own deadline. */
 const LOOKUP_MS = 30_000;
 const ATTEMPT_MS = 10_000;
-/** A hiccup of the API server shouldn't refuse anybody; an outage shouldn't keep them waiting. */
+/** A short failure of the API server should not refuse a user; an outage should not make them wait. */
 const RETRY_MS = [500, 750, 1125, 1690] as const;
 
 interface TokenReview {
@@ -78,7 +78,7 @@ export function createTokenReviews(config: { readonly cacheTtlMs: number }, deps
   const users = createKeptAnswers<User>(deps.clock.mono, MOST_TOKENS);
   const refused = createKeptAnswers<'unauthenticated'>(deps.clock.mono, MOST_REFUSED_TOKENS);
   const queue = createReviewQueue();
-  // Keys are hashes: tokens don't stay in memory, and no one can choose where they land in the map.
+  // Keys are hashes: tokens don't stay in memory, and callers can't choose the keys of the map.
   const secret = randomBytes(32);
   const ask = shareLookups(async ({ token, from }: TokenQuestion, key, signal): Promise<User | 'unauthenticated'> => {
     using _turn = await queue.take(from, signal);
@@ -141,10 +141,10 @@ export function createAccessReviews(config: AccessConfig, deps: ReviewDeps): Acc
   };
 }
 
-/** Users with so many groups are asked about each time rather than fill the memory. */
+/** Answers about users with more groups are not cached, so that they do not fill the memory. */
 const LONGEST_KEY = 16 * 1024;
 
-/** Who asks the same at the same time waits for the same answer; who leaves doesn't take it away from the others. */
+/** Equal questions at the same time share one review; it continues for the others when one caller gives up. */
 function shareLookups<Question, Answer>(
   lookup: (question: Question, key: string, signal: AbortSignal) => Promise<Answer>,
   { clock }: ReviewDeps,
@@ -185,15 +185,15 @@ async function review<Answer>(
 ): Promise<Answer> {
   for (let attempt = 0; ; attempt += 1) {
     const began = deps.clock.mono();
-    const told = (code: string) => deps.onReview?.({ kind, code, seconds: (deps.clock.mono() - began) / 1000 });
+    const report = (code: string) => deps.onReview?.({ kind, code, seconds: (deps.clock.mono() - began) / 1000 });
     try {
-      // Whoever is asked about access is known already: that is not for strangers with made-up tokens to delay.
+      // The user of an access review is authenticated: unauthenticated callers must not delay it.
       const urgent = kind === 'access';
       const answer = await deps.request<Answer>({ method: 'POST', path, body, timeoutMs: ATTEMPT_MS, urgent }, signal);
-      told('201');
+      report('201');
       return answer;
     } catch (error) {
-      told(String((error as CodedError).data?.['httpStatus'] ?? '<error>'));
+      report(String((error as CodedError).data?.['httpStatus'] ?? '<error>'));
       const wait = RETRY_MS[attempt];
       if (wait === undefined || codeOf(error) !== 'unavailable' || !hasAnswer(error)) throw error;
       await deps.clock.sleep(wait, signal);
@@ -201,7 +201,7 @@ async function review<Answer>(
   }
 }
 
-/** Where no one answered at all, trying on only keeps the client waiting. */
+/** Without any answer, a retry would only make the client wait. */
 function hasAnswer(error: unknown): boolean {
   return error instanceof CodedError && error.data['httpStatus'] !== undefined;
 }

@@ -1,4 +1,4 @@
-/** The health pages, whichever port they are asked for on. */
+/** The health pages, for every port. */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { type CheckResult, type HealthCheck, type HealthChecks, runCheck } from './checks.ts';
@@ -8,11 +8,11 @@ export interface AskHealthDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly checks: HealthChecks;
-  /** Told of each check that was made: for metrics. */
+  /** Called after each check, for metrics. */
   readonly onResult?: (result: CheckResult) => void;
 }
 
-/** Whether `/healthz` or a check is at this path. */
+/** Whether this is the path of `/healthz` or of a check. */
 export function isHealthPath(path: string, checks: HealthChecks): boolean {
   return path === '/healthz' || checkAt(path, checks) !== undefined;
 }

@@ -1,17 +1,17 @@
-/** Every part adds its own check; the health page asks them all. */
+/** Every part adds its own check; the health page runs them all. */
 import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { withDeadline } from '../../base/signal.ts';
 
 export interface HealthCheck {
-  /** Part of the address `/healthz/NAME`. */
+  /** Part of the path `/healthz/NAME`. */
   readonly name: string;
-  /** Undefined when all is well, else the reason why not. The signal aborts when no one waits for the answer any more. */
+  /** Undefined if healthy, else the reason why not. The signal aborts when no client waits for the answer any more. */
   check(signal: AbortSignal): Promise<string | undefined> | string | undefined;
 }
 
 export interface HealthChecks {
-  /** Adds a check, behind those that are there. Returns what takes it away again. */
+  /** Appends a check. Returns the function that removes it. */
   add(check: HealthCheck): () => void;
   list(): readonly HealthCheck[];
 }
@@ -21,7 +21,7 @@ export function createHealthChecks(): HealthChecks {
   return {
     add: (check) => {
       for (const other of checks)
-        if (other.name === check.name) throw new Error(`health check ${check.name} is there already`);
+        if (other.name === check.name) throw new Error(`health check ${check.name} exists already`);
       checks.add(check);
       return () => void checks.delete(check);
     },
@@ -35,7 +35,7 @@ export interface CheckResult {
   readonly reason: string | undefined;
 }
 
-/** A check that hangs is a failed one after this long; whoever asks has a time-out of their own, often one second. */
+/** A check that hangs has failed after this time; clients have their own timeout, often one second. */
 const LONGEST_CHECK_MS = 800;
 
 export async function runCheck(check: HealthCheck, clock: Clock, signal: AbortSignal): Promise<CheckResult> {

@@ -53,7 +53,7 @@ describe('health port', { timeout: 10_000 }, () => {
     await part.stop?.();
   });
 
-  it('answers in the form that monitoring knows', async () => {
+  it('answers in the format that monitoring tools know', async () => {
     await part.start(stopping.signal);
     const answer = await get('/healthz');
     assert.equal(answer.status, 200);
@@ -64,7 +64,7 @@ describe('health port', { timeout: 10_000 }, () => {
     assert.equal(await text('/healthz/ping'), 'ok');
   });
 
-  it('is unhealthy when one check is, tells the reason only at the check itself, and can leave it out', async () => {
+  it('is unhealthy if one check is, shows the reason only on the page of the check, and can exclude a check', async () => {
     checks.add({ name: 'runtime', check: () => 'no socket' });
     await part.start(stopping.signal);
     const answer = await get('/healthz');
@@ -90,14 +90,14 @@ describe('health port', { timeout: 10_000 }, () => {
     assert.match(await text('/healthz/hangs'), /no answer within \d+ ms/);
   });
 
-  it('takes checks that are added and removed while it runs', async () => {
+  it('allows adding and removing checks while it runs', async () => {
     await part.start(stopping.signal);
     const remove = checks.add({ name: 'late', check: () => 'not yet' });
     assert.equal((await get('/healthz')).status, 500);
     remove();
     assert.equal((await get('/healthz')).status, 200);
     assert.equal((await get('/healthz/late')).status, 404);
-    assert.throws(() => checks.add({ name: 'ping', check: healthy }), /ping is there already/);
+    assert.throws(() => checks.add({ name: 'ping', check: healthy }), /ping exists already/);
   });
 
   for (const [method, path, status] of [
@@ -121,7 +121,7 @@ describe('health port', { timeout: 10_000 }, () => {
     });
   }
 
-  it('tries again when the port is taken, until it is free', async () => {
+  it('retries while the port is in use, until it is free', async () => {
     const other = await listenAnywhere();
     port = other.port;
     part = createHealthServer(
@@ -135,7 +135,7 @@ describe('health port', { timeout: 10_000 }, () => {
     assert.equal(await text('/healthz'), 'ok');
   });
 
-  it('stops at once although a client keeps its connection and a check hangs', async () => {
+  it('stops at once although a client stays connected and a check hangs', async () => {
     checks.add({ name: 'hangs', check: () => new Promise(() => undefined) });
     await part.start(stopping.signal);
     const asked = get('/healthz').catch(() => 'cut');
@@ -148,7 +148,7 @@ describe('health port', { timeout: 10_000 }, () => {
     await assert.rejects(get('/healthz'));
   });
 
-  it('answers although hundreds of connections that say nothing are open, and they end', async () => {
+  it('answers although hundreds of silent connections are open, and closes them', async () => {
     await part.start(stopping.signal);
     const idle = [];
     for (let at = 0; at < 300; at += 1) {

@@ -29,8 +29,8 @@ export interface HealthDeps {
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;
-/** On loopback everyone has the same address, so a limit for each would only be a smaller limit for all. */
-const HEALTH_LIMITS = { ...PLAIN_LIMITS, mostStrangersOfAddress: PLAIN_LIMITS.mostStrangers };
+/** On loopback all clients have the same address, so a limit for each address would only be a lower limit for all. */
+const HEALTH_LIMITS = { ...PLAIN_LIMITS, mostUnauthenticatedOfAddress: PLAIN_LIMITS.mostUnauthenticated };
 
 export function createHealthServer(config: HealthConfig, deps: HealthDeps): Part {
   let port: Port | undefined;
@@ -41,7 +41,7 @@ export function createHealthServer(config: HealthConfig, deps: HealthDeps): Part
       if (config.port === 0) return;
       port = createHealthPort(config, deps, signal);
       const failure = await port.listen();
-      // The port may still be held by the kubelet that this one replaces: not a reason to stop, but to say so and try again.
+      // The kubelet that this one replaces may still use the port: it is logged and retried.
       if (failure === undefined) serving();
       else retrying = retry(port, failure, signal);
     },
@@ -72,7 +72,7 @@ export function createHealthServer(config: HealthConfig, deps: HealthDeps): Part
   }
 }
 
-/** With the limits of the read-only port: whoever reaches it may ask, and few do. */
+/** With the limits of the read-only port: it is open to every caller, and few use it. */
 function createHealthPort(config: HealthConfig, deps: HealthDeps, stopping: AbortSignal): Port {
   const serve: Serve = {
     request: (request, response) => void answer(request, response, deps, stopping),
@@ -88,10 +88,10 @@ async function answer(
   deps: HealthDeps,
   stopping: AbortSignal,
 ): Promise<void> {
-  using asked = linkSignal(stopping);
-  response.once('close', () => asked.abort(new Error('no one waits for the answer')));
+  using visit = linkSignal(stopping);
+  response.once('close', () => visit.abort(new Error('the client has disconnected')));
   try {
-    send(request, response, await route(request, deps, asked.signal));
+    send(request, response, await route(request, deps, visit.signal));
   } catch (error) {
     deps.log.error('Failed to answer a request of the health port', {
       err: error,
@@ -102,7 +102,7 @@ async function answer(
 }
 
 async function route(request: IncomingMessage, deps: HealthDeps, signal: AbortSignal): Promise<PageAnswer> {
-  // Not resolved like a link: two slashes at the start are a path that no one serves, not another host.
+  // Not resolved like a link: two slashes at the start are an unknown path, not another host.
   const [pathname = '', query = ''] = (request.url ?? '').split(/\?(.*)/s);
   if (!isHealthPath(pathname, deps.checks)) return NOT_FOUND;
   if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'Method Not Allowed\n' };

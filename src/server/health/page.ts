@@ -1,8 +1,8 @@
-/** What the health page says, as a function of what the checks said. The words are those that monitoring tools know. */
+/** The text of the health page for the results of its checks, in the format that monitoring tools know. */
 import type { CheckResult } from './checks.ts';
 
 export interface PageRequest {
-  /** Write the line of every check although all is well. */
+  /** Write the line of every check even if all are healthy. */
   readonly verbose: boolean;
   readonly excluded: readonly string[];
 }
@@ -23,7 +23,7 @@ export function healthPage(outcomes: readonly CheckOutcome[], request: PageReque
     lines.push(`warn: some health checks cannot be excluded: no matches for ${quoted}`);
   }
   const failed = outcomes.some((outcome) => 'reason' in outcome && outcome.reason !== undefined);
-  // The reason is for those who may ask for the check itself; this page is open to everybody.
+  // The reason is on the page of the check itself; this page is open to all callers.
   if (failed) return { status: 500, body: `${[...lines, 'healthz check failed'].join('\n')}\n` };
   if (!request.verbose) return { status: 200, body: 'ok' };
   return { status: 200, body: `${[...lines, 'healthz check passed'].join('\n')}\n` };

@@ -1,4 +1,4 @@
-/** The pages that show one thing: health, configuration, metrics, statistics, the verbosity of the log. */
+/** The simple pages: health, configuration, metrics, statistics, the verbosity of the log. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -9,16 +9,16 @@ export interface PlainPagesDeps {
   /** The health page for a path below `/healthz`; undefined: no such check. */
   readonly health: (path: string, query: URLSearchParams, signal: AbortSignal) => Promise<Answer | undefined>;
   readonly configz: () => unknown;
-  /** `/metrics`, and what has a page of its own. */
+  /** `/metrics`, and the metrics with their own pages. */
   readonly metrics: Metrics;
   readonly probeMetrics: Metrics;
   readonly healthMetrics: Metrics;
   readonly statistics: Statistics;
-  /** Undefined: the embedder's log has its own rules. */
+  /** Undefined: the log of an embedder, which has its own verbosity. */
   readonly setVerbosity: ((level: number) => void) | undefined;
 }
 
-/** What another part of the kubelet measures. */
+/** Measurements of another part of the kubelet. */
 export interface Statistics {
   summary(query: URLSearchParams, signal: AbortSignal): Promise<unknown>;
   cadvisorMetrics(signal: AbortSignal): Promise<string>;
@@ -77,7 +77,7 @@ async function answerHealth({ answer, path, query, signal }: Exchange, deps: Pla
   answer(page ?? errorPage(404, '404 page not found'));
 }
 
-/** Scrapers take it packed: a node's numbers repeat the same names hundreds of times. */
+/** Compressed for clients that accept it: metrics repeat the same names hundreds of times. */
 async function sendMetrics({ request, answer }: Exchange, text: string): Promise<void> {
   const packs = /(^|[\s,])gzip\s*(;\s*q=(?!0(\.0*)?\s*(,|$))|,|$)/.test(request.headers['accept-encoding'] ?? '');
   if (!packs) return answer({ status: 200, body: text, type: METRICS_TYPE });
@@ -96,7 +96,7 @@ function statisticsRoutes({ statistics }: PlainPagesDeps): readonly Route[] {
     open('stats', '/metrics/resource', METRICS, async (exchange) =>
       sendMetrics(exchange, await statistics.resourceMetrics(exchange.signal)),
     ),
-    // The reference keeps the right and has nothing behind it any more.
+    // The reference still has this path and its permission, without a page.
     open('stats', '/spec/', SPEC, ({ answer }) => answer(errorPage(404, '404 page not found'))),
   ];
 }
@@ -107,14 +107,14 @@ async function setVerbosity({ request, answer, log, user }: Exchange, deps: Plai
   const text = (status: number, body: string) =>
     answer({ status, body, type: 'text/plain', headers: { 'X-Content-Type-Options': 'nosniff' } });
   if (request.method !== 'PUT') return text(406, 'unsupported http method');
-  const asked = await readBody(request, LONGEST_LEVEL).catch(() => undefined);
-  if (asked === undefined || !/^\d{1,9}$/.test(asked))
+  const body = await readBody(request, LONGEST_LEVEL).catch(() => undefined);
+  if (body === undefined || !/^\d{1,9}$/.test(body))
     return text(
       400,
-      `the level of the log must be a whole number such as 4 (found ${JSON.stringify(asked ?? 'more than 32 bytes')})`,
+      `the level of the log must be a whole number such as 4 (found ${JSON.stringify(body ?? 'more than 32 bytes')})`,
     );
   if (deps.setVerbosity === undefined) return text(501, 'the log of this kubelet is not its own');
-  deps.setVerbosity(Number(asked));
-  log.info('The verbosity of the log was set', { level: Number(asked), user: user.name });
-  text(200, `successfully set klog.logging.verbosity to ${asked}`);
+  deps.setVerbosity(Number(body));
+  log.info('Set the verbosity of the log', { level: Number(body), user: user.name });
+  text(200, `successfully set klog.logging.verbosity to ${body}`);
 }

@@ -1,4 +1,4 @@
-/** `/pods` and `/runningpods/`: what should run here, and what the runtime says runs. */
+/** `/pods` and `/runningpods/`: the pods that should run here, and those that run according to the runtime. */
 import type { Pod } from '../../api/pod.ts';
 import type { RunningPod } from '../../model/pod-identity.ts';
 import { jsonAnswer, type Route } from '../routes.ts';
@@ -36,7 +36,7 @@ export function podRoutes({ pods, runningPods }: PodPagesDeps): readonly Route[]
 
 const podList = (items: readonly object[]) => ({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
 
-/** In a list the list says what the items are. */
+/** The items of a list have no kind: the list has it. */
 function withoutType(pod: Pod): object {
   const { metadata, spec, status = {} } = pod;
   return { metadata, spec, status };

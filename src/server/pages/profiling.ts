@@ -1,6 +1,6 @@
 /**
- * `/debug/pprof/`: what it means for Node. CPU profiles and heap snapshots in the forms that Chrome's developer tools open; names
- * of Go's profiles that have no meaning here say so.
+ * `/debug/pprof/` for Node: CPU profiles and heap snapshots in the formats that Chrome's developer tools open. Go's profiles that
+ * have no meaning here answer so.
  */
 import type { Logger } from '../../base/logger.ts';
 import { SLOWEST_CLIENT_MS } from '../answer.ts';
@@ -10,7 +10,7 @@ export interface ProfilingDeps {
   /** The command line. */
   readonly argv: readonly string[];
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Kinds of things that keep the process busy or waiting, one word for each. */
+  /** The type of each active resource of the process. */
   readonly activeResources: () => readonly string[];
   readonly log: Logger;
 }
@@ -20,7 +20,7 @@ const MOST_SECONDS = 600;
 
 const PROFILES: Readonly<Record<string, string>> = {
   allocs: 'Allocations sampled for a time (?seconds=30): a .heapprofile',
-  cmdline: 'The command line, its words ended by NUL',
+  cmdline: 'The command line, its arguments ended by NUL',
   goroutine: 'What the process waits for, counted by kind: there are no goroutines here',
   heap: 'A snapshot of the heap: a .heapsnapshot, with every secret in it; off by default. The process stands still while it is taken',
   profile: 'CPU profile of a time (?seconds=30): a .cpuprofile',
@@ -85,11 +85,11 @@ function indexPage(): string {
   return `<html><head><title>/debug/pprof/</title></head><body><h1>/debug/pprof/</h1><table>${rows.join('\n')}</table></body></html>\n`;
 }
 
-function countLines(words: readonly string[]): string {
+function countLines(types: readonly string[]): string {
   const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  const lines = [...counts].sort((a, b) => b[1] - a[1]).map(([word, count]) => `${count} ${word}\n`);
-  return `active resources: total ${words.length}\n${lines.join('')}`;
+  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const lines = [...counts].sort((a, b) => b[1] - a[1]).map(([type, count]) => `${count} ${type}\n`);
+  return `active resources: total ${types.length}\n${lines.join('')}`;
 }
 
 const STEPS = {
@@ -114,7 +114,7 @@ async function sendProfile(
   deps: ProfilingDeps,
   { kind, seconds }: { readonly kind: keyof typeof STEPS; readonly seconds: number },
 ): Promise<void> {
-  // Loaded when first asked for: it starts a part of V8 that costs memory.
+  // Loaded by the first request: it starts a part of V8 that costs memory.
   const { Session } = await import('node:inspector/promises');
   const steps = STEPS[kind];
   const session = new Session();

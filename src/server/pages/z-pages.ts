@@ -1,4 +1,4 @@
-/** `/flagz` and `/statusz`: what the process was told and what it is, for people and for programs. */
+/** `/flagz` and `/statusz`: the flags and the version of the process, as text and as objects. */
 import type { Access, Answer, Exchange, Route } from '../routes.ts';
 import { jsonAnswer, statusAnswer } from '../routes.ts';
 import { negotiate } from '../rules/negotiation.ts';
@@ -9,7 +9,7 @@ const NOT_ACCEPTABLE =
   'only the following media types are accepted: application/json, application/yaml, text/plain; objects with as, v and g';
 
 export interface ZPagesDeps {
-  /** Undefined where the gate is off. */
+  /** Undefined if the gate is off. */
   readonly flags: (() => readonly { readonly name: string; readonly value: string }[]) | undefined;
   readonly status: ProcessFacts | undefined;
 }
@@ -18,11 +18,11 @@ export interface ProcessFacts {
   /** Wall clock, ms. */
   readonly startedAt: number;
   now(): number;
-  /** What runs the program, where the reference names its Go. */
+  /** The version of Node, where the reference has that of Go. */
   readonly runtime: string;
   /** `1.36.4` */
   readonly version: string;
-  /** The first words of the paths that debugging uses. */
+  /** The first segments of the paths for debugging. */
   readonly paths: readonly string[];
 }
 

@@ -1,12 +1,12 @@
-/** Texts of clients in log lines: short, whatever was sent, and without the values of parameters that carry credentials. */
+/** Input of clients in log lines: always short, and without the values of parameters that carry credentials. */
 const LONGEST_TARGET = 1024;
 const LONGEST_NAME = 256;
 const MOST_GROUPS = 16;
-/** Read for parameters, so that a mask does not depend on where the line is cut. */
+/** How much is parsed for parameters, so that masking does not depend on where the line is cut. */
 const LONGEST_READ = 2 * LONGEST_TARGET;
 const SECRET = /token|secret|passw|auth|credential|api[-_]?key|signature/i;
 
-/** A request line's target: path, and query without its secrets. */
+/** The target of a request line: the path, and the query without its secrets. */
 export function shownTarget(target: string): string {
   const [path = '', query] = target.slice(0, LONGEST_READ).split(/\?(.*)/s);
   const shown = query === undefined ? path : `${path}?${query.split('&').map(shownParameter).join('&')}`;
@@ -21,7 +21,7 @@ function shownParameter(parameter: string): string {
   return SECRET.test(decoded) ? `${name}=<masked>` : parameter;
 }
 
-/** The name of a user, or what a client calls itself. */
+/** The name of a user, or the user agent. */
 export function shownName(text: string): string {
   return text.length > LONGEST_NAME ? cut(text, LONGEST_NAME, text.length) : text;
 }

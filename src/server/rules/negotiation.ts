@@ -1,4 +1,4 @@
-/** Which form of a z-page a client wants: the text for people, or a versioned object for programs. */
+/** The format of a z-page for a client: text, or a versioned object. */
 export type Form =
   | { readonly kind: 'text' }
   | { readonly kind: 'object'; readonly version: 'v1beta1' | 'v1alpha1'; readonly type: string }
@@ -30,8 +30,8 @@ export function negotiate(accept: string | undefined, kind: string): Form {
 }
 
 function parseOffer(text: string): Offer {
-  const [type = '', ...rest] = text.split(';').map((word) => word.trim());
-  const parameters = new Map(rest.map((word) => [word.split('=')[0]?.trim() ?? '', word.split('=')[1]?.trim() ?? '']));
+  const [type = '', ...rest] = text.split(';').map((item) => item.trim());
+  const parameters = new Map(rest.map((item) => [item.split('=')[0]?.trim() ?? '', item.split('=')[1]?.trim() ?? '']));
   const quality = Number(parameters.get('q') ?? 1);
   return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
 }

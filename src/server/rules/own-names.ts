@@ -1,6 +1,6 @@
 /**
- * Whether a browser was led here by another site. A node without a cluster listens on loopback, where every page that its user opens
- * can send requests: under a name that the site lets point here (DNS rebinding), or with the client certificate that the browser holds.
+ * Whether another site made a browser send this request. A node without a cluster listens on loopback, where every page that its user opens
+ * can send requests: under a name that the site resolves to loopback (DNS rebinding), or with the browser's client certificate.
  */
 export interface BrowserHeaders {
   readonly host: string | undefined;
@@ -9,11 +9,11 @@ export interface BrowserHeaders {
 
 export interface OwnNames {
   readonly nodeName: string;
-  /** The end of the connection that is ours. */
+  /** The local address of the connection. */
   readonly localAddress: string;
 }
 
-/** What is wrong with the request; undefined: nothing. */
+/** Why the request is refused; undefined: it is not. */
 export function foreignRequest({ host = '', origin }: BrowserHeaders, names: OwnNames): string | undefined {
   if (isLoopback(names.localAddress) && !isOwnName(nameOf(host), names.nodeName))
     return `Host is not a name of this node: use an IP address, localhost or ${names.nodeName}`;

@@ -132,7 +132,7 @@ describe('the router', () => {
     it(`cleans ${path}`, () => assert.equal(cleanPath(path), wanted));
   }
 
-  it('names the right of a request', () => {
+  it('gives the permission that a request needs', () => {
     const enter = { subresource: 'proxy', verb: 'stream' } as const;
     const reveal = { subresource: 'proxy', verb: 'create' } as const;
     const read = { subresource: 'proxy', verb: 'method' } as const;
@@ -144,7 +144,7 @@ describe('the router', () => {
     assert.deepEqual(verbs, ['get', 'create', 'update', 'patch', 'delete', '', '']);
   });
 
-  it('puts paths into few buckets, whatever clients ask for', () => {
+  it('has few labels for metrics, whatever paths clients send', () => {
     const roots = new Set(['pods', 'metrics', 'metrics/probes']);
     const label = (path: string) => metricPath(path, roots);
     assert.deepEqual(['/pods/x', '/metrics', '/metrics/probes', '/metrics/a', '/random', '/'].map(label), [

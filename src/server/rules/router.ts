@@ -1,11 +1,11 @@
-/** From method and path to a route, and what to say where there is none. Pure: the same table gives the same answer. */
+/** Finds the route of a method and path, or the answer if there is none. */
 import type { Access, Answer, Route, Switch } from '../routes.ts';
 
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly parameters: Readonly<Record<string, string>> }
-  /** The endpoint is there for those who may use it, and answers this. */
+  /** For callers with the permission, the endpoint gives this answer. */
   | { readonly kind: 'closed'; readonly access: Access; readonly answer: Answer }
-  /** No one's path, told to everybody. */
+  /** An unknown path: the answer is the same for all callers. */
   | { readonly kind: 'nowhere'; readonly answer: Answer };
 
 export interface RouterSettings {
@@ -15,7 +15,7 @@ export interface RouterSettings {
 
 export type Router = (method: string, path: string) => Match;
 
-/** Roots that answer that debugging is off; others are then not there at all, as in the reference. */
+/** Paths that answer that debugging is off; others are then unknown, as in the reference. */
 const SAY_DISABLED = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs'].map(
   (n) => `/${n}/`,
 );
@@ -36,12 +36,12 @@ interface Entry {
 
 export function createRouter(routes: readonly Route[], settings: RouterSettings): Router {
   const debugging = settings.port === 'secure' && settings.switches.debugging;
-  const isServed = ({ port, switch: wanted }: Route) =>
-    (settings.port === 'secure' || port === 'both') && (wanted === 'always' || debugging);
+  const isServed = ({ port, switch: setting }: Route) =>
+    (settings.port === 'secure' || port === 'both') && (setting === 'always' || debugging);
   const served = routes
     .filter(isServed)
     .map((route) => ({ route, segments: route.pattern.split('/').slice(1) }))
-    // A whole path goes before the page of everything below a path: it may need another right.
+    // A complete path goes before a pattern with a rest: it may need another permission.
     .toSorted((one, other) => Number(takesRest(one.route)) - Number(takesRest(other.route)));
   const closedRoots = debugging ? [] : [...SAY_DISABLED, PPROF];
   const withSlash = new Set([
@@ -58,9 +58,9 @@ export function createRouter(routes: readonly Route[], settings: RouterSettings)
   };
 
   function find(method: string, path: string): Match | undefined {
-    const words = path.split('/').slice(1);
+    const parts = path.split('/').slice(1);
     const fitting = served.flatMap((entry) => {
-      const parameters = parametersOf(entry, words);
+      const parameters = parametersOf(entry, parts);
       return parameters === undefined ? [] : [{ route: entry.route, parameters }];
     });
     const [first] = fitting;
@@ -99,7 +99,7 @@ function redirect(path: string): Match {
   return { kind: 'nowhere', answer: { status: 307, headers: { Location: encodePath(path) } } };
 }
 
-/** Never `//` at the start: that would be another host. */
+/** Never with `//` at the start: that would be another host. */
 const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/');
 
 function closedAnswer(access: Access, status: number, text: string): Match {
@@ -107,45 +107,45 @@ function closedAnswer(access: Access, status: number, text: string): Match {
   return { kind: 'closed', access, answer };
 }
 
-/** A path that no pattern fits needs the right of its neighbours: the same first word, or what has no right of its own. */
+/** A path without a route needs the permission of its neighbours: with the same first segment, or the general one. */
 function accessBelow(routes: readonly Route[], path: string): Access {
   const root = path.split('/')[1] ?? '';
   const neighbour = routes.find(({ pattern }) => pattern.split('/')[1] === root);
   return neighbour?.access ?? { subresource: 'proxy', verb: 'method' };
 }
 
-function parametersOf({ segments }: Entry, words: readonly string[]): Readonly<Record<string, string>> | undefined {
+function parametersOf({ segments }: Entry, parts: readonly string[]): Readonly<Record<string, string>> | undefined {
   const parameters: Record<string, string> = Object.create(null);
   for (const [at, segment] of segments.entries()) {
-    const word = words[at];
+    const part = parts[at];
     if (segment.endsWith(':*}')) {
-      if (word === undefined) return undefined;
-      parameters[segment.slice(1, -3)] = words.slice(at).join('/');
+      if (part === undefined) return undefined;
+      parameters[segment.slice(1, -3)] = parts.slice(at).join('/');
       return parameters;
     }
-    if (word === undefined) return undefined;
+    if (part === undefined) return undefined;
     if (segment.startsWith('{')) {
-      if (word === '') return undefined;
-      parameters[segment.slice(1, -1)] = word;
-    } else if (segment !== word) return undefined;
+      if (part === '') return undefined;
+      parameters[segment.slice(1, -1)] = part;
+    } else if (segment !== part) return undefined;
   }
-  return words.length === segments.length ? parameters : undefined;
+  return parts.length === segments.length ? parameters : undefined;
 }
 
-/** Without `.`, `..` and doubled slashes; a slash at the end stays. */
+/** Removes `.`, `..` and doubled slashes; a slash at the end stays. */
 export function cleanPath(path: string): string {
   const kept: string[] = [];
-  const words = path.split('/').slice(1);
-  for (const word of words) {
-    if (word === '..') kept.pop();
-    else if (word !== '' && word !== '.') kept.push(word);
+  const parts = path.split('/').slice(1);
+  for (const part of parts) {
+    if (part === '..') kept.pop();
+    else if (part !== '' && part !== '.') kept.push(part);
   }
-  const last = words.at(-1) ?? '';
+  const last = parts.at(-1) ?? '';
   const open = kept.length > 0 && (last === '' || last === '.' || last === '..');
   return `/${kept.join('/')}${open ? '/' : ''}`;
 }
 
-/** The decoded path and the query of a request line; undefined where it can't be one of ours. */
+/** The decoded path and the query of a request line; undefined for an invalid one. */
 export function splitTarget(target: string): { readonly path: string; readonly query: string } | undefined {
   if (!target.startsWith('/')) return undefined;
   const [raw = '', query = ''] = target.split(/\?(.*)/s);
@@ -156,7 +156,7 @@ export function splitTarget(target: string): { readonly path: string; readonly q
 const LONGEST_PATH = 16 << 10;
 const LONGEST_TARGET = 24 << 10;
 
-/** A path on a file system has at most 4096 bytes, three characters each; only a command takes a longer query. */
+/** A file path has at most 4096 bytes, three characters each when encoded; only commands need a longer query. */
 export function isTooLong(target: string, route: Route | undefined): boolean {
   const query = target.indexOf('?');
   const path = query < 0 ? target.length : query;
@@ -174,7 +174,7 @@ function decoded(raw: string): string | undefined {
   }
 }
 
-/** The word of authorization for a method; empty for those that have none. */
+/** The authorization verb of a method; empty if it has none. */
 export function verbOf(access: Access, method: string, byMethod: boolean): string {
   if (access.verb === 'create' || (access.verb === 'stream' && !byMethod)) return 'create';
   return VERBS[method] ?? '';
@@ -188,7 +188,7 @@ const VERBS: Readonly<Record<string, string>> = Object.assign(Object.create(null
   DELETE: 'delete',
 });
 
-/** The `path` label of request metrics: the first word of a path that is served, `metrics/x` for the metrics, else `other`. */
+/** The `path` label of request metrics: the first segment of a served path, `metrics/x` for the metrics, else `other`. */
 export function metricPath(path: string, roots: ReadonlySet<string>): string {
   const [first = '', second] = path.split('/').slice(1);
   const root = first === 'metrics' && second !== undefined ? `metrics/${second}` : first;

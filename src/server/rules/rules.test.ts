@@ -29,17 +29,17 @@ describe('the form of a z-page', () => {
   }
 });
 
-describe('where the ports are open', () => {
+describe('the ports listen', () => {
   const secure = { address: '0.0.0.0', port: 10250 };
   const readOnly = { address: '::', port: 10255 };
   const given = (isGiven: boolean) => ({ isAddressGiven: isGiven, isAnonymousGiven: isGiven });
 
-  it('in a cluster: as configured', () => {
+  it('as configured in a cluster', () => {
     const input = { isStandalone: false, secure, readOnly, anonymous: true, ...given(false) };
     assert.deepEqual(decideServing(input), { secure, readOnly, anonymous: true, nodeToken: false });
   });
 
-  it('without a cluster: on loopback, to the token only', () => {
+  it('on loopback with the token only, without a cluster', () => {
     assert.deepEqual(decideServing({ isStandalone: true, secure, readOnly, anonymous: true, ...given(false) }), {
       secure: { address: '127.0.0.1', port: 10250 },
       readOnly: { address: '::1', port: 10255 },
@@ -48,24 +48,24 @@ describe('where the ports are open', () => {
     });
   });
 
-  it('without a cluster, with address and anonymous access given: as given', () => {
+  it('as configured without a cluster, if address and anonymous access are explicit', () => {
     const input = { isStandalone: true, secure, readOnly: undefined, anonymous: true, ...given(true) };
     assert.deepEqual(decideServing(input), { secure, readOnly: undefined, anonymous: true, nodeToken: true });
     assert.equal(decideServing({ ...input, secure: undefined }).secure, undefined);
   });
 });
 
-describe('TLS in the words of OpenSSL', () => {
+describe('TLS in the names of OpenSSL', () => {
   const none = { minVersion: '', cipherSuites: [], curves: [] };
 
-  it('is 1.2 with forward secrecy unless told', () => {
+  it('is 1.2 with forward secrecy by default', () => {
     const { minVersion, ciphers, ecdhCurve, unknown } = computeTlsOptions(none);
     assert.deepEqual([minVersion, ecdhCurve, unknown], ['TLSv1.2', 'auto', []]);
     assert.match(ciphers, /^TLS_AES_128_GCM_SHA256:/);
     assert.doesNotMatch(ciphers, /:AES128|-SHA(:|$)/);
   });
 
-  it('is what was requested, with 1.3 always on offer', () => {
+  it('is as configured, and always offers 1.3', () => {
     const request = {
       minVersion: 'VersionTLS13',
       cipherSuites: ['TLS_RSA_WITH_AES_128_CBC_SHA', 'TLS_AES_128_GCM_SHA256'],
@@ -77,7 +77,7 @@ describe('TLS in the words of OpenSSL', () => {
     assert.deepEqual([ecdhCurve, unknown], ['X25519:X25519MLKEM768', []]);
   });
 
-  it('names what it has not, and lets old versions in where that was requested', () => {
+  it('reports what is not supported, and accepts old versions if configured', () => {
     const { ciphers, unknown, minVersion } = computeTlsOptions({
       minVersion: 'VersionTLS10',
       cipherSuites: ['TLS_RSA_WITH_RC4_128_SHA'],

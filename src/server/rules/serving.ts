@@ -1,14 +1,14 @@
-/** Where and for whom the ports are open. */
+/** On which addresses the ports listen, and how callers authenticate. */
 export interface ServingInput {
-  /** No API server to ask about clients. */
+  /** There is no API server for reviews. */
   readonly isStandalone: boolean;
-  /** As the configuration decided it; undefined: no such port. */
+  /** From the configuration; undefined: no such port. */
   readonly secure: Endpoint | undefined;
   readonly readOnly: Endpoint | undefined;
   readonly anonymous: boolean;
   /** Whether the address was given explicitly. */
   readonly isAddressGiven: boolean;
-  /** Whether anonymous access was switched on explicitly. */
+  /** Whether anonymous access was enabled explicitly. */
   readonly isAnonymousGiven: boolean;
 }
 
@@ -21,11 +21,11 @@ export interface Serving {
   readonly secure: Endpoint | undefined;
   readonly readOnly: Endpoint | undefined;
   readonly anonymous: boolean;
-  /** A token of the node's own lets in. */
+  /** The node has its own token. */
   readonly nodeToken: boolean;
 }
 
-/** On a node without a cluster, no one gets in without a credential and from nowhere else, until somebody says otherwise. */
+/** A node without a cluster listens on loopback only and requires a credential, unless the configuration says otherwise explicitly. */
 export function decideServing(input: ServingInput): Serving {
   const { isStandalone, secure, readOnly, anonymous, isAddressGiven, isAnonymousGiven } = input;
   if (!isStandalone) return { secure, readOnly, anonymous, nodeToken: false };

@@ -1,8 +1,8 @@
-/** Versions, cipher suites and curves in the words of OpenSSL. */
+/** Versions, cipher suites and curves in the names of OpenSSL. */
 export interface TlsRequests {
   /** `VersionTLS12`; empty: the default. */
   readonly minVersion: string;
-  /** In the words of Go and IANA; empty: the default. */
+  /** In the names of Go and IANA; empty: the default. */
   readonly cipherSuites: readonly string[];
   /** Numbers of the TLS registry; empty: the default. */
   readonly curves: readonly number[];
@@ -14,7 +14,7 @@ export interface TlsOptions {
   readonly minVersion: TlsVersion;
   readonly ciphers: string;
   readonly ecdhCurve: string;
-  /** What was requested but OpenSSL hasn't. */
+  /** Requested, but not supported by OpenSSL. */
   readonly unknown: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const VERSIONS: Readonly<Record<string, TlsVersion>> = {
   VersionTLS13: 'TLSv1.3',
 };
 
-/** Always offered: version 1.3 has no others, and they can't be chosen in the reference either. */
+/** Always offered: TLS 1.3 has no others, and they are not configurable in the reference either. */
 const SUITES_13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
 const SUITES_12: Readonly<Record<string, string>> = {
@@ -71,7 +71,7 @@ export function computeTlsOptions({ minVersion, cipherSuites, curves }: TlsReque
   const groups = curves.map((curve) => CURVES[curve]).filter((curve) => curve !== undefined);
   return {
     minVersion: version,
-    // OpenSSL's security level 1 and above knows no TLS before 1.2.
+    // OpenSSL's security levels from 1 do not support TLS before 1.2.
     ciphers: [...SUITES_13, ...suites, ...(version < 'TLSv1.2' ? ['@SECLEVEL=0'] : [])].join(':'),
     ecdhCurve: groups.length === 0 ? 'auto' : groups.join(':'),
     unknown: [...missing, ...curves.filter((curve) => CURVES[curve] === undefined).map((curve) => `curve ${curve}`)],

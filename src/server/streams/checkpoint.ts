@@ -1,4 +1,4 @@
-/** `/checkpoint`: writes the state of a running container to an archive on this node, where the runtime can. */
+/** `/checkpoint`: writes the state of a running container to an archive on this node, if the runtime supports it. */
 import { join } from 'node:path';
 import type { ContainerId } from '../../api/ids.ts';
 import { allContainers } from '../../api/pod-traits.ts';
@@ -17,7 +17,7 @@ export interface CheckpointDeps {
   ): Promise<void>;
 }
 
-/** `directory`: where archives go. */
+/** `directory`: for the archives. */
 export function createCheckpointRoute(deps: CheckpointDeps, directory: string): Route {
   return {
     name: 'checkpoint',

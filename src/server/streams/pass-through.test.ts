@@ -52,7 +52,7 @@ function ask(port: number, more = UPGRADE, method = 'POST'): Socket {
 const ACCEPT =
   'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Twice: a\r\nx-twice: b\r\n\r\n';
 
-test('head, first bytes and headers go both ways as they are, and the end of one direction leaves the other open', async (t) => {
+test('the head, the first bytes and the headers are passed on unchanged, and the end of one direction leaves the other open', async (t) => {
   let headers: readonly string[] = [];
   const { port, over } = await createChain(t, (request, socket, head) => {
     headers = request.rawHeaders;
@@ -73,7 +73,7 @@ test('head, first bytes and headers go both ways as they are, and the end of one
   while (over() === 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('a GET is passed on as a GET, without a body that would be read as the first frame', async (t) => {
+test('a GET is passed on as a GET, without a body that the runtime would read as the first frame', async (t) => {
   const { port } = await createChain(t, (request, socket, head) => {
     assert.equal(head.length, 0);
     socket.end(`${ACCEPT}${request.method}`);
@@ -82,7 +82,7 @@ test('a GET is passed on as a GET, without a body that would be read as the firs
   assert.match((await buffer(client)).toString(), /\r\n\r\nGET$/);
 });
 
-test('64 MB each way through a slow reader arrive whole, and little of it is held on the way', {
+test('64 MB in each direction to a slow reader arrive complete, and little of it is buffered', {
   timeout: 60_000,
 }, async (t) => {
   const piece = randomBytes(1024 * 1024);
@@ -121,14 +121,14 @@ test('64 MB each way through a slow reader arrive whole, and little of it is hel
   assert.equal(received.digest('hex'), sum);
 });
 
-test('what the runtime refuses is said in its words', async (t) => {
+test('a refusal of the runtime has its own text', async (t) => {
   const { port } = await createChain(t, (_, socket) => {
     socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 13\r\n\r\nno v5 support');
   });
   assert.equal((await buffer(ask(port))).toString(), 'HTTP/1.1 403 X\r\n\r\nno v5 support');
 });
 
-test('an answer that is neither is an error, and so is a runtime that is away', async (t) => {
+test('an answer that is neither upgrade nor refusal is an error, and so is a runtime that is down', async (t) => {
   const { port } = await createChain(t, (_, socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'));
   assert.match(
     (await buffer(ask(port))).toString(),
@@ -145,7 +145,7 @@ test('an upgrade with a body is not passed on', async (t) => {
 });
 
 for (const who of ['client', 'runtime', 'signal'] as const) {
-  test(`both sides end when the ${who} breaks off`, async (t) => {
+  test(`both sides end when the ${who} disconnects`, async (t) => {
     const runtimeGone = Promise.withResolvers<void>();
     let runtimeSocket: Socket | undefined;
     const { port, stop, over } = await createChain(t, (_, socket) => {

@@ -1,6 +1,6 @@
 /**
- * Passes an upgraded connection on to the runtime's streaming server, byte for byte in both directions. SPDY and WebSocket are
- * what the two ends make of these bytes; nothing is kept here beyond what a socket holds, so a slow reader slows its writer.
+ * Passes an upgraded connection on to the runtime's streaming server, byte for byte in both directions. Only the two ends
+ * interpret the bytes as SPDY or WebSocket; nothing is buffered here beyond what a socket holds, so a slow reader slows its writer.
  */
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -12,11 +12,11 @@ import { awaitUpgrade, type HttpReply, type UpgradeReply } from '../../wire/http
 import { type Answer, errorPage, type UpgradeExchange } from '../routes.ts';
 import { hasBody, passedHeaders } from './rules/passed-headers.ts';
 
-/** A refusal is a sentence, not a download. */
+/** A refusal is a short text. */
 const LONGEST_REFUSAL = 64 * 1024;
-/** What one direction may hold here: enough to read on while the last piece is on its way, too little to be a buffer. */
+/** The most bytes that one direction may hold here: enough to continue to read while the last piece is being written. */
 const MOST_HELD = 256 * 1024;
-/** Who has said all may still listen, but whether they do is only seen when there is something to tell them. */
+/** A client that has ended its side may still read; whether it does shows only when there is output. */
 const SILENCE_AFTER_END_MS = 60_000;
 
 /** Resolves when both directions are over. */
@@ -61,14 +61,14 @@ function sendUpgrade(request: IncomingMessage, url: URL): ClientRequest {
     method: request.method,
     headers: passedHeaders(request.rawHeaders, { host: url.host, client }),
     setDefaultHeaders: false,
-    // It is on this node, under a certificate that its runtime made for itself; the address came from the runtime.
+    // It is on this node, with a self-signed certificate of the runtime; the address came from the runtime.
     rejectUnauthorized: false,
   });
   outgoing.end();
   return outgoing;
 }
 
-/** The runtime's own words where it refuses; an answer that is neither upgrade nor refusal is a mistake of its. */
+/** The runtime's own text of a refusal; an answer that is neither upgrade nor refusal is an error of the runtime. */
 async function readRefusal(reply: HttpReply, signal: AbortSignal): Promise<Answer> {
   const { httpStatus: status } = reply;
   if (status < 400) {
@@ -94,7 +94,7 @@ interface Joined {
   readonly signal: AbortSignal;
 }
 
-/** The end of one direction is passed on; the other one goes on until it ends too. An error ends both at once. */
+/** The end of one direction is passed on; the other one continues until it ends too. An error ends both at once. */
 async function join({ client, clientHead, runtime, runtimeHead, signal }: Joined): Promise<void> {
   const cut = () => {
     client.destroy();
@@ -105,7 +105,7 @@ async function join({ client, clientHead, runtime, runtimeHead, signal }: Joined
   signal.addEventListener('abort', cut, { once: true });
   client.on('error', cut);
   runtime.on('error', cut);
-  // Who has gone can't take anything any more.
+  // A client that has disconnected can't receive anything any more.
   client.once('close', cut);
   runtime.once('close', () => client.destroySoon());
   whenEnded(client, () => client.setTimeout(SILENCE_AFTER_END_MS, cut));
@@ -118,8 +118,8 @@ async function join({ client, clientHead, runtime, runtimeHead, signal }: Joined
 }
 
 /**
- * As `pipe` does it, but without waiting for each piece to be taken before the next is read, which halves the speed of a connection; and
- * each piece is given back when it is out, which spares the garbage collector megabytes that it would find only much later.
+ * Like `pipe`, but without waiting for each piece to be written before the next is read, which would halve the speed of a connection; and
+ * the memory of each piece is freed when it is written, which saves megabytes that the garbage collector would free only much later.
  */
 function pump(from: Socket, to: Socket): void {
   from.on('data', (piece: Buffer<ArrayBuffer>) => {
@@ -132,13 +132,13 @@ function pump(from: Socket, to: Socket): void {
   whenEnded(from, () => to.end());
 }
 
-/** It may have ended before there was anybody to pass it on to. */
+/** It may have ended before the other side was connected. */
 function whenEnded(socket: Socket, then: () => void): void {
   if (socket.readableEnded) then();
   else socket.once('end', then);
 }
 
-/** A socket reads each piece into memory of its own; one that shares its memory with others is left alone. */
+/** A socket reads each piece into its own memory; a piece that shares its memory with others is not freed. */
 function release({ buffer, byteLength }: Buffer<ArrayBuffer>): void {
   if (buffer.byteLength === byteLength) buffer.transfer(0);
 }

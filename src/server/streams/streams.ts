@@ -1,6 +1,6 @@
 /**
- * Commands in containers, their terminals and ports: `/exec`, `/attach`, `/portForward` and `/run`. Who may is decided before; here
- * the container is found, the runtime is asked for a session, and the connection is passed on to it.
+ * Commands in containers, their terminals and ports: `/exec`, `/attach`, `/portForward` and `/run`. Authorization happens before; here
+ * the container is found, a session is requested from the runtime, and the connection is passed on to it.
  */
 import { allContainers } from '../../api/pod-traits.ts';
 import { codeOf, describeError } from '../../base/errors.ts';
@@ -36,14 +36,14 @@ export interface StreamDeps {
   readonly runtime: StreamingRuntime;
 }
 
-type Asked = Exchange | UpgradeExchange;
-/** Where the session is, or why there is none. */
+type Streamed = Exchange | UpgradeExchange;
+/** The address of the session, or why there is none. */
 type Session = { readonly kind: 'open'; readonly url: string } | { readonly kind: 'refused'; readonly answer: Answer };
-type OpenSession = (asked: Asked) => Promise<Session>;
+type OpenSession = (exchange: Streamed) => Promise<Session>;
 
 const CONTAINER = ['{namespace}/{pod}/{container}', '{namespace}/{pod}/{uid}/{container}'];
 const POD = ['{namespace}/{pod}', '{namespace}/{pod}/{uid}'];
-/** How long the runtime keeps a session that no one has come for: what it is busy with now is over then. */
+/** The runtime drops unused sessions after this time, so a retry then succeeds. */
 const RETRY_AFTER_SECONDS = '60';
 
 const refused = (answer: Answer): Session => ({ kind: 'refused', answer });
@@ -71,9 +71,9 @@ export function createStreamRoutes(deps: StreamDeps): readonly Route[] {
       },
     }));
   return [
-    ...upgrading('exec', CONTAINER, (asked) => openExec(deps, asked)),
-    ...upgrading('attach', CONTAINER, (asked) => openAttach(deps, asked)),
-    ...upgrading('portForward', POD, (asked) => openPortForward(deps, asked)),
+    ...upgrading('exec', CONTAINER, (exchange) => openExec(deps, exchange)),
+    ...upgrading('attach', CONTAINER, (exchange) => openAttach(deps, exchange)),
+    ...upgrading('portForward', POD, (exchange) => openPortForward(deps, exchange)),
     ...CONTAINER.map(
       (pattern): Route => ({
         name: 'run',
@@ -90,10 +90,10 @@ export function createStreamRoutes(deps: StreamDeps): readonly Route[] {
   ];
 }
 
-/** What the runtime refuses, it says itself. */
-async function openSession(asked: Asked, open: OpenSession): Promise<Session> {
+/** A refusal of the runtime has the runtime's own text. */
+async function openSession(exchange: Streamed, open: OpenSession): Promise<Session> {
   try {
-    return await open(asked);
+    return await open(exchange);
   } catch (error) {
     const text = describeError(error);
     const code = codeOf(error);
@@ -103,50 +103,50 @@ async function openSession(asked: Asked, open: OpenSession): Promise<Session> {
   }
 }
 
-async function openExec({ pods, runtime }: StreamDeps, asked: Asked): Promise<Session> {
-  const streams = parseStreams(asked.query);
+async function openExec({ pods, runtime }: StreamDeps, exchange: Streamed): Promise<Session> {
+  const streams = parseStreams(exchange.query);
   if (!streams.ok) return refused(textAnswer(400, streams.problem));
-  const command = parseCommand(asked.query);
+  const command = parseCommand(exchange.query);
   if (!command.ok) return refused(textAnswer(400, command.problem));
-  const found = findPod(pods, asked);
+  const found = findPod(pods, exchange);
   if (found === undefined) return refused(notFound('pod does not exist'));
-  const name = asked.parameters['container'] ?? '';
-  const id = await pods.runningContainer(found.uid, name, asked.signal);
+  const name = exchange.parameters['container'] ?? '';
+  const id = await pods.runningContainer(found.uid, name, exchange.signal);
   if (id === undefined) return refused(notFound(`container not found (${quoteText(name)})`));
   const request = { ...streams.value, containerId: id, cmd: command.value };
-  return opened(await runtime.exec(request, asked.signal));
+  return opened(await runtime.exec(request, exchange.signal));
 }
 
-async function openAttach({ pods, runtime }: StreamDeps, asked: Asked): Promise<Session> {
-  const streams = parseStreams(asked.query);
+async function openAttach({ pods, runtime }: StreamDeps, exchange: Streamed): Promise<Session> {
+  const streams = parseStreams(exchange.query);
   if (!streams.ok) return refused(textAnswer(400, streams.problem));
-  const found = findPod(pods, asked);
+  const found = findPod(pods, exchange);
   if (found === undefined) return refused(notFound('pod does not exist'));
-  const name = asked.parameters['container'] ?? '';
+  const name = exchange.parameters['container'] ?? '';
   const spec = allContainers(found.pod).find((container) => container.name === name);
-  const id = spec && (await pods.runningContainer(found.uid, name, asked.signal));
+  const id = spec && (await pods.runningContainer(found.uid, name, exchange.signal));
   if (id === undefined) return refused(notFound(`container ${name} not found in pod ${fullName(found)}`));
-  // Whether there is a terminal was settled when the container was made.
+  // Whether there is a terminal was decided when the container was created.
   const request = { ...streams.value, containerId: id, tty: spec?.tty ?? false };
-  return opened(await runtime.attach(request, asked.signal));
+  return opened(await runtime.attach(request, exchange.signal));
 }
 
-async function openPortForward({ pods, runtime }: StreamDeps, asked: Asked): Promise<Session> {
-  const ports = parsePorts(asked.query, asked.request.headers.upgrade?.toLowerCase() === 'websocket');
+async function openPortForward({ pods, runtime }: StreamDeps, exchange: Streamed): Promise<Session> {
+  const ports = parsePorts(exchange.query, exchange.request.headers.upgrade?.toLowerCase() === 'websocket');
   if (!ports.ok) return refused(textAnswer(400, ports.problem));
-  const found = findPod(pods, asked);
+  const found = findPod(pods, exchange);
   if (found === undefined) return refused(notFound('pod does not exist'));
-  const sandbox = await pods.readySandbox(found.uid, asked.signal);
+  const sandbox = await pods.readySandbox(found.uid, exchange.signal);
   if (sandbox === undefined) return refused(notFound(`pod not found (${quoteText(fullName(found))})`));
-  return opened(await runtime.portForward({ podSandboxId: sandbox, port: ports.value }, asked.signal));
+  return opened(await runtime.portForward({ podSandboxId: sandbox, port: ports.value }, exchange.signal));
 }
 
-function findPod(pods: ServedPods, { parameters }: Asked): ServedPod | undefined {
+function findPod(pods: ServedPods, { parameters }: Streamed): ServedPod | undefined {
   const found = pods.find(parameters['namespace'] ?? '', parameters['pod'] ?? '');
   return found !== undefined && isMeant(found, parameters['uid']) ? found : undefined;
 }
 
-/** What the command wrote, in one piece; an exit code other than 0 is an error with what it complained of. */
+/** The output of the command; an exit code other than 0 is an error with its stderr. */
 async function run({ pods, runtime }: StreamDeps, exchange: Exchange): Promise<Answer> {
   const found = findPod(pods, exchange);
   if (found === undefined) return notFound('pod does not exist');
@@ -160,8 +160,8 @@ async function run({ pods, runtime }: StreamDeps, exchange: Exchange): Promise<A
       exchange.signal,
     );
     if (exitCode === 0) return { ...jsonAnswer(''), body: Buffer.concat([stdout, stderr]) };
-    const words = Buffer.from(stderr).toString();
-    return textAnswer(500, `command '${command.join(' ')}' exited with ${exitCode}: ${words}`);
+    const errors = Buffer.from(stderr).toString();
+    return textAnswer(500, `command '${command.join(' ')}' exited with ${exitCode}: ${errors}`);
   } catch (error) {
     return textAnswer(500, describeError(error));
   }

@@ -28,7 +28,7 @@ const NOW = Date.UTC(2026, 10, 15, 12);
 const DAY = 86_400_000;
 
 describe('certificates', () => {
-  it('are in the form that OpenSSL reads, with everything that was requested', async () => {
+  it('can be read by OpenSSL, with all requested fields', async () => {
     const ca = await issueCertificate({ kind: 'authority', commonName: 'ca', from: NOW, to: NOW + DAY });
     const request = {
       kind: 'client',
@@ -51,7 +51,7 @@ describe('certificates', () => {
     ['192.0.2.10', 'IP Address:192.0.2.10'],
     ['2001:db8::1', 'IP Address:2001:DB8:0:0:0:0:0:1'],
   ] as const) {
-    it(`of a node are for its name or address alone: ${host}`, async () => {
+    it(`of a node are only for its name or address: ${host}`, async () => {
       const { certificate, key } = await createSelfSigned(host, NOW);
       const parsed = new X509Certificate(certificate);
       assert.equal(parsed.subjectAltName, names);
@@ -63,7 +63,7 @@ describe('certificates', () => {
     });
   }
 
-  it('are written by the rules of DER', () => {
+  it('follow the rules of DER', () => {
     const hex = (bytes: Buffer) => bytes.toString('hex');
     assert.equal(hex(integer(Uint8Array.of(0, 0, 0x80))), '02020080');
     assert.equal(hex(integer(Uint8Array.of(0))), '020100');
@@ -85,7 +85,7 @@ describe('files of certificates', () => {
     return directory;
   };
 
-  it('are made once, the key for root only, kept while they are good, and made anew when ours are past their time', async (t) => {
+  it('are created once, the key for root only, kept while valid, and replaced when they have expired', async (t) => {
     const directory = join(directoryOf(t), 'pki');
     const files = await ensureSelfSigned(directory, 'node', NOW, log);
     assert.equal(statSync(files.key).mode & 0o777, 0o600);
@@ -96,7 +96,7 @@ describe('files of certificates', () => {
     assert.notEqual(readFileSync(files.certificate, 'utf8'), first);
   });
 
-  it('of somebody else are never replaced', async (t) => {
+  it('that the kubelet has not created are never replaced', async (t) => {
     const directory = directoryOf(t);
     const ca = await issueCertificate({ kind: 'authority', commonName: 'corp', from: NOW - DAY, to: NOW + DAY });
     const theirs = await issueCertificate(
@@ -108,10 +108,10 @@ describe('files of certificates', () => {
     await ensureSelfSigned(directory, 'node', NOW, log);
     assert.equal(readFileSync(join(directory, 'kubelet.crt'), 'utf8'), theirs.certificate);
     writeFileSync(join(directory, 'kubelet.key'), 'broken');
-    await assert.rejects(ensureSelfSigned(directory, 'node', NOW, log), /can't read .*kubelet\.key/);
+    await assert.rejects(ensureSelfSigned(directory, 'node', NOW, log), /failed to read .*kubelet\.key/);
   });
 
-  it('that do not belong together are refused by name', async (t) => {
+  it('that do not match are refused with their names', async (t) => {
     const directory = directoryOf(t);
     const [one, two] = await Promise.all([createSelfSigned('a', NOW), createSelfSigned('b', NOW)]);
     const files = { certificate: join(directory, 'c'), key: join(directory, 'k'), clientCa: join(directory, 'ca') };
@@ -120,13 +120,13 @@ describe('files of certificates', () => {
     writeFileSync(files.clientCa, 'nothing');
     await assert.rejects(readTlsMaterial(files), /the key in .*\/k does not belong to the certificate in .*\/c/);
     writeFileSync(files.key, one.key);
-    await assert.rejects(readTlsMaterial(files), /\/ca holds no certificate/);
+    await assert.rejects(readTlsMaterial(files), /\/ca contains no certificate/);
     writeFileSync(files.clientCa, one.certificate);
     assert.equal((await readTlsMaterial(files)).clientCa, one.certificate);
     await assert.rejects(readTlsMaterial({ ...files, certificate: join(directory, 'none') }), /ENOENT/);
   });
 
-  it('are read again when they change; half a change is waited out', async (t) => {
+  it('are read again when they change, as soon as the change is complete', async (t) => {
     const directory = directoryOf(t);
     const [one, two] = await Promise.all([createSelfSigned('a', NOW), createSelfSigned('b', NOW)]);
     const files = { certificate: join(directory, 'c'), key: join(directory, 'k'), clientCa: '' };
@@ -158,7 +158,7 @@ describe('files of certificates', () => {
     await watching;
   });
 
-  it('are read again as soon as something happens to them: written, moved, or by the link of a mounted secret', async (t) => {
+  it('are read again at once after each kind of change: written, moved, or a new link of a mounted secret', async (t) => {
     const directory = directoryOf(t);
     const host = createHost();
     t.after(() => host.inotify.close());

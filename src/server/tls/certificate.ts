@@ -1,5 +1,5 @@
 /**
- * Writes X.509 certificates (RFC 5280) with EC keys. Node's crypto signs but writes none; see docs/dependencies.md why no library does.
+ * Writes X.509 certificates (RFC 5280) with EC keys. Node's crypto can sign but not write them; see docs/dependencies.md for why no library is used.
  */
 import { createHash, generateKeyPair, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -11,7 +11,7 @@ export interface CertificateRequest {
   readonly commonName: string;
   readonly organizations?: readonly string[];
   readonly kind: 'authority' | 'server' | 'client';
-  /** DNS names and addresses of a server. */
+  /** DNS names and IP addresses of a server. */
   readonly names?: readonly string[];
   /** Wall clock, ms. */
   readonly from: number;
@@ -24,7 +24,7 @@ export interface Issued {
   /** PEM, SEC 1. */
   readonly key: string;
   readonly keys: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
-  /** The subject as written, for what it signs. */
+  /** The encoded subject, for the certificates that it signs. */
   readonly name: Buffer;
 }
 
@@ -47,7 +47,7 @@ const SIGNS = 0x80;
 const ENCIPHERS_KEYS = 0x20;
 const SIGNS_CERTIFICATES = 0x04;
 
-/** With a new key. Without an issuer it signs itself. */
+/** Creates a new key. Without an issuer the certificate is self-signed. */
 export async function issueCertificate(request: CertificateRequest, issuer?: Issued): Promise<Issued> {
   const keys = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
   const name = nameOf(request);

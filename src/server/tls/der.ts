@@ -1,4 +1,4 @@
-/** The few forms of DER that a certificate needs (X.690). */
+/** The few DER encodings that a certificate needs (X.690). */
 export function der(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
   return Buffer.concat([Buffer.from([tag]), lengthBytes(content.length), content]);

@@ -1,4 +1,4 @@
-/** The certificate and key that the server shows, and the CA of its clients: read from files, and again when these change. */
+/** The certificate and key of the server, and the CA of its clients: read from files, and again when these change. */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, stat } from 'node:fs/promises';
@@ -11,13 +11,13 @@ import type { Supervisor } from '../../base/supervise.ts';
 import { createWakeBit } from '../../base/wake.ts';
 import { writeFileAtomically } from '../../host/atomic-file.ts';
 import type { Inotify } from '../../host/inotify.ts';
-import { createFileNews } from './file-news.ts';
+import { createFileWatch } from './file-watch.ts';
 import { createSelfSigned } from './self-signed.ts';
 
 export interface TlsFiles {
   readonly certificate: string;
   readonly key: string;
-  /** Empty: client certificates are not asked for. */
+  /** Empty: client certificates are not requested. */
   readonly clientCa: string;
 }
 
@@ -28,7 +28,7 @@ export interface TlsMaterial {
   readonly clientCa: string | undefined;
 }
 
-/** Both files or an error that names the one that is wrong; half a pair never gets to the server. */
+/** Both files, or an error that names the wrong one; the server never gets half a pair. */
 export async function readTlsMaterial(files: TlsFiles): Promise<TlsMaterial> {
   const material = await readTexts(files);
   checkMaterial(files, material);
@@ -57,7 +57,7 @@ function checkMaterial(files: TlsFiles, { certificate, key, clientCa }: TlsMater
 
 function checkAuthorities(file: string, pem: string): void {
   const found = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
-  if (found.length === 0) throw new CodedError('invalid', `${file} holds no certificate`);
+  if (found.length === 0) throw new CodedError('invalid', `${file} contains no certificate`);
   for (const one of found) parsing(file, () => new X509Certificate(one));
 }
 
@@ -65,11 +65,11 @@ function parsing<T>(file: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    throw new CodedError('invalid', `can't read ${file}: ${describeError(error)}`);
+    throw new CodedError('invalid', `failed to read ${file}: ${describeError(error)}`);
   }
 }
 
-/** The pair in the certificate directory, made where there is none, or where the one that was made here is past its time. */
+/** The pair in the certificate directory; created if there is none, or if the self-signed one has expired. */
 export async function ensureSelfSigned(
   directory: string,
   host: string,
@@ -80,7 +80,7 @@ export async function ensureSelfSigned(
   if (await isUsable(files, now)) return files;
   const made = await createSelfSigned(host, now);
   await mkdir(directory, { recursive: true });
-  // Durable: a kubelet that finds an empty key file after a power failure does not start.
+  // Synced to disk: a kubelet with an empty key file after a power failure would not start.
   await writeFileAtomically(files.key, made.key, { mode: 0o600, durable: true });
   await writeFileAtomically(files.certificate, made.certificate, { mode: 0o644, durable: true });
   log.info('Using self-signed cert', { certFile: files.certificate, keyFile: files.key });
@@ -90,7 +90,7 @@ export async function ensureSelfSigned(
 async function isUsable(files: Omit<TlsFiles, 'clientCa'>, now: number): Promise<boolean> {
   try {
     const parsed = new X509Certificate((await readTlsMaterial({ ...files, clientCa: '' })).certificate);
-    // Somebody else's certificate is never replaced: they see in their clients that it is past its time.
+    // A certificate that the kubelet has not created is never replaced: its owner sees in the clients that it has expired.
     return now < parsed.validToDate.getTime() || !/-ca@\d+$/.test(parsed.issuer);
   } catch (error) {
     if ((await isThere(files.certificate)) || (await isThere(files.key))) throw error;
@@ -104,9 +104,9 @@ const isThere = (file: string) =>
     () => false,
   );
 
-/** The net below the events of the file system: for directories that can't be watched, and links above them that are exchanged. */
+/** A periodic check beside the events of the file system: for directories that can't be watched, and links above them that change. */
 const LOOK_EVERY_MS = 10_000;
-/** A certificate and its key come one after the other. */
+/** A certificate and its key are written one after the other. */
 const SETTLE_MS = 100;
 const LONGEST_SETTLE_MS = 2000;
 
@@ -119,29 +119,29 @@ export interface TlsWatchDeps {
   onChange(material: TlsMaterial): void;
 }
 
-/** Until the signal aborts. A broken file is told once and the last good one stays. */
+/** Until the signal aborts. A broken file is logged once, and the last good pair stays in use. */
 export async function watchTlsFiles(
   files: TlsFiles,
   first: TlsMaterial,
   deps: TlsWatchDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const look = createLook(files, first, deps);
+  const check = createCheck(files, first, deps);
   const { clock, log, inotify, everyMs = LOOK_EVERY_MS } = deps;
   const bit = createWakeBit();
   const alarm = createAlarm(clock, bit.wake);
   let events = 0;
   let seen = 0;
-  const onNews = () => {
+  const onFileChange = () => {
     events += 1;
     bit.wake();
   };
-  const news = inotify && createFileNews({ inotify, log, onNews });
+  const watch = inotify && createFileWatch({ inotify, log, onChange: onFileChange });
   const paths = [files.certificate, files.key, files.clientCa].filter((path) => path !== '');
-  // What changed before the watch was there is seen with the first look.
+  // A change before the watch exists is found by the first check.
   const pass = async (): Promise<void> => {
-    await news?.follow(paths);
-    await look();
+    await watch?.follow(paths);
+    await check();
   };
   const rest = async (): Promise<void> => {
     if (events === seen) alarm.ringAt(clock.now() + everyMs);
@@ -156,18 +156,18 @@ export async function watchTlsFiles(
   };
   await deps.supervisor.run({ name: 'server certificate files', pass, rest }, signal);
   alarm.clear();
-  news?.close();
+  watch?.close();
 }
 
-/** Reads what is there; tells of it if it is new and good. */
-function createLook(files: TlsFiles, first: TlsMaterial, { log, onChange }: TlsWatchDeps): () => Promise<void> {
+/** Reads the files; reports the pair if it is new and valid. */
+function createCheck(files: TlsFiles, first: TlsMaterial, { log, onChange }: TlsWatchDeps): () => Promise<void> {
   let used = first;
-  let told = '';
+  let logged = '';
   return async () => {
     try {
       const found = await readTexts(files);
       if (!same(found, used)) checkMaterial(files, found);
-      told = '';
+      logged = '';
       if (same(found, used)) return;
       used = found;
       onChange(found);
@@ -175,9 +175,9 @@ function createLook(files: TlsFiles, first: TlsMaterial, { log, onChange }: TlsW
       log.info('Reloaded the certificates of the server', { certFile, clientCAFile });
     } catch (error) {
       const text = describeError(error);
-      if (text !== told)
-        log.error('Failed to reload the certificates of the server: the last good ones stay', { err: error });
-      told = text;
+      if (text !== logged)
+        log.error('Failed to reload the certificates of the server, the last good ones stay in use', { err: error });
+      logged = text;
     }
   };
 }

@@ -1,6 +1,6 @@
 /**
- * A serving certificate for a node that was given none, signed by a CA of its own that is thrown away: clients that want to know whom
- * they talk to need a certificate from elsewhere.
+ * A serving certificate for a node without a configured one. Its CA is discarded after signing: clients that verify the server need
+ * a configured certificate.
  */
 import { issueCertificate } from './certificate.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Which headers of an upgrade reach the runtime's streaming server: what the protocols need and nothing else. The runtime knows its
- * client by the address that it made up for this session, so credentials, in whatever header they come, stay here.
+ * The headers of an upgrade for the runtime's streaming server: only those that the protocols need. The runtime identifies its
+ * client by the secret address of this session, so credentials, in any header, are not passed on.
  */
 import { isTokenProtocol } from '../../rules/token-protocol.ts';
 
@@ -18,7 +18,7 @@ const NEEDED = new Set([
 ]);
 const PROTOCOLS = 'sec-websocket-protocol';
 
-/** From and to alternating names and values, in their order, so that repeated headers stay as they are. */
+/** Input and output are alternating names and values, in order, so that repeated headers stay as they are. */
 export function passedHeaders(
   raw: readonly string[],
   more: { readonly host: string; readonly client: string },
@@ -39,12 +39,12 @@ export function passedHeaders(
 
 /** Browsers can't set an Authorization header, so their token comes as one of the sub-protocols. */
 function protocolsHeader(name: string, value: string): readonly string[] {
-  const protocols = value.split(',').map((word) => word.trim());
-  const kept = protocols.filter((word) => word !== '' && !isTokenProtocol(word));
+  const protocols = value.split(',').map((name) => name.trim());
+  const kept = protocols.filter((name) => name !== '' && !isTokenProtocol(name));
   return kept.length === 0 ? [] : [name, kept.join(', ')];
 }
 
-/** An upgrade has no body; one that claims to have would be read as something else by the next one in the chain. */
+/** An upgrade has no body; the next server in the chain would misread one. */
 export function hasBody(headers: Readonly<Record<string, string | readonly string[] | undefined>>): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');

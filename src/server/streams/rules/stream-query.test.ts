@@ -50,6 +50,6 @@ for (const [query, expected] of [
   });
 }
 
-test('ports of SPDY come with its streams', () => {
+test('the ports of SPDY are in the headers of its streams', () => {
   assert.deepEqual(parsePorts(new URLSearchParams('port=nonsense'), false), { ok: true, value: [] });
 });

@@ -1,4 +1,4 @@
-/** What the queries of exec, attach, port-forward and run ask for. The words of a refusal are those that users know. */
+/** Parses the queries of exec, attach, port-forward and run. Errors have the wording of the reference. */
 import { type Parsed, parsed, unparsable } from '../../../api/parsed.ts';
 import { quoteText } from '../../../base/go-text.ts';
 
@@ -9,7 +9,7 @@ export interface StreamRequest {
   readonly tty: boolean;
 }
 
-/** Only `1` switches something on. A terminal has one output, so there is no stderr beside it. */
+/** Only `1` enables a stream. A terminal has one output, so there is no separate stderr. */
 export function parseStreams(query: URLSearchParams): Parsed<StreamRequest> {
   const isOn = (name: string) => query.get(name) === '1';
   const tty = isOn('tty');
@@ -22,13 +22,13 @@ export function parseStreams(query: URLSearchParams): Parsed<StreamRequest> {
 
 const MOST_WORDS = 4096;
 
-/** One parameter for each word. */
+/** One parameter for each word of the command. */
 export function parseCommand(query: URLSearchParams): Parsed<readonly string[]> {
   const words = query.getAll('command');
   return words.length > MOST_WORDS ? unparsable(`a command can have at most ${MOST_WORDS} words`) : parsed(words);
 }
 
-/** Unlike exec, run has one word list in `cmd`. */
+/** Unlike exec, run has all words in `cmd`. */
 export function runCommandOf(query: URLSearchParams): readonly string[] {
   return (query.get('cmd') ?? '').split(' ');
 }

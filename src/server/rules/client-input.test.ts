@@ -1,4 +1,4 @@
-/** What is made of texts and addresses of clients who may be anyone. */
+/** How texts and addresses of unauthenticated callers are handled. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addressGroup } from './address-group.ts';
@@ -34,7 +34,7 @@ describe('texts of clients in log lines', () => {
     it(target, () => assert.equal(shownTarget(target), wanted));
   }
 
-  it('are short, whatever is sent', () => {
+  it('are always short', () => {
     const long = 'x'.repeat(1 << 20);
     assert.equal(shownTarget(`/${long}`), `/${'x'.repeat(1023)}… of 1048577 characters`);
     assert.ok(shownTarget(`/pods?token=${long}`).length < 100);
@@ -47,7 +47,7 @@ describe('texts of clients in log lines', () => {
   });
 });
 
-describe('browsers that another site leads to a node without a cluster', () => {
+describe('requests that other sites make a browser send to a node without a cluster', () => {
   const at = (localAddress: string) => ({ nodeName: 'Node-1', localAddress });
   for (const [host, origin, localAddress, isForeign] of [
     ['127.0.0.1:10250', undefined, '127.0.0.1', false],
@@ -67,7 +67,7 @@ describe('browsers that another site leads to a node without a cluster', () => {
     ['127.0.0.1:10250', 'null', '127.0.0.1', true],
     ['node.example:10250', 'https://evil.example', '192.0.2.1', true],
   ] as const) {
-    it(`Host ${host}, Origin ${origin}, at ${localAddress}: ${isForeign ? 'refused' : 'let in'}`, () =>
+    it(`Host ${host}, Origin ${origin}, at ${localAddress}: ${isForeign ? 'refused' : 'accepted'}`, () =>
       assert.equal(foreignRequest({ host, origin }, at(localAddress)) !== undefined, isForeign));
   }
 });

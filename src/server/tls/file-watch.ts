@@ -1,27 +1,27 @@
-/** Tells that something happened beside files: where they are, and where the links that they are lead to. */
+/** Watches the directories of files and of the targets of their links. */
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { IN, type Inotify } from '../../host/inotify.ts';
 
-export interface FileNews {
-  /** Watches the directories in which the files are now. Cheap where nothing has changed. */
+export interface FileWatch {
+  /** Watches the directories in which the files are now. Cheap if nothing has changed. */
   follow(files: readonly string[]): Promise<void>;
   close(): void;
 }
 
-export interface FileNewsDeps {
+export interface FileWatchDeps {
   readonly inotify: Pick<Inotify, 'watch'>;
   readonly log: Logger;
-  readonly onNews: () => void;
+  readonly onChange: () => void;
 }
 
-/** A mounted secret changes by a link that is renamed over another one; others write, or move a file into place. */
+/** A mounted secret changes by renaming a link over another one; other tools write a file, or move one into place. */
 const CHANGES = IN.closeWrite | IN.movedTo | IN.create;
 const DIRECTORY_GONE = IN.deleteSelf | IN.moveSelf | IN.ignored;
 
-export function createFileNews({ inotify, log, onNews }: FileNewsDeps): FileNews {
+export function createFileWatch({ inotify, log, onChange }: FileWatchDeps): FileWatch {
   const watches = new Map<string, { close(): void }>();
   const unwatchable = new Set<string>();
 
@@ -33,9 +33,9 @@ export function createFileNews({ inotify, log, onNews }: FileNewsDeps): FileNews
   const add = (directory: string) => {
     try {
       const watch = inotify.watch(directory, CHANGES | DIRECTORY_GONE, ({ mask }) => {
-        // The name may stand for another directory now: it is watched anew with the next look.
+        // The path may be another directory now: the next check watches it again.
         if (mask & (DIRECTORY_GONE | IN.overflow)) drop(directory);
-        onNews();
+        onChange();
       });
       watches.set(directory, watch);
       unwatchable.delete(directory);
@@ -43,7 +43,7 @@ export function createFileNews({ inotify, log, onNews }: FileNewsDeps): FileNews
       if (!unwatchable.has(directory))
         log
           .v(2)
-          ?.info('Could not watch a directory: it is looked at now and then', { directory, err: describeError(error) });
+          ?.info('Failed to watch a directory, it is checked periodically', { directory, err: describeError(error) });
       unwatchable.add(directory);
     }
   };
@@ -51,7 +51,7 @@ export function createFileNews({ inotify, log, onNews }: FileNewsDeps): FileNews
   return {
     follow: async (files) => {
       const directories = new Set(files.map(dirname));
-      // Where a link leads to nothing, the directory of the link tells when it does again.
+      // If the target of a link is missing, the watch of the link's directory reports when the link changes.
       for (const file of files) directories.add(dirname(await realpath(file).catch(() => file)));
       for (const directory of watches.keys()) if (!directories.has(directory)) drop(directory);
       for (const directory of directories) if (!watches.has(directory)) add(directory);
