@@ -1,10 +1,9 @@
 import type { Pod } from '../api/pod.ts';
+import { resourceClaimNames } from '../api/pod-traits.ts';
 
-/** Claims are prepared by drivers that this kubelet can't ask yet. Without its devices a pod must not start: it waits, and says why. */
-export function claimsProblem({ spec, status }: Pod): string | undefined {
-  const claims = (spec.resourceClaims ?? []).map(({ name }) => String(name));
-  const extended = status?.extendedResourceClaimStatus?.['resourceClaimName'];
-  if (extended !== undefined) claims.push(String(extended));
+/** Claims are prepared by drivers that this kubelet can't call yet. Without its devices a pod must not start: it waits and reports why. */
+export function claimsProblem(pod: Pod): string | undefined {
+  const claims = resourceClaimNames(pod);
   if (claims.length === 0) return undefined;
   return `Failed to prepare dynamic resources: resource claims are not supported yet (${claims.join(', ')})`;
 }

@@ -1,5 +1,4 @@
 /** Brings one container up: image, request, create, start, postStart hook. */
-
 import type { Container } from '../api/container.ts';
 import type { PodUid } from '../api/ids.ts';
 import { type ContainerId, containerId, type SandboxId } from '../api/ids.ts';
@@ -7,11 +6,11 @@ import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { linkSignal } from '../base/signal.ts';
-import type { RecordPodEvent } from '../model/event.ts';
 import type { ImageWait, ReadyImage } from '../model/image.ts';
 import type { MountedVolumes } from '../model/mounted-volume.ts';
+import type { StartOutcome } from '../model/outcome.ts';
 import { isInterruption } from '../model/runtime-failure.ts';
-import { fieldPathOf } from '../plan/roles.ts';
+import type { ReportStep, StepSubject } from '../model/step.ts';
 import type { PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import type { PodDirectories } from './pod-directories.ts';
@@ -27,8 +26,7 @@ export interface ContainerStartDeps {
   readonly images: ImagesPort;
   readonly hooks: HooksPort;
   readonly directories: PodDirectories;
-  readonly logs: LogsPort;
-  readonly record: RecordPodEvent;
+  readonly logs: Pick<LogsPort, 'ensureContainer' | 'link'>;
 }
 
 export interface ContainerStart {
@@ -39,41 +37,39 @@ export interface ContainerStart {
   readonly volumes: MountedVolumes;
   readonly targetId: ContainerId | undefined;
   readonly turn: Turn;
+  readonly report: ReportStep;
   /** Aborts when the pod must go: ends a pull and a hook. */
   readonly wanted: AbortSignal;
   /** Aborts when the kubelet stops: calls that make or start something are let finish otherwise. */
   readonly signal: AbortSignal;
 }
 
-export type StartOutcome =
-  | { readonly kind: 'started'; readonly id: ContainerId }
-  | {
-      readonly kind: 'waiting';
-      readonly reason: string;
-      readonly message: string;
-      readonly retryAt: number | undefined;
-    }
-  /** It was made and did not run: what ended can be seen, and counts as a crash. */
-  | { readonly kind: 'not-run'; readonly reason: string; readonly message: string }
-  | { readonly kind: 'hook-failed'; readonly id: ContainerId; readonly message: string };
-
 export async function startContainer(deps: ContainerStartDeps, start: ContainerStart): Promise<StartOutcome> {
-  const { pod, container, wanted } = start;
   const images = await ensureImages(deps, start);
-  if (images.kind === 'waiting') {
-    tell(deps, start, 'Warning', 'Failed', `Error: ${images.reason}`);
-    return images;
-  }
-  const made = await createContainer(deps, start, images);
-  if (made.kind !== 'made') return made;
-  const { id } = made;
+  if (images.kind === 'waiting') return images;
+  const requests = await makeRequests(deps, start, images);
+  if (requests.kind === 'waiting') return requests;
+  const made = await createContainer(deps, start, requests);
+  return made.kind === 'made' ? await runPostStart(deps, start, made.id) : made;
+}
+
+async function runPostStart(
+  { hooks }: ContainerStartDeps,
+  { pod, container, sandbox, turn, report, wanted }: ContainerStart,
+  id: ContainerId,
+): Promise<StartOutcome> {
   const handler = container.lifecycle?.postStart;
   if (handler === undefined) return { kind: 'started', id };
-  const { ips: podIps } = start.sandbox;
-  start.turn.release();
-  const problem = await deps.hooks.run({ kind: 'postStart', handler, pod, container, containerId: id, podIps }, wanted);
-  if (problem === undefined) return { kind: 'started', id };
-  tell(deps, start, 'Warning', 'FailedPostStartHook', 'PostStartHook failed');
+  const subject = { kind: 'hook', hook: 'postStart', container: container.name } as const;
+  turn.release();
+  report({ kind: 'begun', subject });
+  const hook = { kind: 'postStart', handler, pod, container, containerId: id, podIps: sandbox.ips } as const;
+  const problem = await hooks.run(hook, wanted);
+  if (problem === undefined) {
+    report({ kind: 'done', subject });
+    return { kind: 'started', id };
+  }
+  report({ kind: 'failed', subject, failure: { reason: 'PostStartHookError', message: problem } });
   return { kind: 'hook-failed', id, message: problem };
 }
 
@@ -88,13 +84,19 @@ async function ensureImages(deps: ContainerStartDeps, start: ContainerStart): Pr
   using soon = linkSignal(start.wanted);
   const wait = () => {
     start.turn.release();
-    start.turn.lull?.();
+    start.turn.pause?.();
   };
   deps.clock.sleep(PRESENT_WITHIN_MS, soon.signal).then(wait, () => undefined);
+  const { container, attempt, report } = start;
+  const subject = { kind: 'image', container: container.name, image: container.image ?? '', attempt } as const;
+  report({ kind: 'begun', subject });
   try {
-    return await findImages(deps, start);
+    const found = await findImages(deps, start);
+    if (found.kind === 'ready') report({ kind: 'done', subject });
+    else report({ kind: 'failed', subject, failure: { reason: found.reason, message: found.message } });
+    return found;
   } finally {
-    soon.abort('the images are there');
+    soon.abort('the images are present');
   }
 }
 
@@ -124,42 +126,48 @@ type Creation =
 async function createContainer(
   deps: ContainerStartDeps,
   start: ContainerStart,
-  images: ReadyImages,
+  { config, sandboxConfig }: ReadyRequests,
 ): Promise<Creation> {
   const { pod, container, attempt, sandbox, signal } = start;
-  const requests = await makeRequests(deps, start, images);
-  if (requests.kind === 'problem') return fail(deps, start, requests.reason, requests.message);
   await start.turn.hold();
   start.wanted.throwIfAborted();
-  const id = await attemptTo(async () => {
-    const { config, sandboxConfig } = requests;
-    return containerId(
-      await deps.runtime.containers.create({ podSandboxId: sandbox.id, config, sandboxConfig }, signal),
-    );
-  }, signal);
-  if (id.kind === 'failed') return fail(deps, start, 'CreateContainerError', id.message);
-  tell(deps, start, 'Normal', 'Created', 'Container created');
+  const id = await attemptTo(start, subjectOf(start, 'container-create'), 'CreateContainerError', async () =>
+    containerId(await deps.runtime.containers.create({ podSandboxId: sandbox.id, config, sandboxConfig }, signal)),
+  );
+  if (id.kind === 'waiting') return id;
   start.wanted.throwIfAborted();
-  const started = await attemptTo(() => deps.runtime.containers.start(id.value, signal), signal);
-  if (started.kind === 'failed') {
-    return { ...fail(deps, start, 'RunContainerError', started.message), kind: 'not-run' };
-  }
-  tell(deps, start, 'Normal', 'Started', 'Container started');
+  const started = await attemptTo(start, subjectOf(start, 'container-start'), 'RunContainerError', () =>
+    deps.runtime.containers.start(id.value, signal),
+  );
+  if (started.kind === 'waiting') return { ...started, kind: 'not-run' };
   await deps.logs.link(pod, container.name, id.value, attempt);
   return { kind: 'made', id: id.value };
 }
 
-type Requests =
-  | {
-      readonly kind: 'ready';
-      readonly config: Extract<Awaited<ReturnType<RequestsPort['container']>>, { kind: 'ready' }>['config'];
-      readonly sandboxConfig: Init<PodSandboxConfig>;
-    }
-  | { readonly kind: 'problem'; readonly reason: string; readonly message: string };
+interface ReadyRequests {
+  readonly kind: 'ready';
+  readonly config: Extract<Awaited<ReturnType<RequestsPort['container']>>, { kind: 'ready' }>['config'];
+  readonly sandboxConfig: Init<PodSandboxConfig>;
+}
+
+type Requests = ReadyRequests | { readonly kind: 'problem'; readonly reason: string; readonly message: string };
 
 const CONFIG_ERROR = 'CreateContainerConfigError';
 
-async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, images: ReadyImages): Promise<Requests> {
+async function makeRequests(
+  deps: ContainerStartDeps,
+  start: ContainerStart,
+  images: ReadyImages,
+): Promise<ReadyRequests | Waiting> {
+  const subject = subjectOf(start, 'container-config');
+  start.report({ kind: 'begun', subject });
+  const requests = await gatherRequests(deps, start, images);
+  if (requests.kind === 'problem') return fail(start, subject, requests.reason, requests.message);
+  start.report({ kind: 'done', subject });
+  return requests;
+}
+
+async function gatherRequests(deps: ContainerStartDeps, start: ContainerStart, images: ReadyImages): Promise<Requests> {
   const { pod, container, attempt, sandbox, volumes, targetId, wanted } = start;
   const uid = pod.metadata.uid as PodUid;
   const sandboxRequest = await deps.requests.sandbox(pod, sandbox.attempt, wanted);
@@ -198,29 +206,34 @@ async function makeRequests(deps: ContainerStartDeps, start: ContainerStart, ima
   }
 }
 
+type Waiting = Extract<StartOutcome, { kind: 'waiting' }>;
+
 async function attemptTo<T>(
+  start: ContainerStart,
+  subject: StepSubject,
+  reason: string,
   call: () => Promise<T>,
-  signal: AbortSignal,
-): Promise<{ readonly kind: 'done'; readonly value: T } | { readonly kind: 'failed'; readonly message: string }> {
+): Promise<{ readonly kind: 'done'; readonly value: T } | Waiting> {
+  const { report, signal } = start;
+  report({ kind: 'begun', subject });
   try {
-    return { kind: 'done', value: await call() };
+    const value = await call();
+    report({ kind: 'done', subject });
+    return { kind: 'done', value };
   } catch (error) {
     if (isInterruption(error, signal)) throw error;
-    return { kind: 'failed', message: runtimeMessage(error) };
+    return fail(start, subject, reason, runtimeMessage(error));
   }
 }
 
-function fail(deps: ContainerStartDeps, start: ContainerStart, reason: string, message: string) {
-  tell(deps, start, 'Warning', 'Failed', `Error: ${message}`);
-  return { kind: 'waiting', reason, message, retryAt: undefined } as const;
+function fail({ report }: ContainerStart, subject: StepSubject, reason: string, message: string): Waiting {
+  report({ kind: 'failed', subject, failure: { reason, message } });
+  return { kind: 'waiting', reason, message, retryAt: undefined };
 }
 
-function tell(
-  { record }: ContainerStartDeps,
-  { pod, container }: ContainerStart,
-  type: 'Normal' | 'Warning',
-  reason: string,
-  message: string,
-): void {
-  record({ pod: pod.metadata, container: fieldPathOf(pod, container.name), type, reason, message });
+function subjectOf(
+  { container, attempt }: ContainerStart,
+  kind: 'container-config' | 'container-create' | 'container-start',
+): StepSubject {
+  return { kind, container: container.name, attempt };
 }

@@ -5,7 +5,9 @@ import { containerId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import type { PodEvent } from '../model/event.ts';
+import type { StepReport } from '../model/step.ts';
 import { type ContainerStop, stopContainer } from './container-stop.ts';
+import { eventsOf } from './rules/events.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const PAUSE: Lifecycle = { preStop: { sleep: { seconds: 4 } } };
@@ -48,7 +50,7 @@ function setUp({ hook = true, hookFails = false, graceSeconds = 30, lifecycle = 
         return hookFails ? 'exit code 1' : undefined;
       },
     },
-    record: (event: PodEvent) => events.push(event),
+    report: (about: Pod, report: StepReport) => void events.push(...eventsOf(about, report)),
   };
   const begin = (more: Partial<ContainerStop> = {}) => stopContainer(deps, { ...stop, ...more }, kubelet.signal);
   return { clock, events, stops, hookEnds, ended, kubelet, begin };

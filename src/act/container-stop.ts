@@ -8,18 +8,17 @@ import type { ContainerId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
-import { CodedError } from '../base/errors.ts';
+import { CodedError, describeError } from '../base/errors.ts';
 import { linkSignal } from '../base/signal.ts';
-import type { RecordPodEvent } from '../model/event.ts';
+import type { StepReport } from '../model/step.ts';
 import { MINIMUM_GRACE_SECONDS } from '../plan/grace.ts';
-import { fieldPathOf } from '../plan/roles.ts';
 import type { HooksPort, RuntimePort } from './ports.ts';
 
 export interface ContainerStopDeps {
   readonly clock: Clock;
   readonly runtime: { readonly containers: Pick<RuntimePort['containers'], 'stop'> };
   readonly hooks: HooksPort;
-  readonly record: RecordPodEvent;
+  readonly report: (pod: Pod, report: StepReport) => void;
 }
 
 export interface ContainerStop {
@@ -46,7 +45,9 @@ export interface StopUnderWay {
 const SAME_MS = 300;
 
 export function stopContainer(deps: ContainerStopDeps, stop: ContainerStop, signal: AbortSignal): StopUnderWay {
-  const { clock, runtime, record } = deps;
+  const { clock, runtime } = deps;
+  const { pod, id, name, message } = stop;
+  const subject = { kind: 'container-stop', container: name, id } as const;
   const over = linkSignal(signal);
   const ended = linkSignal(signal);
   const alarm = createAlarm(clock, () => over.abort(new CodedError('deadline', 'the grace period is over')));
@@ -56,17 +57,23 @@ export function stopContainer(deps: ContainerStopDeps, stop: ContainerStop, sign
   const secondsLeft = () => Math.ceil(Math.max(until - clock.now(), 0) / 1000);
 
   const run = async (): Promise<void> => {
-    record(eventOf(stop, 'Normal', 'Killing', stop.message));
+    deps.report(pod, { kind: 'begun', subject, message });
     if (stop.graceSeconds > 0)
       await untilSettled([runPreStop(deps, stop, { ended: ended.signal, signal })], over.signal);
     await untilSettled(stop.after, over.signal);
     signal.throwIfAborted();
     stopping = true;
-    await runtime.containers.stop(stop.id, Math.max(secondsLeft(), MINIMUM_GRACE_SECONDS), signal);
+    await runtime.containers.stop(id, Math.max(secondsLeft(), MINIMUM_GRACE_SECONDS), signal);
+    deps.report(pod, { kind: 'done', subject });
   };
   const first = run();
   const done = Promise.withResolvers<void>();
-  first.then(done.resolve, done.reject).finally(() => {
+  const onFailed = (error: unknown): void => {
+    const failure = { reason: 'FailedKillPod', message: describeError(error) };
+    if (!signal.aborted) deps.report(pod, { kind: 'failed', subject, failure });
+    done.reject(error);
+  };
+  first.then(done.resolve, onFailed).finally(() => {
     alarm.clear();
     over[Symbol.dispose]();
     ended.abort(new CodedError('gone', 'the container has ended'));
@@ -80,7 +87,7 @@ export function stopContainer(deps: ContainerStopDeps, stop: ContainerStop, sign
       until = sooner;
       alarm.ringAt(until);
       // The process has had its signal: the second call only brings the kill forward.
-      if (stopping) runtime.containers.stop(stop.id, secondsLeft(), signal).then(done.resolve, () => undefined);
+      if (stopping) runtime.containers.stop(id, secondsLeft(), signal).then(done.resolve, () => undefined);
     },
   };
 }
@@ -94,19 +101,24 @@ interface HookLife {
 
 /** Never rejects: however the hook fails, the container stops. */
 async function runPreStop(
-  { hooks, record }: ContainerStopDeps,
+  { hooks, report }: ContainerStopDeps,
   stop: ContainerStop,
   { ended, signal }: HookLife,
 ): Promise<void> {
   const handler = stop.container?.lifecycle?.preStop;
   if (stop.container === undefined || handler === undefined) return;
   const { pod, container, id, podIps } = stop;
-  const failed = await hooks.run({ kind: 'preStop', handler, pod, container, containerId: id, podIps }, ended).then(
-    (problem) => problem !== undefined,
+  const subject = { kind: 'hook', hook: 'preStop', container: stop.name } as const;
+  report(pod, { kind: 'begun', subject });
+  const problem = await hooks.run({ kind: 'preStop', handler, pod, container, containerId: id, podIps }, ended).then(
+    (answer) => answer,
     // A pause that outlasts the container has done nothing wrong.
-    () => handler.sleep === undefined,
+    (error: unknown) => (handler.sleep === undefined ? describeError(error) : undefined),
   );
-  if (failed && !signal.aborted) record(eventOf(stop, 'Warning', 'FailedPreStopHook', 'PreStopHook failed'));
+  if (problem === undefined) report(pod, { kind: 'done', subject });
+  else if (!signal.aborted) {
+    report(pod, { kind: 'failed', subject, failure: { reason: 'FailedPreStopHook', message: problem } });
+  }
 }
 
 /** Until all of them are over, well or not, or the signal aborts. */
@@ -116,8 +128,4 @@ function untilSettled(promises: readonly Promise<void>[], signal: AbortSignal): 
     signal.addEventListener('abort', () => resolve(), { once: true });
     void Promise.allSettled(promises).then(() => resolve());
   });
-}
-
-function eventOf(stop: ContainerStop, type: 'Normal' | 'Warning', reason: string, message: string) {
-  return { pod: stop.pod.metadata, container: fieldPathOf(stop.pod, stop.name), type, reason, message };
 }

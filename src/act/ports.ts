@@ -92,6 +92,6 @@ export interface Turn {
   hold(): Promise<void>;
   /** Gives it to others; fine if it isn't held. */
   release(): void;
-  /** Nothing happens for a while, as an image is pulled: the moment to tell how far the pod is. */
-  lull?(): void;
+  /** A pause, while an image is pulled: the moment to publish how far the pod is. */
+  pause?(): void;
 }

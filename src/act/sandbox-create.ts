@@ -4,21 +4,21 @@ import type { SandboxId } from '../api/ids.ts';
 import { sandboxId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { describeError } from '../base/errors.ts';
-import type { RecordPodEvent } from '../model/event.ts';
 import { isInterruption } from '../model/runtime-failure.ts';
+import type { Actor, ReportStep } from '../model/step.ts';
 import type { LogsPort, RequestsPort, RuntimePort, Turn } from './ports.ts';
 
 export interface SandboxCreateDeps {
   readonly runtime: { readonly sandboxes: Pick<RuntimePort['sandboxes'], 'run'> };
   readonly requests: Pick<RequestsPort, 'sandbox'>;
   readonly logs: Pick<LogsPort, 'ensurePod'>;
-  readonly record: RecordPodEvent;
 }
 
 export interface SandboxCreate {
   readonly pod: Pod;
   readonly attempt: number;
   readonly turn: Turn;
+  readonly report: ReportStep;
   /** Aborts when the kubelet stops: a call that has begun is let finish otherwise. */
   readonly signal: AbortSignal;
 }
@@ -28,27 +28,33 @@ export type SandboxOutcome =
   | { readonly kind: 'failed'; readonly message: string };
 
 export async function createSandbox(deps: SandboxCreateDeps, create: SandboxCreate): Promise<SandboxOutcome> {
-  const { pod, attempt, signal } = create;
-  const fail = (message: string): SandboxOutcome => {
-    deps.record({ pod: pod.metadata, type: 'Warning', reason: 'FailedCreatePodSandBox', message });
+  const { pod, attempt, signal, report } = create;
+  const subject = { kind: 'sandbox-create', attempt } as const;
+  const fail = (problem: string, actor: Actor): SandboxOutcome => {
+    const message = `Failed to create pod sandbox: ${problem}`;
+    report({ kind: 'failed', subject, failure: { reason: 'FailedCreatePodSandBox', message, actor } });
     return { kind: 'failed', message };
   };
+  report({ kind: 'begun', subject });
   const request = await deps.requests.sandbox(pod, attempt, signal);
-  if (request.kind === 'problem') return fail(`Failed to create pod sandbox: ${request.message}`);
-  for (const { reason, message } of request.warnings) {
-    deps.record({ pod: pod.metadata, type: 'Warning', reason, message });
-  }
+  if (request.kind === 'problem') return fail(request.message, 'user');
+  for (const { reason, message } of request.warnings)
+    report({ kind: 'warning', subject, failure: { reason, message } });
   try {
     await deps.logs.ensurePod(pod);
   } catch (error) {
-    return fail(`Failed to create pod sandbox: ${describeError(error)}`);
+    return fail(describeError(error), 'node');
   }
+  report({ kind: 'queued', subject });
   await create.turn.hold();
+  report({ kind: 'begun', subject });
   try {
     const { config, runtimeHandler } = request;
-    return { kind: 'made', id: sandboxId(await deps.runtime.sandboxes.run({ config, runtimeHandler }, signal)) };
+    const id = sandboxId(await deps.runtime.sandboxes.run({ config, runtimeHandler }, signal));
+    report({ kind: 'done', subject });
+    return { kind: 'made', id };
   } catch (error) {
     if (isInterruption(error, signal)) throw error;
-    return fail(`Failed to create pod sandbox: ${describeError(error)}`);
+    return fail(describeError(error), 'runtime');
   }
 }

@@ -1,10 +1,10 @@
-/** The stops of one pod that are under way. A container is stopped once; asking again can only shorten its grace. */
+/** The stops of one pod that are under way. A container is stopped once; another request can only shorten its grace. */
 import type { ContainerId } from '../api/ids.ts';
 import { type ContainerStop, type ContainerStopDeps, type StopUnderWay, stopContainer } from './container-stop.ts';
 
 export interface Stops {
   /** Resolves when the container has stopped. */
-  ask(stop: Omit<ContainerStop, 'after'>, after: readonly ContainerId[], signal: AbortSignal): Promise<void>;
+  request(stop: Omit<ContainerStop, 'after'>, after: readonly ContainerId[], signal: AbortSignal): Promise<void>;
   underWay(): number;
 }
 
@@ -12,8 +12,8 @@ export function createStops(deps: ContainerStopDeps): Stops {
   const stops = new Map<ContainerId, StopUnderWay>();
   const stopped = new Set<ContainerId>();
   return {
-    ask: (stop, after, signal) => {
-      // It has had its hook and its event; the runtime only has not told everybody yet that it is over.
+    request: (stop, after, signal) => {
+      // Its hook and its event are over; the runtime only does not report yet that it has ended.
       if (stopped.has(stop.id)) return deps.runtime.containers.stop(stop.id, 0, signal);
       const running = stops.get(stop.id);
       if (running !== undefined) {

@@ -16,6 +16,15 @@ export function allContainers(pod: Pod): readonly Container[] {
   return [...initContainers, ...containers, ...ephemeralContainers];
 }
 
+/** The resource claims of a pod, and the one that was made for its extended resources. */
+export function resourceClaimNames({ spec, status }: Pod): readonly string[] {
+  const extended = status?.extendedResourceClaimStatus?.['resourceClaimName'];
+  return [
+    ...(spec.resourceClaims ?? []).map(({ name }) => String(name)),
+    ...(extended === undefined ? [] : [String(extended)]),
+  ];
+}
+
 /** An init container that keeps running beside the regular ones. */
 export function isSidecar(pod: Pod, container: Container): boolean {
   return (

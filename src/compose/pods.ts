@@ -71,6 +71,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     objects,
     node,
     onOperation: meters.onVolumeOperation,
+    onProgress: (uid) => workers().volumesProgressed(uid),
   });
   const requests = composeRequests(config, deps, {
     handlers,

@@ -23,6 +23,7 @@ export interface VolumeTools {
   readonly node: () => KubeNode | undefined;
   /** For metrics. */
   readonly onOperation?: VolumesDeps['onOperation'] | undefined;
+  readonly onProgress: NonNullable<VolumesDeps['onProgress']>;
 }
 
 export interface VolumeParts {
@@ -35,7 +36,7 @@ export interface VolumeParts {
 export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTools): VolumeParts {
   const { kubelet, settings, features } = config;
   const { clock, log, supervisor, program, host } = deps;
-  const { resources, record, objects, node, onOperation } = tools;
+  const { resources, record, objects, node, onOperation, onProgress } = tools;
   const mountTable = readMountTable;
   const isForeign = (path: string) => leadsToForeign(mountTable(), path);
   const calls = createFileCalls();
@@ -74,6 +75,7 @@ export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTool
       record,
       random: Math.random,
       attachments: nodeAttachments(() => node()?.status),
+      onProgress,
       ...(onOperation === undefined ? {} : { onOperation }),
     },
     {

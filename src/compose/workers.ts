@@ -75,6 +75,7 @@ export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTool
       observe: countReads(observe, counting),
       record: tools.record,
       onPass: work.workerPass,
+      volumeProgress: tools.volumes.progress,
       decisions: composeDecisions(config, tools, () => pods),
       listNode: (signal) => listNode(listings, signal),
       admit: composeAdmission(config, deps, tools),

@@ -1,11 +1,12 @@
 /** What goes through the counted ports is as it was, and is counted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Act, ActContext, Outcome } from '../act/act.ts';
+import type { Act, ActContext } from '../act/act.ts';
 import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from '../act/ports.ts';
 import type { Pod } from '../api/pod.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import type { Cgroups } from '../host/cgroups.ts';
+import type { Outcome } from '../model/outcome.ts';
 import type { Action } from '../model/plan.ts';
 import { askRuntimeDriver } from '../resources/runtime-driver.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -90,7 +91,9 @@ test('starts of pods with user namespaces, failed where anything in the pass of 
     await act.carryOut(actions, context).catch(() => undefined);
   };
   const well = (): readonly Outcome[] => [];
-  const blocked = (): readonly Outcome[] => [{ kind: 'blocked', message: 'no sandbox' }];
+  const blocked = (): readonly Outcome[] => [
+    { kind: 'blocked', subject: { kind: 'sandbox-create', attempt: 0 }, message: 'no sandbox' },
+  ];
   const notMade = { kind: 'waiting', reason: 'CreateContainerError', message: '', retryAt: undefined } as const;
   const noContainer = (): readonly Outcome[] => [{ kind: 'start', name: 'c', outcome: notMade }];
   const interrupted = (): readonly Outcome[] => {

@@ -1,8 +1,9 @@
 /** Ports as they are, but what goes through them is counted and timed: the parts themselves know nothing of metrics. */
-import type { Act, Outcome } from '../act/act.ts';
+import type { Act } from '../act/act.ts';
 import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from '../act/ports.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Cgroups } from '../host/cgroups.ts';
+import type { Outcome } from '../model/outcome.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import type { Observe } from '../runtime/observe/observe.ts';
 import type { ContainerType } from '../telemetry/metrics-pods.ts';

@@ -54,6 +54,23 @@ export interface WaitingReason {
   readonly message: string;
 }
 
+/** Why the plan leaves a container alone that should run: explanations are made of it. */
+export type HeldContainer =
+  | {
+      readonly kind: 'back-off';
+      /** How the container ended, and when. */
+      readonly exitCode: number;
+      readonly reason: string;
+      readonly message: string;
+      readonly finishedAt: number;
+      /** How often it has ended. */
+      readonly crashes: number;
+      /** When it starts again. */
+      readonly until: number;
+    }
+  /** An init container comes first, and has to have succeeded, or started where it is a sidecar. */
+  | { readonly kind: 'init'; readonly container: string; readonly until: 'succeeded' | 'started' };
+
 /** A crash that was answered with a start, and what the next one has to wait. See plan/back-off.ts. */
 export interface CrashRecord {
   readonly waitMs: number;
@@ -79,6 +96,8 @@ export interface Plan {
   readonly retryAt: number | undefined;
   /** Waiting reasons that follow from the decision itself (CrashLoopBackOff), by container name. */
   readonly waiting: ReadonlyMap<string, WaitingReason>;
+  /** By container name. */
+  readonly held: ReadonlyMap<string, HeldContainer>;
   /** The crash records as they are after this decision: the worker keeps them for the next one. */
   readonly crashes: ReadonlyMap<string, CrashRecord>;
   /** Every container ended for good and the sandbox can go: the pod has finished. */

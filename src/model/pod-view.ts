@@ -1,6 +1,7 @@
 /** What a worker publishes of its pod after each pass. The other parts read views; no one asks a worker. */
 import type { ContainerId, PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import type { PodExplanation } from './explanation.ts';
 import type { Observation } from './observation.ts';
 import type { Plan, PodEnd, WaitingReason } from './plan.ts';
 
@@ -35,6 +36,8 @@ export interface PodView {
   readonly observation: Observation;
   /** The last decision, with its reasons; none while the pod ends. */
   readonly plan: Plan | undefined;
+  /** Why the pod is as it is. Kept up to date also in the middle of a pass, when no one is notified. */
+  readonly explanation: PodExplanation;
   /** By container name: why it waits. */
   readonly memory: ReadonlyMap<string, ContainerMemory>;
   /** When the pod began on this node, under whichever kubelet: its deadline counts from here. Wall clock, ms. */

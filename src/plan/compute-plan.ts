@@ -12,7 +12,7 @@ import {
 import type { Plan } from '../model/plan.ts';
 import { activeDeadline, DEADLINE_EXCEEDED } from './deadline.ts';
 import { Draft } from './draft.ts';
-import { planInit } from './init-containers.ts';
+import { holdForInit, planInit } from './init-containers.ts';
 import { planRegular } from './regular-containers.ts';
 import { findSources, planRestartAll } from './restart-all.ts';
 import { restartsAfterExit, restartsAfterFailure } from './restart-policy.ts';
@@ -84,6 +84,7 @@ function planNewSandbox(draft: Draft, verdict: Extract<SandboxVerdict, { kind: '
     });
   }
   const [firstInit] = pod.spec.initContainers ?? [];
+  if (firstInit !== undefined) holdForInit(draft, firstInit);
   for (const container of firstInit === undefined ? wanted : [firstInit]) draft.start(container, 'the sandbox is new');
   return draft.finish(false);
 }

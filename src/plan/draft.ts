@@ -3,7 +3,7 @@ import type { Container } from '../api/container.ts';
 import type { ContainerId, SandboxId } from '../api/ids.ts';
 import { podTitle } from '../api/pod-traits.ts';
 import type { ObservedContainer } from '../model/observation.ts';
-import type { Action, CrashRecord, Plan, PlanEvent, StopReason, WaitingReason } from '../model/plan.ts';
+import type { Action, CrashRecord, HeldContainer, Plan, PlanEvent, StopReason, WaitingReason } from '../model/plan.ts';
 import { crashLoopWaiting, judgeBackOff } from './back-off.ts';
 import { containerGrace } from './grace.ts';
 import { fieldPathOf, roleOf } from './roles.ts';
@@ -27,6 +27,7 @@ export class Draft {
   readonly #sandbox: Action[] = [];
   readonly #starts: Start[] = [];
   readonly #waiting = new Map<string, WaitingReason>();
+  readonly #held = new Map<string, HeldContainer>();
   readonly #crashes: Map<string, CrashRecord>;
   readonly #events: PlanEvent[] = [];
   #retryAt: number | undefined;
@@ -94,6 +95,7 @@ export class Draft {
     }
     this.#waiting.set(name, crashLoopWaiting(pod, name, verdict.waitMs));
     this.lookAgainAt(verdict.until);
+    if (crashed !== undefined) this.hold(name, backOffHold(crashed, verdict.until));
     this.#events.push({
       container: fieldPathOf(pod, name),
       type: 'Warning',
@@ -109,6 +111,10 @@ export class Draft {
     return Math.max(restartCounts?.get(name) ?? 0, ...ran.map(({ restartCount }) => restartCount + 1));
   }
 
+  hold(name: string, why: HeldContainer): void {
+    this.#held.set(name, why);
+  }
+
   event(event: PlanEvent): void {
     this.#events.push(event);
   }
@@ -122,6 +128,7 @@ export class Draft {
       actions: [...this.#stops, ...this.#removalsAndSandbox(), ...inPodOrder(this.snapshot, this.#starts)],
       retryAt: this.#retryAt,
       waiting: this.#waiting,
+      held: this.#held,
       crashes: this.#crashes,
       finished,
       events: this.#events,
@@ -135,6 +142,11 @@ export class Draft {
     const rest = this.#sandbox.filter(({ kind }) => kind !== 'sandbox-stop');
     return [...stops, ...this.#removals, ...rest];
   }
+}
+
+function backOffHold(crashed: ObservedContainer, until: number): HeldContainer {
+  const { exitCode, reason, message, finishedAt, restartCount } = crashed;
+  return { kind: 'back-off', exitCode, reason, message, finishedAt, crashes: restartCount + 1, until };
 }
 
 /** Ephemeral containers first, because they help even where an init container can't start; the rest as the pod has them. */

@@ -33,11 +33,23 @@ export function planInit(draft: Draft, sandbox: ObservedSandbox): InitProgress {
   const current = containers[furthest];
   const seen = current === undefined ? undefined : find(current.name);
   const progress = current === undefined || seen === undefined ? 'done' : planCurrent(draft, current, seen);
+  if (progress === 'busy' && current !== undefined) holdForInit(draft, current);
   if (progress !== 'done') return progress;
   const next = containers[furthest + 1];
   if (next === undefined) return 'done';
+  holdForInit(draft, next);
   draft.start(next, furthest < 0 ? 'it is the first init container' : 'the init container before it is done');
   return 'busy';
+}
+
+/** All that comes after this init container waits for it. */
+export function holdForInit(draft: Draft, { name }: Container): void {
+  const { initContainers = [], containers } = draft.snapshot.pod.spec;
+  const until = roleOf(draft.snapshot.pod, name).role === 'sidecar' ? 'started' : 'succeeded';
+  const later = initContainers.slice(initContainers.findIndex((one) => one.name === name) + 1);
+  for (const container of [...later, ...containers]) {
+    draft.hold(container.name, { kind: 'init', container: name, until });
+  }
 }
 
 /** A regular container of this sandbox can only be there because initialization was over. */

@@ -64,5 +64,5 @@ function needsLastWord({ actions, finished }: Plan): boolean {
 }
 
 function waiting(plan: Plan, { crashes }: Snapshot): Plan {
-  return { ...plan, actions: [], events: [], waiting: new Map(), crashes, finished: false };
+  return { ...plan, actions: [], events: [], waiting: new Map(), held: new Map(), crashes, finished: false };
 }

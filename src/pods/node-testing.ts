@@ -124,6 +124,7 @@ interface NodeState {
 
 function createCarryOut({ clock, pods, calls, faults }: NodeState) {
   let serial = 0;
+  const stopping = new Map<ContainerId, PromiseWithResolvers<void>>();
   const podOf = ({ pod: { metadata } }: ActContext): TestPod => {
     const { name, namespace } = metadata;
     const uid = podUid(metadata.uid);
@@ -162,7 +163,11 @@ function createCarryOut({ clock, pods, calls, faults }: NodeState) {
     const pod = podOf(context);
     const grace = action.graceSeconds ?? 0;
     calls.push(`stop ${pod.uid}/${action.name} ${grace}`);
-    if (faults.deaf.has(action.name)) await clock.sleep(grace * 1000, context.signal);
+    const ended = stopping.get(action.id) ?? Promise.withResolvers<void>();
+    stopping.set(action.id, ended);
+    // As in the real actions, every request for one container ends when the container does.
+    if (faults.deaf.has(action.name)) await Promise.race([clock.sleep(grace * 1000, context.signal), ended.promise]);
+    ended.resolve();
     end(pod, ({ id }) => id === action.id, faults.deaf.has(action.name) ? 137 : 0, clock.now());
   };
 

@@ -46,6 +46,8 @@ export interface PassesTools {
   readonly life: () => WorkerState;
   readonly send: (input: WorkerInput) => void;
   readonly end: (request: EndRequest) => void;
+  /** A pass ended with an error and is retried at this time. */
+  readonly interrupted: (error: unknown, retryAt: number) => void;
   readonly publish: (observation: Observation, plan: Plan | undefined) => void;
 }
 
@@ -75,6 +77,7 @@ export function createPasses(deps: WorkerDeps, tools: PassesTools, signal: Abort
         return;
       case 'retry':
         reportFailure(deps, tools, effect);
+        tools.interrupted(effect.error, clock.now() + effect.inMs);
         alarm.ringAt(clock.now() + effect.inMs);
         return;
       case 'measure':
@@ -154,12 +157,9 @@ async function makePass({ life, sync, termination }: PassesTools, context: PassC
       if (life().step === 'syncing') await sync.pass(passOf(wanted), observation);
       return;
     }
-    case 'terminating': {
-      const observation = await read(signal);
-      const now = life();
-      if (now.step === 'terminating') await termination.stop(passOf(signal), now, observation);
+    case 'terminating':
+      await termination.stop(passOf(signal), state, () => read(signal));
       return;
-    }
     case 'terminated':
       await termination.cleanUp(passOf(signal), state, () => read(signal));
       return;

@@ -42,6 +42,7 @@ export interface PodSetTools {
   readonly endings: EndingStore;
   readonly allocations: Allocations;
   readonly takeTurn: WorkerDeps['takeTurn'];
+  readonly removals: WorkerDeps['removals'];
   /** A pod has ended or is gone, or its next try is due: pods that waited for that may begin. */
   readonly requestReconcile: () => void;
 }
@@ -99,7 +100,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
 /** Makes the worker of a pod and starts it. */
 function createBegin(
   deps: PodsDeps,
-  { endings, allocations, takeTurn, requestReconcile }: PodSetTools,
+  { endings, allocations, takeTurn, removals, requestReconcile }: PodSetTools,
   table: PodTable,
   tell: (news: PodNews) => void,
 ): (state: WorkerState, signal: AbortSignal) => void {
@@ -117,7 +118,11 @@ function createBegin(
     if (view.step === 'terminated' && before?.step !== 'terminated') requestReconcile();
     tell({ kind: 'view', view });
   };
-  const workerDeps: WorkerDeps = { ...deps, endings, takeTurn, nextTicket, publish };
+  const explain: WorkerDeps['explain'] = (uid, explanation) => {
+    const view = table.views.get(uid);
+    if (view !== undefined) table.views.set(uid, { ...view, explanation });
+  };
+  const workerDeps: WorkerDeps = { ...deps, endings, takeTurn, removals, nextTicket, publish, explain };
 
   const onDone = ({ uid, state }: Worker): void => {
     const last = state();

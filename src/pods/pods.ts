@@ -14,6 +14,7 @@ import { createAllocations } from './allocations.ts';
 import { createEndingStore } from './endings.ts';
 import type { EndRequest } from './pass.ts';
 import { createPodSet } from './pod-set.ts';
+import { createRemovals } from './removals.ts';
 import type { WakeReason } from './rules/pass-state.ts';
 import { type ChangedObject, waitingForObjects } from './rules/waiting-for-objects.ts';
 import type { WorkerDeps } from './worker-deps.ts';
@@ -32,6 +33,8 @@ export interface Pods extends Part {
   end(uid: PodUid, request: EndRequest): void;
   /** The pod's worker makes a pass. */
   wake(uid: PodUid, reason: WakeReason): void;
+  /** How far a volume of this pod is has changed: its explanation is made again, and no pass. */
+  volumesProgressed(uid: PodUid): void;
   /** An object of the API server has changed: containers that wait for one of its kind are started at once. */
   objectChanged(object: ChangedObject): void;
   /** The UID of a static pod can be decided now: the desired pods are reconciled again. */
@@ -52,7 +55,8 @@ export type Admission =
   /** These pods must end first. */
   | { readonly kind: 'preempt'; readonly victims: readonly { readonly uid: PodUid; readonly message: string }[] };
 
-export interface PodsDeps extends Omit<WorkerDeps, 'publish' | 'takeTurn' | 'nextTicket' | 'endings'> {
+export interface PodsDeps
+  extends Omit<WorkerDeps, 'publish' | 'explain' | 'takeTurn' | 'removals' | 'nextTicket' | 'endings'> {
   /** Every pod of which something is on the node: in the runtime, or on disk. */
   readonly listNode: (signal: AbortSignal) => Promise<readonly FoundPod[]>;
   /** May this pod run beside those that are admitted? */
@@ -92,7 +96,8 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
   const endings = createEndingStore(config.endingsDirectory, log);
   const allocations = createAllocations(config.allocationsFile, deps, { podLevel: config.podLevelResize });
   const { take: takeTurn } = createTurns(config.startsAtOnce);
-  const set = createPodSet(deps, { endings, allocations, takeTurn, requestReconcile: bit.wake });
+  const removals = createRemovals(clock, config.startsAtOnce);
+  const set = createPodSet(deps, { endings, allocations, takeTurn, removals, requestReconcile: bit.wake });
   let desired: Desired | undefined;
   let running: Promise<void> = Promise.resolve();
   let listed = false;
@@ -133,6 +138,7 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
     desired: () => desired,
     end: set.end,
     wake: (uid, reason) => set.worker(uid)?.wake(reason),
+    volumesProgressed: (uid) => set.worker(uid)?.volumesProgressed(),
     objectChanged: (object) => {
       for (const uid of waitingForObjects(set.views(), object)) set.worker(uid)?.wake('object-changed');
     },

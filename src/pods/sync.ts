@@ -1,21 +1,27 @@
-/** One pass over a pod that should run: decide on a snapshot, act, remember what came of it. */
-import type { Act, Outcome } from '../act/act.ts';
+/** One pass over a pod that should run: decide on a snapshot, act, remember the outcomes. */
+import type { Act } from '../act/act.ts';
+import type { Turn } from '../act/ports.ts';
 import type { Pod } from '../api/pod.ts';
 import { allContainers } from '../api/pod-traits.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { newestContainer, type Observation } from '../model/observation.ts';
+import type { Outcome } from '../model/outcome.ts';
 import type { Action, Plan } from '../model/plan.ts';
+import type { StepSubject } from '../model/step.ts';
 import { type Decision, decide } from '../plan/plan-ahead.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
+import { planSteps } from '../plan/steps.ts';
 import type { Memory } from './memory.ts';
 import type { Pass } from './pass.ts';
+import type { Progress } from './progress.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
 export interface Sync {
   pass(pass: Pass, observation: Observation): Promise<void>;
 }
 
-/** A container or sandbox that could not be made is tried again after this time, as long as nothing else changes. */
+/** A container or sandbox that failed to be created is retried after this time, as long as nothing else changes. */
 const RETRY_MS = 10_000;
 const FIRST_BLOCKED_MS = 500;
 
@@ -24,136 +30,186 @@ const NONE: ReadonlyMap<string, number> = new Map();
 export interface SyncTools {
   readonly memory: Memory;
   readonly stops: ReturnType<Act['createStops']>;
+  readonly progress: Progress;
   readonly log: Logger;
 }
 
-export function createSync(deps: WorkerDeps, { memory, stops, log }: SyncTools): Sync {
+export function createSync(deps: WorkerDeps, tools: SyncTools): Sync {
   const { clock } = deps;
-  const told = createToldEvents();
-  let ticket: number | undefined;
-  let blocked: { readonly until: number; readonly times: number } | undefined;
+  const { memory, stops, progress, log } = tools;
+  const reported = createReportedEvents();
+  const blocked = createBlocked(clock);
+  const turns = createTurns(deps);
 
-  const judge = async ({ pod, startedAt }: Pass, observation: Observation): Promise<Decision> => {
-    memory.follow(pod);
-    memory.compareWith(observation);
-    const snapshot: Snapshot = {
-      pod,
-      observation,
-      probes: deps.decisions.probes(),
-      memory: memory.snapshot(),
-      hashes: deps.decisions.hashes(pod),
-      backOff: deps.decisions.backOff,
-      crashes: memory.crashes(),
-      now: clock.now(),
-      startedAt,
-      restartCounts: await restartCounts(pod, observation),
-    };
-    const decision = decide(snapshot);
-    memory.noteCrashes(decision.plan.crashes);
-    for (const [name, waiting] of decision.plan.waiting) memory.note(name, waiting);
-    return decision;
-  };
-
-  /** Asked for only where the runtime has no container that tells it. */
-  const restartCounts = (pod: Pod, observation: Observation) => {
-    const unseen = allContainers(pod).filter(({ name }) => newestContainer(observation, name) === undefined);
-    return unseen.length === 0 ? NONE : deps.decisions.restartCounts(pod);
-  };
-
-  const remember = (outcomes: readonly Outcome[]): void => {
-    const wasBlocked = blocked;
-    blocked = undefined;
-    for (const outcome of outcomes) {
-      if (outcome.kind === 'blocked') {
-        const times = (wasBlocked?.times ?? 0) + 1;
-        const wait = Math.min(FIRST_BLOCKED_MS * 2 ** times, RETRY_MS);
-        blocked = { until: clock.now() + wait, times };
-      } else noteStart(memory, outcome, clock.now());
-    }
-  };
-
-  const createTurn = ({ pod, wanted, show }: Pass, plan: Plan) => {
-    let held: Disposable | undefined;
-    return {
-      hold: async () => {
-        // One number for the whole start of a pod, so that who had to let go comes back before those who came later.
-        ticket ??= deps.nextTicket();
-        held ??= await deps.takeTurn([-(pod.spec.priority ?? 0), ticket], wanted);
-      },
-      release: () => {
-        held?.[Symbol.dispose]();
-        held = undefined;
-      },
-      lull: () => show(plan),
-    };
-  };
-
-  const act = async (pass: Pass, decision: Decision, garbage: readonly Action[]): Promise<boolean> => {
+  const act = async (pass: Pass, decision: Decision, actions: readonly Action[]): Promise<boolean> => {
     const { pod, wanted, signal } = pass;
-    const { observation, plan, ahead } = decision;
-    const actions = [...plan.actions, ...garbage];
     const held = (action: Action) => action.kind === 'container-start' && memory.isHeldBack(action.name);
     if (actions.every(held)) return false;
-    if (ahead) pass.showWhenWoken(decision);
+    if (decision.ahead) pass.showWhenWoken(decision);
     const outcomes = await deps.act.carryOut(actions, {
-      pod,
-      observation,
-      stops,
-      turn: createTurn(pass, plan),
+      ...{ pod, stops, wanted, signal },
+      observation: decision.observation,
+      turn: turns.create(pass, decision.plan),
       isHeldBack: memory.isHeldBack,
-      wanted,
-      signal,
+      onStep: progress.report,
     });
-    remember(outcomes);
+    blocked.note(outcomes, progress);
+    noteStarts(tools, outcomes, clock.now());
     return true;
+  };
+
+  /** True where the pod goes on. */
+  const goesOn = (pass: Pass, { end, finished }: Plan): boolean => {
+    if (end !== undefined) pass.end({ end, graceSeconds: undefined, eventType: 'Normal' });
+    else if (finished) pass.send({ kind: 'end', end: undefined, graceSeconds: undefined });
+    return end === undefined && !finished;
   };
 
   return {
     pass: async (pass, observation) => {
-      const decision = await judge(pass, observation);
+      const decision = await decideOn(deps, memory, pass, observation);
       const { plan } = decision;
-      if (plan.actions.length > 0) log.v(2)?.info('Plan for pod', { actions: plan.actions });
-      pass.publish(observation, plan);
-      for (const event of told.fresh(plan)) deps.record({ pod: pass.pod.metadata, ...event });
-      if (plan.end !== undefined) {
-        pass.end({ end: plan.end, graceSeconds: undefined, eventType: 'Normal' });
-        return;
-      }
-      if (plan.finished) {
-        pass.send({ kind: 'end', end: undefined, graceSeconds: undefined });
-        return;
-      }
       const garbage = deps.decisions.garbage(observation, clock.now());
-      const mayAct = blocked === undefined || clock.now() >= blocked.until;
-      const acted = mayAct && (await act(pass, decision, garbage.actions));
+      const actions = [...plan.actions, ...garbage.actions];
+      if (plan.actions.length > 0) log.v(2)?.info('Plan for pod', { actions: plan.actions });
+      progress.plan('syncing', planSteps(pass.pod, actions, plan.held));
+      pass.publish(observation, plan);
+      for (const event of reported.fresh(plan)) deps.record({ pod: pass.pod.metadata, ...event });
+      if (!goesOn(pass, plan)) return;
+      const acted = blocked.mayAct() && (await act(pass, decision, actions));
       if (acted) pass.wake();
-      else ticket = undefined;
-      for (const time of [plan.retryAt, garbage.retryAt, blocked?.until, memory.nextTry()]) {
+      else turns.giveUpPlace();
+      for (const time of [plan.retryAt, garbage.retryAt, blocked.until(), memory.nextTry()]) {
         if (time !== undefined) pass.lookAgainAt(time);
       }
     },
   };
 }
 
-function noteStart(memory: Memory, { name, outcome }: Extract<Outcome, { kind: 'start' }>, now: number): void {
-  switch (outcome.kind) {
-    case 'started':
-      memory.note(name, undefined);
-      return;
-    case 'waiting':
-      memory.note(name, { reason: outcome.reason, message: outcome.message }, outcome.retryAt ?? now + RETRY_MS);
-      return;
-    case 'not-run':
-      memory.noteNotRun(name, { reason: outcome.reason, message: outcome.message }, now + RETRY_MS);
-      return;
-    case 'hook-failed':
-      memory.note(name, { reason: 'PostStartHookError', message: outcome.message });
-      memory.noteFailedHook(name, outcome.id);
+async function decideOn(
+  deps: WorkerDeps,
+  memory: Memory,
+  { pod, startedAt }: Pass,
+  observation: Observation,
+): Promise<Decision> {
+  memory.follow(pod);
+  memory.compareWith(observation);
+  const snapshot: Snapshot = {
+    pod,
+    observation,
+    probes: deps.decisions.probes(),
+    memory: memory.snapshot(),
+    hashes: deps.decisions.hashes(pod),
+    backOff: deps.decisions.backOff,
+    crashes: memory.crashes(),
+    now: deps.clock.now(),
+    startedAt,
+    restartCounts: await restartCounts(deps, pod, observation),
+  };
+  const decision = decide(snapshot);
+  memory.noteCrashes(decision.plan.crashes);
+  for (const [name, waiting] of decision.plan.waiting) memory.note(name, waiting);
+  return decision;
+}
+
+/** Read only where the runtime has no container that shows it. */
+function restartCounts({ decisions }: WorkerDeps, pod: Pod, observation: Observation) {
+  const unseen = allContainers(pod).filter(({ name }) => newestContainer(observation, name) === undefined);
+  return unseen.length === 0 ? NONE : decisions.restartCounts(pod);
+}
+
+interface Turns {
+  create(pass: Pass, plan: Plan): Turn;
+  /** The pod does not start anything now: next time it stands behind those that came meanwhile. */
+  giveUpPlace(): void;
+}
+
+function createTurns(deps: Pick<WorkerDeps, 'nextTicket' | 'takeTurn'>): Turns {
+  let ticket: number | undefined;
+  return {
+    create: ({ pod, wanted, show }, plan) => {
+      let held: Disposable | undefined;
+      return {
+        hold: async () => {
+          // One number for the whole start of a pod: after it released its turn it comes before those that came later.
+          ticket ??= deps.nextTicket();
+          held ??= await deps.takeTurn([-(pod.spec.priority ?? 0), ticket], wanted);
+        },
+        release: () => {
+          held?.[Symbol.dispose]();
+          held = undefined;
+        },
+        pause: () => show(plan),
+      };
+    },
+    giveUpPlace: () => {
+      ticket = undefined;
+    },
+  };
+}
+
+interface Blocked {
+  note(outcomes: readonly Outcome[], progress: Progress): void;
+  mayAct(): boolean;
+  until(): number | undefined;
+}
+
+/** The time before a pod that can't go on as a whole is tried again: it grows while it fails. */
+function createBlocked(clock: Clock): Blocked {
+  let state: { readonly until: number; readonly times: number } | undefined;
+  return {
+    note: (outcomes, progress) => {
+      const outcome = outcomes.find(({ kind }) => kind === 'blocked');
+      if (outcome?.kind !== 'blocked') {
+        state = undefined;
+        return;
+      }
+      const times = (state?.times ?? 0) + 1;
+      const until = clock.now() + Math.min(FIRST_BLOCKED_MS * 2 ** times, RETRY_MS);
+      state = { until, times };
+      progress.retryAt(({ kind }) => kind === outcome.subject.kind, until);
+    },
+    mayAct: () => state === undefined || clock.now() >= state.until,
+    until: () => state?.until,
+  };
+}
+
+function noteStarts({ memory, progress }: SyncTools, outcomes: readonly Outcome[], now: number): void {
+  for (const outcome of outcomes) {
+    if (outcome.kind !== 'start') continue;
+    const retryAt = noteStart(memory, outcome, now);
+    const isOwn = (subject: StepSubject) => 'container' in subject && subject.container === outcome.name;
+    if (retryAt !== undefined) progress.retryAt(isOwn, retryAt);
   }
 }
 
-/** A decision is made again at every look; what follows from it is told once for each time it is made anew. */
-function createToldEvents(): { fresh(plan: Plan): Plan['events'] } {
+/** Answers when the start is tried again. */
+function noteStart(
+  memory: Memory,
+  { name, outcome }: Extract<Outcome, { kind: 'start' }>,
+  now: number,
+): number | undefined {
+  switch (outcome.kind) {
+    case 'started':
+      memory.note(name, undefined);
+      return undefined;
+    case 'waiting': {
+      const retryAt = outcome.retryAt ?? now + RETRY_MS;
+      memory.note(name, { reason: outcome.reason, message: outcome.message }, retryAt);
+      return retryAt;
+    }
+    case 'not-run':
+      memory.noteNotRun(name, { reason: outcome.reason, message: outcome.message }, now + RETRY_MS);
+      return now + RETRY_MS;
+    case 'hook-failed':
+      memory.note(name, { reason: 'PostStartHookError', message: outcome.message });
+      memory.noteFailedHook(name, outcome.id);
+      return undefined;
+  }
+}
+
+/** A decision is made again in every pass; its events are recorded once for each time that it is a new one. */
+function createReportedEvents(): { fresh(plan: Plan): Plan['events'] } {
   let before = new Set<string>();
   return {
     fresh: (plan) => {

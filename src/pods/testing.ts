@@ -11,6 +11,7 @@ import type { EndingStore } from './endings.ts';
 import { createTestNode, hashOf, type TestNode } from './node-testing.ts';
 import { createPodSet, type PodSet } from './pod-set.ts';
 import type { Admission, PodsDeps } from './pods.ts';
+import { createRemovals } from './removals.ts';
 import type { PassReport, WorkerDeps } from './worker-deps.ts';
 
 export const START = 1_000_000;
@@ -88,6 +89,8 @@ export function createWorkerWorld(earlier?: Pick<WorkerWorld, 'clock' | 'node' |
     ...{ act: node.act, observe: node.observe, endings: createEndings(endings) },
     record: (event) => events.push(event),
     publish: (view) => views.push(view),
+    explain: () => undefined,
+    removals: createRemovals(clock, 4),
     onPass: (pass) => passes.push(pass),
     takeTurn: () => Promise.resolve({ [Symbol.dispose]: () => undefined }),
     nextTicket: () => 1,
@@ -125,7 +128,15 @@ export function createSetWorld(options: SetOptions = {}): SetWorld {
   const news: PodNews[] = [];
   let desired: { readonly pods: readonly Pod[]; readonly everySourceHeard: boolean } | undefined;
   let isDue = false;
-  const { publish: _publish, nextTicket: _next, endings: _endings, takeTurn, ...rest } = deps;
+  const {
+    publish: _publish,
+    nextTicket: _next,
+    endings: _endings,
+    explain: _explain,
+    takeTurn,
+    removals,
+    ...rest
+  } = deps;
   const set = createPodSet(
     {
       ...rest,
@@ -137,6 +148,7 @@ export function createSetWorld(options: SetOptions = {}): SetWorld {
       endings: createEndings(endings),
       allocations: NO_ALLOCATIONS,
       takeTurn,
+      removals,
       requestReconcile: () => {
         isDue = true;
       },

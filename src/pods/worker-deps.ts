@@ -7,12 +7,15 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { RecordPodEvent } from '../model/event.ts';
+import type { PodExplanation } from '../model/explanation.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Action } from '../model/plan.ts';
 import type { PodIdentity } from '../model/pod-identity.ts';
 import type { PodEnding, PodView } from '../model/pod-view.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
+import type { VolumeProgress } from '../model/volume-progress.ts';
 import type { BackOffSettings } from '../plan/snapshot.ts';
+import type { Removals } from './removals.ts';
 import type { PassKind } from './rules/pass-state.ts';
 
 export interface WorkerDeps {
@@ -27,8 +30,14 @@ export interface WorkerDeps {
   readonly endings: Endings;
   readonly record: RecordPodEvent;
   readonly publish: (view: PodView) => void;
+  /** How far the steps of a pod are: replaces the explanation in its view; no one is notified. */
+  readonly explain: (uid: PodUid, explanation: PodExplanation) => void;
+  /** How far the volumes of this pod are: for explanations. */
+  readonly volumeProgress?: ((uid: PodUid) => readonly VolumeProgress[]) | undefined;
   /** A turn to start something, among all pods; see docs/starts.md. */
   readonly takeTurn: (rank: readonly number[], signal: AbortSignal) => Promise<Disposable>;
+  /** When what the runtime has of removed pods is removed. */
+  readonly removals: Removals;
   /** Numbers in the order in which pods begin to start. */
   readonly nextTicket: () => number;
   /** Called with each pass when it is over: for metrics. */

@@ -5,10 +5,12 @@
 import type { PodUid } from '../api/ids.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Plan } from '../model/plan.ts';
+import type { ExplainInput } from '../plan/explain.ts';
 import { createMemory } from './memory.ts';
 import { createObserving } from './observing.ts';
 import type { EndRequest } from './pass.ts';
 import { createPasses } from './passes.ts';
+import { createProgress } from './progress.ts';
 import type { WakeReason } from './rules/pass-state.ts';
 import { CONFIG_ERROR } from './rules/waiting-for-objects.ts';
 import { nextState, type WorkerInput, type WorkerState } from './rules/worker-state.ts';
@@ -22,6 +24,8 @@ export interface Worker {
   /** Ends the pod, and reports the end with an event unless the pod ends already. */
   end(request: EndRequest): void;
   wake(reason: WakeReason): void;
+  /** How far a volume is has changed: for the explanation. */
+  volumesProgressed(): void;
   state(): WorkerState;
   /** Begins to work, once. Resolves when the pod is gone or the kubelet stops. */
   start(): Promise<void>;
@@ -48,7 +52,12 @@ export function createWorker(
   const about = { pod: `${initial.pod.metadata.namespace}/${initial.pod.metadata.name}`, podUID: uid };
   const log = deps.log.with(about);
   const memory = createMemory(clock);
-  const stops = deps.act.createStops();
+  const progress = createProgress({
+    clock,
+    about: () => ({ ...aboutPod(state, acknowledgedAt), volumes: deps.volumeProgress?.(uid) ?? [] }),
+    onChange: (explanation) => deps.explain(uid, explanation),
+  });
+  const stops = deps.act.createStops(progress.report);
   let state = initial;
   let done: Promise<void> | undefined;
 
@@ -71,15 +80,18 @@ export function createWorker(
     const { step, pod } = state;
     const { end: ended, deleted } = state.step === 'syncing' ? { end: undefined, deleted: false } : state;
     const times = { startedAt: observing.startedAt(), acknowledgedAt };
-    deps.publish({ uid, pod, step, observation, plan, memory: memory.snapshot(), ...times, ended, deleted });
+    const explanation = progress.explanation();
+    const known = { observation, plan, explanation, memory: memory.snapshot() };
+    deps.publish({ uid, pod, step, ...known, ...times, ended, deleted });
   };
 
   const passes = createPasses(
     deps,
     {
       ...{ about, log, isNew, observing, send, end, publish },
-      sync: createSync(deps, { memory, stops, log }),
-      termination: createTermination(deps, { stops, log, isNew }),
+      sync: createSync(deps, { memory, stops, progress, log }),
+      termination: createTermination(deps, { stops, progress, log, isNew }),
+      interrupted: progress.interrupted,
       life: () => state,
     },
     signal,
@@ -101,6 +113,7 @@ export function createWorker(
       if (reason === 'object-changed' && !memory.release(CONFIG_ERROR)) return;
       passes.wake(reason);
     },
+    volumesProgressed: progress.refresh,
     state: () => state,
     start: () => {
       done ??= run();
@@ -108,4 +121,11 @@ export function createWorker(
     },
     busyFor: passes.busyFor,
   };
+}
+
+function aboutPod(state: WorkerState, acknowledgedAt: number): Omit<ExplainInput, 'journal' | 'volumes'> {
+  const { uid, namespace, name } = state.pod.metadata;
+  const ended = state.step === 'terminating' || state.step === 'terminated' ? state.end : undefined;
+  const step = state.step === 'gone' ? 'terminated' : state.step;
+  return { pod: { uid, namespace, name }, step, acknowledgedAt, ended };
 }

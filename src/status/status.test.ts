@@ -39,6 +39,7 @@ function view(more: Partial<PodView> = {}): PodView {
     step: 'syncing',
     observation: observe([makeContainer('c')]),
     plan: undefined,
+    explanation: { pod: { uid, namespace: 'ns', name: 'x' }, step: 'syncing', steps: [] },
     memory: new Map(),
     startedAt: NOW,
     acknowledgedAt: NOW,

@@ -30,6 +30,7 @@ const decision: Decision = {
     actions: [],
     retryAt: undefined,
     waiting: new Map(),
+    held: new Map(),
     crashes: new Map(),
     finished: false,
     events: [],

@@ -15,6 +15,7 @@ const view = (more: Partial<PodView> = {}): PodView => ({
   step: 'syncing',
   observation: emptyObservation(podUid('u'), 'p', 'n', 0),
   plan: undefined,
+  explanation: { pod: { uid: 'u', namespace: 'n', name: 'p' }, step: 'syncing', steps: [] },
   memory: new Map(),
   startedAt: 1,
   acknowledgedAt: 2,

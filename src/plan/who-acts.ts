@@ -1,0 +1,66 @@
+/** Who has to act before a step can go on. */
+import type { Actor, StepFailure, StepSubject } from '../model/step.ts';
+import type { VolumeProgress } from '../model/volume-progress.ts';
+
+/** By the step alone: who is waited for while it is under way. */
+export function actorOfStep({ kind }: StepSubject): Actor {
+  switch (kind) {
+    case 'image':
+      return 'registry';
+    case 'container-config':
+      return 'api-server';
+    case 'volumes':
+    case 'volume':
+      return 'volume';
+    case 'hook':
+    case 'container':
+    case 'container-stop':
+      return 'container';
+    case 'sandbox-create':
+    case 'container-create':
+    case 'container-start':
+    case 'container-remove':
+    case 'sandbox-stop':
+    case 'sandbox-remove':
+      return 'runtime';
+    case 'admission':
+    case 'resource-claims':
+    case 'directories':
+    case 'cgroup':
+    case 'clean-up':
+      return 'node';
+  }
+}
+
+/** Reasons that say more than their step does. */
+const BY_REASON: ReadonlyMap<string, Actor> = new Map([
+  ['InvalidImageName', 'user'],
+  ['ErrImageNeverPull', 'user'],
+  ['ImageInspectError', 'runtime'],
+  ['CreateContainerConfigError', 'user'],
+]);
+
+export function actorOfFailure(subject: StepSubject, { reason, actor }: Pick<StepFailure, 'reason' | 'actor'>): Actor {
+  if (actor !== undefined) return actor;
+  // A node that is full can make room; every other refusal is about what the pod asks for.
+  if (subject.kind === 'admission') return reason.startsWith('OutOf') ? 'node' : 'user';
+  return BY_REASON.get(reason) ?? actorOfStep(subject);
+}
+
+/** An object that can't be fetched is most often missing, which is the user's; that the API server is away, its message says. */
+export function actorOfVolume({ stage, lastTry }: VolumeProgress): Actor {
+  switch (stage) {
+    case 'fetch-object':
+      return lastTry === undefined ? 'api-server' : 'user';
+    case 'resolve':
+      return 'user';
+    case 'make':
+    case 'permissions':
+      return 'node';
+    case 'attach':
+    case 'mount-device':
+    case 'mount':
+    case 'ready':
+      return 'volume';
+  }
+}
