@@ -90,7 +90,7 @@ const warnedBecauseOf: Readonly<Record<string, string>> = {
   'cpu policy static': 'cpuManagerPolicy: has no effect',
 };
 
-test('the tables of this test belong to the record', () => {
+test('the tables of this test match the record', () => {
   assert.equal(recorded.length, 93);
   const refused = recorded.filter(({ verdict }) => verdict === 'refused').map(({ name }) => name);
   assert.deepEqual(Object.keys(refusedBecauseOf).sort(), refused.sort());
@@ -128,7 +128,7 @@ for (const { name, config, flags, verdict } of recorded) {
   });
 }
 
-test('with an API server, an unknown way of change detection is refused too', () => {
+test('with an API server, an unknown change detection strategy is refused too', () => {
   const config = { configMapAndSecretChangeDetectionStrategy: 'Moon' };
   const problems = saidTo(judgeInLab(config, ['--kubeconfig=/lab/kubeconfig']), 'problems');
   assert.equal(problems.length, 1);
@@ -146,7 +146,7 @@ test('every problem of file and flags is reported in one run, those of the file 
   assert.ok(problems.some((problem) => problem.includes('--node-labels')));
 });
 
-test('a refused item of a list or map is one problem, not a crash in the rules that come after', () => {
+test('a refused item of a list or map is one problem and does not make later rules throw', () => {
   const configs = {
     'clusterDNS[1]': { clusterDNS: ['10.96.0.10', 1] },
     'evictionHard.memory.available': { evictionHard: { 'memory.available': 5 } },

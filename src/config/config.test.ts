@@ -51,7 +51,7 @@ function problemsOf(words: string[], files: Record<string, string> = {}): readon
   return outcome.problems;
 }
 
-test('an address counts as given wherever it is written, unless it is empty or taken away again', () => {
+test('an address is explicit wherever it is set, unless it is empty or removed again', () => {
   const open = `${head}${standalone.replace('{webhook', '{anonymous: {enabled: true}, webhook')}`;
   const listens = (file: string, dropin: string, ...flags: string[]) => {
     const files = { '/etc/kubelet.yaml': `${open}${file}`, '/etc/conf.d/10-a.conf': `${head}${dropin}` };
@@ -69,7 +69,7 @@ test('an address counts as given wherever it is written, unless it is empty or t
   assert.deepEqual(listens('address: 0.0.0.0', 'address: null'), kept);
 });
 
-test('what has no effect is reported once each, with where it was set, and only if it is not the default', () => {
+test('each setting without effect is reported once with its position, and only if it is not the default', () => {
   const warned = (file: string, dropin: string, ...flags: string[]) => {
     const files = { '/k.yaml': `${head}${standalone}${file}`, '/d/1.conf': `${head}${dropin}` };
     const words = ['--config=/k.yaml', '--config-dir=/d', ...flags];
@@ -92,7 +92,7 @@ test('what has no effect is reported once each, with where it was set, and only 
   assert.doesNotMatch(warned('', '', '--storage-driver-password=s3cret').join(), /s3cret/);
 });
 
-test('each source wins over the one before it', () => {
+test('each source overrides the one before it', () => {
   const files: Record<string, string> = {
     '/etc/kubelet.yaml': `${head}${standalone}maxPods: 2\npodsPerCore: 2\nregistryBurst: 2\neventBurst: 2\n`,
     '/etc/conf.d/10-a.conf': `${head}podsPerCore: 3\nregistryBurst: 3\neventBurst: 3\n`,
@@ -117,7 +117,7 @@ test('each source wins over the one before it', () => {
   );
 });
 
-test('dynamic configuration stands between the files and the flags', () => {
+test('dynamic configuration overrides the files, and flags override it', () => {
   const files = { '/k.yaml': `${head}${standalone}maxPods: 2\npodsPerCore: 2\n` };
   const overlaid: ConfigEnvironment = {
     ...environment(files),
@@ -134,7 +134,7 @@ test('dynamic configuration stands between the files and the flags', () => {
   assert.equal(config.features.enabled('QOSReserved'), true);
 });
 
-test('drop-ins are walked in the order of their names, directories included', () => {
+test('drop-ins are read in the order of their names, with subdirectories', () => {
   const files = {
     '/d/10.conf': `${head}clusterDomain: a\n`,
     '/d/20/z.conf': `${head}clusterDomain: b\n`,
@@ -146,7 +146,7 @@ test('drop-ins are walked in the order of their names, directories included', ()
   assert.equal(config.kubelet.clusterDomain, 'd');
 });
 
-test('without --config the older defaults of the flags hold, with it the secure ones', () => {
+test('without --config the older defaults of the flags apply, with it the secure ones', () => {
   const old = ready(readConfig([], environment())).config.kubelet;
   assert.equal(old.authentication.anonymous.enabled, true);
   assert.equal(old.authorization.mode, 'AlwaysAllow');
@@ -158,7 +158,7 @@ test('without --config the older defaults of the flags hold, with it the secure 
   assert.equal(secure.readOnlyPort, 0);
 });
 
-test('drop-ins alone go over the older defaults', () => {
+test('drop-ins without a file override the older defaults', () => {
   const { config } = ready(readConfig(['--config-dir=/d'], environment({ '/d/a.conf': `${head}maxPods: 7\n` })));
   assert.equal(config.kubelet.maxPods, 7);
   assert.equal(config.kubelet.readOnlyPort, 10255);
@@ -169,7 +169,7 @@ test('a flag may set a zero that a file may not', () => {
   assert.equal(config.kubelet.registryBurst, 0);
 });
 
-test('every problem of flags, file and their result is told at once, each with its place', () => {
+test('all problems of flags, file and their result are reported at once, each with its position', () => {
   const files = { '/k.yaml': `${head}${standalone}maxPods: -1\nsyncFrequency: 60\nfeatureGates: {NoSuchGate: true}\n` };
   const words = ['--config=/k.yaml', '--port=70000', '--node-labels=kubernetes.io/foo=bar', '--feature-gates=Nor=true'];
   const problems = problemsOf(words, files);
@@ -236,7 +236,7 @@ for (const [words, expected] of printed) {
   });
 }
 
-test('a version of its own is reported', () => {
+test('a custom version is reported', () => {
   const { config } = ready(readConfig(['--version=v1.36.4-mine'], environment()));
   assert.equal(config.settings.node.reportedVersion, 'v1.36.4-mine');
 });
@@ -246,7 +246,7 @@ test('the version of the program is the one of its package', () => {
   assert.equal(PROGRAM_VERSION, version);
 });
 
-test('old fields of the file become settings, and flags win over them', () => {
+test('old fields of the file become settings, and flags override them', () => {
   const files = {
     '/k.yaml': `${head}${standalone}cAdvisorPort: 4000\nmaxContainerCount: 7\nrequireKubeConfig: true\nnetworkPluginDir: /net\ncloudProvider: aws\n`,
   };
@@ -262,12 +262,12 @@ test('old fields of the file become settings, and flags win over them', () => {
   assert.equal(warnings.filter((warning) => /old field/.test(warning)).length, 5);
 });
 
-test('--require-kubeconfig leaves a path that was given', () => {
+test('--require-kubeconfig keeps an explicit path', () => {
   const { config } = ready(readConfig(['--require-kubeconfig', '--kubeconfig=/mine'], environment()));
   assert.equal(config.settings.api.kubeconfig, '/mine');
 });
 
-test('seccomp by default is on where the file or the flag says so', () => {
+test('the file or the flag enables seccomp by default', () => {
   const files = { '/k.yaml': `${head}${standalone}seccompDefault: true\n` };
   const fromFile = ready(readConfig(['--config=/k.yaml'], environment(files))).config;
   const fromFlag = ready(readConfig(['--seccomp-default'], environment())).config;
@@ -284,7 +284,7 @@ test('the result is frozen all the way down', () => {
   }
 });
 
-test('a reload tells what changed and what it takes', () => {
+test('a reload reports what changed and what needs a restart', () => {
   const read = (text: string) =>
     ready(readConfig(['--config=/k.yaml'], environment({ '/k.yaml': `${head}${standalone}${text}` }))).config;
   const before = read(
@@ -316,7 +316,7 @@ test('the flags are shown as the reference shows them', () => {
   }
 });
 
-test('pages show the names of the headers of a URL with pods, and not what is in them', () => {
+test('pages show the names of the static pod URL headers, and not their values', () => {
   const files = { '/k.yaml': `${head}${standalone}staticPodURL: http://x\n` };
   const flags = ['--config=/k.yaml', '--manifest-url-header=Cookie:s3cret'];
   const { config } = ready(readConfig(flags, environment(files)));
@@ -334,7 +334,7 @@ test('pages show the names of the headers of a URL with pods, and not what is in
   assert.match(wrong.join(), /flag --manifest-url-header: "<masked>" is not allowed: use name:value pairs/);
 });
 
-test('no command line and no file makes the front door throw', () => {
+test('no command line and no file makes readConfig throw', () => {
   const word = fc.oneof(fc.string(), fc.constantFrom('--config=/k.yaml', '--config-dir=/d', '-h', '--version', '--v'));
   fc.assert(
     fc.property(fc.array(word, { maxLength: 5 }), fc.string(), fc.string(), (words, file, dropin) => {
@@ -345,7 +345,7 @@ test('no command line and no file makes the front door throw', () => {
   );
 });
 
-test('no value in any field of a file makes the front door throw', () => {
+test('no value in any field of a file makes readConfig throw', () => {
   const name = fc.constantFrom(...Object.keys(kubeletConfiguration.fields));
   const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.stringMatching(/^-?[0-9]{0,3}(s|ms|Mi|%|Gi|m)?$/));
   fc.assert(

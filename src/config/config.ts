@@ -22,15 +22,15 @@ import { type FileReader, readSources } from './sources.ts';
 import { type BuildFacts, renderRawVersion, renderVersion } from './version.ts';
 import { findWithoutEffect } from './without-effect.ts';
 
-/** Everything the kubelet was told, complete and deeply frozen. */
+/** The whole configuration of the kubelet, complete and deeply frozen. */
 export type Config = {
   readonly kubelet: KubeletConfiguration;
-  /** What has no place in the configuration file. */
+  /** Settings that the configuration file does not have. */
   readonly settings: Settings;
   readonly features: Features;
   readonly listen: ListenDecision;
   readonly origins: Origins;
-  /** The flags as the command line left them, as `/flagz` shows them. */
+  /** The values of the flags after the command line, as `/flagz` shows them. */
   flagValues(): readonly { readonly name: string; readonly value: string }[];
 };
 
@@ -46,43 +46,43 @@ export type ConfigOutcome =
   | { readonly kind: 'ready'; readonly config: Config; readonly warnings: readonly string[] };
 
 export type ConfigEnvironment = FileReader & {
-  /** Columns of the terminal that the help is wrapped to. Asked for only where help is printed: a look at the terminal loads Node's streams. */
+  /** Columns of the terminal that the help is wrapped to. Called only to print the help: the size of the terminal loads Node's streams. */
   readonly terminalWidth: () => number;
   readonly build: BuildFacts;
-  /** Asked for only once the configuration is read. */
+  /** Called only after the configuration is read. */
   machine(): MachineFacts;
-  /** The place of dynamic configuration: over file and drop-ins, below flags. */
+  /** Dynamic configuration: overrides file and drop-ins, flags override it. */
   readonly overlay?: (fromFiles: KubeletConfiguration) => KubeletConfiguration;
 };
 
-/** From the words after the program's name to a complete configuration. Called again, with the same words, on SIGHUP. */
-export function readConfig(words: readonly string[], environment: ConfigEnvironment): ConfigOutcome {
-  const commandLine = parseCommandLine(words, flagTable);
+/** Reads the complete configuration for these arguments. Called again, with the same arguments, on SIGHUP. */
+export function readConfig(args: readonly string[], environment: ConfigEnvironment): ConfigOutcome {
+  const commandLine = parseCommandLine(args, flagTable);
   const base: Configurable = {
     kubelet: applyDefaults(flagEraDefaults),
     settings: defaultSettings,
     request: noRequest,
   };
-  const asked = commandLine.apply(base);
-  if (asked.request.help) return { kind: 'print', text: renderHelp(flagTable, base, environment.terminalWidth()) };
+  const parsed = commandLine.apply(base);
+  if (parsed.request.help) return { kind: 'print', text: renderHelp(flagTable, base, environment.terminalWidth()) };
   if (commandLine.problems.length > 0) {
     const { problems, warnings } = commandLine;
     return { kind: 'refused', problems, warnings, hint: "Run 'kubelet --help' for the list of flags." };
   }
-  const { version } = asked.request;
-  const { reportedVersion } = asked.settings.node;
+  const { version } = parsed.request;
+  const { reportedVersion } = parsed.settings.node;
   if (version === 'true') return { kind: 'print', text: renderVersion(reportedVersion) };
   if (version === 'raw') return { kind: 'print', text: renderRawVersion(reportedVersion, environment.build) };
-  return layer(commandLine, asked, environment);
+  return layer(commandLine, parsed, environment);
 }
 
 /** Defaults, file, drop-ins, dynamic configuration, flags; then everything that can be wrong with the result. */
-function layer(commandLine: CommandLine, asked: Configurable, environment: ConfigEnvironment): ConfigOutcome {
-  const read = readSources(asked.settings.sources, environment);
-  const decoded = decodeKubeletConfiguration(read.sources, asked.settings.sources);
-  const flagGates = gatesOfFlags(commandLine, asked);
+function layer(commandLine: CommandLine, parsed: Configurable, environment: ConfigEnvironment): ConfigOutcome {
+  const read = readSources(parsed.settings.sources, environment);
+  const decoded = decodeKubeletConfiguration(read.sources, parsed.settings.sources);
+  const flagGates = gatesOfFlags(commandLine, parsed);
   const result = commandLine.apply({
-    ...asked,
+    ...parsed,
     kubelet: completeFiles(decoded, flagGates, environment),
     settings: applyOldSettings(defaultSettings, decoded.old),
   });
@@ -94,7 +94,7 @@ function layer(commandLine: CommandLine, asked: Configurable, environment: Confi
   const listening = decideListening({
     kubelet,
     cadvisor: settings.cadvisor,
-    // An empty address in a file stands for the default.
+    // An empty address in a file means the default.
     isAddressGiven: commandLine.given.has('address') || (decoded.values.address ?? '') !== '',
     isClosedByItself: settings.api.kubeconfig === '' && origins.of('authentication.anonymous.enabled') === 'default',
   });
@@ -112,7 +112,7 @@ function layer(commandLine: CommandLine, asked: Configurable, environment: Confi
     ...found.map((problem) => formatProblem(problem, origins)),
   ];
   if (problems.length > 0) return { kind: 'refused', problems, warnings, hint: '' };
-  const shown = { ...asked, kubelet: withoutSecrets(asked.kubelet) };
+  const shown = { ...parsed, kubelet: withoutSecrets(parsed.kubelet) };
   const config: Config = {
     kubelet,
     settings,
@@ -124,7 +124,7 @@ function layer(commandLine: CommandLine, asked: Configurable, environment: Confi
   return { kind: 'ready', config: deepFreeze(config), warnings: [...warnings, ...listening.warnings] };
 }
 
-/** Some defaults hang on gates, so the gates of files and flags are settled before; an overlay may still change them. */
+/** Some defaults depend on gates, so the gates of files and flags are computed first; dynamic configuration may still change them. */
 function completeFiles(
   decoded: DecodedConfiguration,
   flagGates: Readonly<Record<string, boolean>>,
@@ -144,28 +144,28 @@ function gatesOfFlags(commandLine: CommandLine, on: Configurable): Readonly<Reco
   return commandLine.apply(withoutGates).kubelet.featureGates;
 }
 
-/** What a reload would change, field by field. */
+/** The changes of a reload, field by field. */
 export function diffConfigs(before: Config, after: Config): readonly Change[] {
   return diffKubeletConfigurations(before.kubelet, after.kubelet);
 }
 
-/** What `/configz` shows, in the reference's form. */
+/** The content of `/configz`, in the format of the reference. */
 export function renderConfigz(config: Config): unknown {
   return renderKubeletConfigz(withoutSecrets(config.kubelet));
 }
 
-/** For pages: the headers of a URL with pods carry credentials, so only their names are shown. */
+/** For pages: the headers of the static pod URL contain credentials, so only their names are shown. */
 function withoutSecrets(kubelet: KubeletConfiguration): KubeletConfiguration {
-  const masked = Object.keys(kubelet.staticPodURLHeader).map((name) => [name, [MASKED]]);
-  return { ...kubelet, staticPodURLHeader: Object.fromEntries(masked) };
+  const mparsed = Object.keys(kubelet.staticPodURLHeader).map((name) => [name, [MASKED]]);
+  return { ...kubelet, staticPodURLHeader: Object.fromEntries(mparsed) };
 }
 
-/** The command line as pages show it, without what is secret in it. */
+/** The command line for pages, without secrets. */
 export function renderArguments(argv: readonly string[]): readonly string[] {
-  const isSecret = (word = '') => /^--?manifest[-_]url[-_]header$/.test(word);
-  return argv.map((word, at) => {
-    const [name, value] = word.split(/=(.*)/s);
+  const isSecret = (arg = '') => /^--?manifest[-_]url[-_]header$/.test(arg);
+  return argv.map((arg, at) => {
+    const [name, value] = arg.split(/=(.*)/s);
     if (isSecret(name) && value !== undefined) return `${name}=${MASKED}`;
-    return isSecret(argv[at - 1]) ? MASKED : word;
+    return isSecret(argv[at - 1]) ? MASKED : arg;
   });
 }

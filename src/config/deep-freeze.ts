@@ -1,4 +1,4 @@
-/** Freezes a tree of plain objects and lists, in place; branches that are frozen already are left as they are. */
+/** Freezes a tree of plain objects and lists, in place; frozen branches are skipped. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

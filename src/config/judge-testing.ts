@@ -7,7 +7,7 @@ import { applyFileDefaults } from './schema/defaults.ts';
 import type { PartialKubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 
-/** A small machine of today, so that a rule about an old kernel interface shows only where a test asks for it. */
+/** A small modern machine, so that rules about old kernel interfaces apply only in tests that ask for them. */
 export const smallMachine: MachineFacts = {
   onlineCpus: [0, 1],
   numaNodes: [0],
@@ -15,7 +15,7 @@ export const smallMachine: MachineFacts = {
   cgroupVersion: 2,
 };
 
-/** What has to be said so that the defaults work without an API server. */
+/** Settings that the defaults need without an API server. */
 const standalone: PartialKubeletConfiguration = {
   authentication: { webhook: { enabled: false } },
   authorization: { mode: 'AlwaysAllow' },
@@ -48,7 +48,7 @@ export type Row = {
   readonly warnings?: readonly (string | RegExp)[];
 };
 
-/** A test for each row of a table. A row without expectations is one that must pass in silence. */
+/** A test for each row of a table. A row without expectations must pass without findings. */
 export function judgeAll(table: Readonly<Record<string, Row>>): void {
   for (const [name, { config, around, problems = [], warnings = [] }] of Object.entries(table)) {
     test(name, () => {

@@ -1,4 +1,4 @@
-/** The set-up in which the reference's verdicts were recorded: what every configuration was added to, and the machine. */
+/** The set-up in which the reference's verdicts were recorded: the base of every configuration, and the machine. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type ConfigOutcome, readConfig } from './config.ts';
@@ -33,7 +33,7 @@ const base = {
 const baseFlags = ['--config=/lab/kubelet.json', '--hostname-override=labnode', '--node-ip=192.0.2.10'];
 baseFlags.push('--root-dir=/lab/root', '--cert-dir=/lab/pki');
 
-/** Our verdict, through the whole front door. */
+/** Our verdict, through the public entry point. */
 export function judgeInLab(config: Recorded['config'], flags: Recorded['flags']): ConfigOutcome {
   const text = JSON.stringify({ ...base, ...config }, undefined, 1);
   return readConfig([...baseFlags, ...flags], {

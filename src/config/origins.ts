@@ -17,14 +17,14 @@ export type OriginInput = {
 export function createOrigins({ given, flagGates, fileOriginOf }: OriginInput): Origins {
   const flagOf = new Map<string, string>();
   for (const flag of given.values()) {
-    // Gates of the flag and of the file stand in one map: each is looked up by itself below.
+    // Gates of the flag and of the file are in one map: each is looked up separately below.
     if (flag.of === 'kubelet' && flag.name !== 'feature-gates') flagOf.set(flag.path, `--${flag.name}`);
   }
   for (const gate of Object.keys(flagGates)) flagOf.set(`featureGates.${gate}`, '--feature-gates');
   return Object.freeze({ of: (path: string) => nearestFlag(path, flagOf) ?? fileOriginOf(path) ?? 'default' });
 }
 
-/** The flag that set the field, or what holds it: `--eviction-hard` sets `evictionHard.memory.available`. */
+/** The flag that set the field or its parent: `--eviction-hard` sets `evictionHard.memory.available`. */
 function nearestFlag(path: string, flagOf: ReadonlyMap<string, string>): string | undefined {
   for (let part = path; part !== ''; part = part.slice(0, Math.max(part.lastIndexOf('.'), part.lastIndexOf('['), 0))) {
     const flag = flagOf.get(part);

@@ -44,19 +44,19 @@ function setUp(start: Readonly<Record<string, unknown>>) {
 }
 
 describe('reload', () => {
-  it('applies what is live and tells what waits for a restart', () => {
+  it('applies live fields and reports those that need a restart', () => {
     const { lines, applied, reload } = setUp({ maxPods: 10 });
     reload({ maxPods: 20, logging: { verbosity: 4 } });
     const running = applied.at(-1)?.kubelet;
     assert.deepEqual([running?.logging.verbosity, running?.maxPods], [4, 10]);
-    assert.deepEqual(lines.at(-1), { message: 'Configuration read again', values: { changes: 2, needRestart: 1 } });
+    assert.deepEqual(lines.at(-1), { message: 'Configuration reloaded', values: { changes: 2, needRestart: 1 } });
     const changes = lines
       .filter(({ message }) => message === 'Configuration changed')
       .map(({ values }) => values?.['field']);
     assert.deepEqual(changes.sort(), ['logging.verbosity', 'maxPods']);
   });
 
-  it('compares with what runs, so that a change that waits is told again and an undone one is not', () => {
+  it('compares with the running configuration, so that a pending change is reported again and a reverted one is not', () => {
     const { lines, reload } = setUp({ maxPods: 10 });
     reload({ maxPods: 20 });
     reload({ maxPods: 20 });
@@ -65,11 +65,11 @@ describe('reload', () => {
     assert.deepEqual(lines.at(-1)?.values, { changes: 0, needRestart: 0 });
   });
 
-  it('keeps the configuration when the new one is refused, and says why', () => {
+  it('keeps the configuration if the new one is invalid, and logs why', () => {
     const { lines, applied, reload } = setUp({ maxPods: 10 });
     reload({ maxPods: -1 });
     assert.equal(applied.length, 0);
-    assert.equal(lines.at(-1)?.message, 'Configuration refused: keeping the one in use');
+    assert.equal(lines.at(-1)?.message, 'Failed to reload the configuration, the old one stays in use');
     assert.match(String(lines.at(-1)?.values?.['problems']), /maxPods/);
     reload({ maxPods: 10, logging: { verbosity: 1 } });
     assert.equal(applied.at(-1)?.kubelet.logging.verbosity, 1);

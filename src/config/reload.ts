@@ -1,4 +1,4 @@
-/** SIGHUP: the configuration is read again, what can change in a running kubelet changes, and the rest is told. */
+/** SIGHUP: reads the configuration again, applies what a running kubelet can change, and logs the rest. */
 import type { Logger } from '../base/logger.ts';
 import { type Config, type ConfigOutcome, diffConfigs } from './config.ts';
 
@@ -6,7 +6,7 @@ export interface ReloadDeps {
   readonly log: Logger;
   /** Reads everything again, as at the start. */
   readonly read: () => ConfigOutcome;
-  /** Takes over what is live in the configuration. */
+  /** Applies the fields that a running kubelet can change. */
   readonly apply: (config: Config) => void;
 }
 
@@ -17,7 +17,9 @@ export function createReload(atStart: Config, { log, read, apply }: ReloadDeps):
     if (outcome.kind === 'print') return;
     for (const warning of outcome.warnings) log.warn(warning);
     if (outcome.kind === 'refused') {
-      log.error('Configuration refused: keeping the one in use', { problems: outcome.problems.join('\n') });
+      log.error('Failed to reload the configuration, the old one stays in use', {
+        problems: outcome.problems.join('\n'),
+      });
       return;
     }
     const changes = diffConfigs(running, outcome.config);
@@ -32,11 +34,11 @@ export function createReload(atStart: Config, { log, read, apply }: ReloadDeps):
     running = withLiveFields(running, outcome.config);
     apply(running);
     const waiting = changes.filter(({ live }) => !live).length;
-    log.info('Configuration read again', { changes: changes.length, needRestart: waiting });
+    log.info('Configuration reloaded', { changes: changes.length, needRestart: waiting });
   };
 }
 
-/** The configuration in use, with what a running kubelet takes from a new one (`live` in the list of changes). */
+/** The current configuration, with the fields of the new one that a running kubelet can change (`live` in the list of changes). */
 function withLiveFields(running: Config, fresh: Config): Config {
   const { verbosity, vmodule } = fresh.kubelet.logging;
   const logging = { ...running.kubelet.logging, verbosity, vmodule };

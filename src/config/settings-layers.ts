@@ -2,7 +2,7 @@ import type { OldSettings } from './file/old-fields.ts';
 import type { KubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { requiredKubeconfigPath, type Settings } from './settings.ts';
 
-/** What the old fields of a configuration file say, where they say anything. */
+/** The settings of the old fields of a configuration file, if there are any. */
 export function applyOldSettings(base: Settings, old: OldSettings): Settings {
   return {
     ...base,
@@ -24,7 +24,7 @@ export function applyOldSettings(base: Settings, old: OldSettings): Settings {
     },
     network: {
       plugin: old.networkPluginName ?? base.network.plugin,
-      // One directory held both the plugins and their configuration then.
+      // One directory contained both the plugins and their configuration then.
       cniConfDir: old.networkPluginDir ?? base.network.cniConfDir,
       cniBinDir: old.networkPluginDir ?? base.network.cniBinDir,
     },
@@ -32,7 +32,7 @@ export function applyOldSettings(base: Settings, old: OldSettings): Settings {
   };
 }
 
-/** What follows from several settings together, so that no one has to combine them again. */
+/** Values that depend on several settings, computed once here. */
 export function settleSettings(settings: Settings, kubelet: KubeletConfiguration, version: string): Settings {
   const { api, containers, node } = settings;
   const needsDefaultPath = api.requireKubeconfig && api.kubeconfig === '';

@@ -1,13 +1,13 @@
 /**
- * What only the command line sets (with a few old fields of the configuration file): the KubeletConfiguration has no
- * place for these. Durations are milliseconds; an empty string means "not given", as on the command line.
+ * The settings that only the command line has (with a few old fields of the configuration file): the KubeletConfiguration has no
+ * fields for these. Durations are milliseconds; an empty string means "not given", as on the command line.
  */
 export type Settings = {
   readonly sources: {
     readonly configFile: string;
     readonly configDir: string;
     readonly strict: boolean;
-    /** Where dynamic configuration keeps its checkpoints; empty turns it off. */
+    /** Directory for the checkpoints of dynamic configuration; empty disables it. */
     readonly dynamicConfigDir: string;
   };
   readonly directories: { readonly root: string; readonly certificates: string };
@@ -21,7 +21,7 @@ export type Settings = {
   };
   readonly node: {
     readonly hostnameOverride: string;
-    /** As given, one or two addresses; an unusable one gets a warning, as the reference takes it. */
+    /** As given, one or two addresses; an unusable one gets a warning, since the reference accepts it. */
     readonly ips: readonly string[];
     readonly labels: Readonly<Record<string, string>>;
     readonly reportedVersion: string;
@@ -48,9 +48,9 @@ export type Settings = {
   readonly cadvisor: CadvisorSettings;
 };
 
-/** cAdvisor's own flags, which the reference took over by accident and keeps for compatibility. */
+/** cAdvisor's own flags, which the reference got by accident and keeps for compatibility. */
 export type CadvisorSettings = {
-  /** 0 turns the page off. */
+  /** 0 disables the page. */
   readonly port: number;
   readonly bindAddress: string;
   readonly housekeepingInterval: number;
@@ -76,7 +76,7 @@ export type CadvisorSettings = {
   };
 };
 
-/** The kubeconfig that `--require-kubeconfig` stands for when no path is given. */
+/** The kubeconfig of `--require-kubeconfig` without a path. */
 export const requiredKubeconfigPath = '/var/lib/kubelet/kubeconfig';
 
 export const defaultSettings: Settings = {

@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts';
 
 export type DirectoryEntry = { readonly name: string; readonly isDirectory: boolean };
 
-/** The door to the files; both throw where the path can't be read. */
+/** Access to the files; both throw if the path can't be read. */
 export type FileReader = {
   readTextFile(path: string): string;
   listDir(path: string): readonly DirectoryEntry[];
@@ -37,7 +37,7 @@ export function readSources({ configFile, configDir }: Settings['sources'], read
   return { sources, problems };
 }
 
-/** Each directory in the order of its names, going down into directories where they stand in it, as the reference walks. */
+/** Each directory in the order of its names, with subdirectories at their position in it, as in the reference. */
 function listDropins(directory: string, reader: FileReader): string[] {
   const entries = [...reader.listDir(directory)].sort((a, b) => compareBytes(a.name, b.name));
   return entries.flatMap(({ name, isDirectory }) => {

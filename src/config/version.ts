@@ -1,4 +1,4 @@
-/** The Kubernetes version that this kubelet stands in for: nodes report it, and tools compare it with the API server's. */
+/** The Kubernetes version of this kubelet: nodes report it, and tools compare it with the API server's. */
 export const KUBERNETES_VERSION = 'v1.36.4';
 
 /** The version of this program, as in package.json. */
@@ -7,14 +7,14 @@ export const PROGRAM_VERSION = '0.1.0';
 export type BuildFacts = { readonly nodeVersion: string; readonly platform: string };
 
 /**
- * One line, exactly in the reference's form: kubeadm and others run `kubelet --version` and read what follows
+ * One line, exactly in the reference's format: kubeadm and others run `kubelet --version` and parse what follows
  * `Kubernetes `. So nothing else may be on it; the program's own version is in the raw form and in the help.
  */
 export function renderVersion(reported: string): string {
   return `Kubernetes ${reported}\n`;
 }
 
-/** The reference prints a Go struct here; ours has the same fields and says in `Compiler` what it really is. */
+/** The reference prints a Go struct here; this one has the same fields, with the real runtime in `Compiler`. */
 export function renderRawVersion(reported: string, build: BuildFacts): string {
   const [, major = '', minor = ''] = /^v(\d+)\.(\d+)/.exec(reported) ?? [];
   const fields = {

@@ -105,7 +105,7 @@ for (const path of settings) {
   });
 }
 
-test('every flag sets something that was looked at above', () => {
+test('every flag sets something that was checked above', () => {
   const known = new Set([...fields.map((path) => `kubelet ${path}`), ...settings.map((path) => `settings ${path}`)]);
   const others = flagTable.filter(({ of, path }) => !known.has(`${of} ${path}`));
   assert.deepEqual(
@@ -114,7 +114,7 @@ test('every flag sets something that was looked at above', () => {
   );
 });
 
-test('the tables name nothing that is not there', () => {
+test('the tables contain only existing fields', () => {
   const named = (table: object, paths: readonly string[]) =>
     Object.keys(table).filter((path) => !paths.some((leaf) => leaf === path || leaf.startsWith(`${path}.`)));
   const tables = [
@@ -125,7 +125,7 @@ test('the tables name nothing that is not there', () => {
   assert.deepEqual(tables, [[], [], []]);
 });
 
-test('a field that nothing reads would be found', () => {
+test('the check finds a field that no code reads', () => {
   assert.deepEqual(accountsOf('kubelet', 'brandNewField'), []);
   assert.deepEqual(accountsOf('settings', 'node.brandNew'), []);
 });

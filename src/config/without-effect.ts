@@ -1,6 +1,6 @@
 /**
- * What is accepted and changes nothing, or less than it says. Each is reported once at start when it is set to something other than
- * its default; without-effect.test.ts proves that the tables are complete and that nothing in them has grown a reader.
+ * Settings that are accepted and have no effect, or less than their name says. Each is reported once at the start if it differs from
+ * its default; without-effect.test.ts proves that the tables are complete and that no code reads what they list.
  */
 import type { Flag } from './flags/flag.ts';
 import { MASKED } from './rules/diff.ts';
@@ -24,7 +24,7 @@ const NOT_SEARCHED = 'containers are known from the runtime, not searched for';
 const UNUSED = 'it has no effect in the reference either';
 const GONE = 'it is gone from the reference';
 
-/** Fields of the configuration file, by path; what lies below a path is meant too. */
+/** Fields of the configuration file, by path; also the fields below a path. */
 export const fieldsWithoutEffect: Readonly<Record<string, string>> = {
   rotateCertificates: CERTIFICATES,
   serverTLSBootstrap: `${CERTIFICATES}: the server's is self-signed`,
@@ -62,7 +62,7 @@ export const fieldsWithoutEffect: Readonly<Record<string, string>> = {
   tracing: 'tracing is not built yet',
 };
 
-/** Fields that are read, but do less than they say. */
+/** Fields that are read, but have less effect than their name says. */
 export const fieldsWithLessEffect: Readonly<Record<string, string>> = {
   evictionHard: 'it counts in what is allocatable, but eviction is not built yet',
 };
@@ -92,15 +92,15 @@ export const settingsWithoutEffect: Readonly<Record<string, string>> = {
   'cadvisor.storage': UNUSED,
 };
 
-/** Settings that are read only to explain what is not there. */
+/** Settings that are read only to explain what is not built. */
 export const settingsOnlyExplained: Readonly<Record<string, string>> = {
   'api.bootstrapKubeconfig': CERTIFICATES,
 };
 
-export type Told = { readonly kubelet: KubeletConfiguration; readonly settings: Settings };
+export type Configured = { readonly kubelet: KubeletConfiguration; readonly settings: Settings };
 
-/** One warning for each that differs from its default. */
-export function findWithoutEffect({ kubelet, settings }: Told, flags: readonly Flag[]): readonly Finding[] {
+/** One warning for each of them that differs from its default. */
+export function findWithoutEffect({ kubelet, settings }: Configured, flags: readonly Flag[]): readonly Finding[] {
   const [withoutFile, withFile] = [applyDefaults({}), applyFileDefaults({})];
   const rules = [
     ...Object.entries(fieldsWithoutEffect).map(([path, reason]) => [path, `has no effect: ${reason}`] as const),
@@ -120,13 +120,13 @@ export function findWithoutEffect({ kubelet, settings }: Told, flags: readonly F
 
 const isSecret = (path: string): boolean => path.endsWith('.password');
 
-/** By the path itself or by one that holds it. */
+/** Finds the path itself or a parent. */
 export function lookUp(table: Readonly<Record<string, string>>, path: string): string | undefined {
   const holder = Object.keys(table).find((one) => path === one || path.startsWith(`${one}.`));
   return holder === undefined ? undefined : table[holder];
 }
 
-/** Both come from the same table, so their fields stand in the same order. */
+/** Both come from the same table, so their fields are in the same order. */
 function isSame(path: string, one: object, other: object): boolean {
   return JSON.stringify(valueAt(one, path)) === JSON.stringify(valueAt(other, path));
 }

@@ -81,7 +81,7 @@ describe('signals', () => {
     await kubelet.up();
     rewrite(kubelet, { maxPods: 20, logging: { verbosity: 5 } });
     kubelet.signal('SIGHUP');
-    await kubelet.waitForLog(/"Configuration read again" changes=2 needRestart=1\n/);
+    await kubelet.waitForLog(/"Configuration reloaded" changes=2 needRestart=1\n/);
     const log = kubelet.log();
     assert.match(log, /"Configuration changed" field="maxPods" before=10 after=20 takesEffect="at the next start"/);
     assert.match(log, /"Configuration changed" field="logging.verbosity" before=0 after=5 takesEffect="now"/);
@@ -96,7 +96,7 @@ describe('signals', () => {
     assert.doesNotMatch(kubelet.log(), /Health check failed/);
     rewrite(kubelet, { logging: { verbosity: 2 } });
     kubelet.signal('SIGHUP');
-    await kubelet.waitForLog(/Configuration read again/);
+    await kubelet.waitForLog(/Configuration reloaded/);
     await kubelet.get('/healthz');
     await kubelet.waitForLog(/"Health check failed" check="container-runtime"/);
   });
@@ -110,7 +110,7 @@ describe('signals', () => {
       await kubelet.up();
       rewrite(kubelet, fields);
       kubelet.signal('SIGHUP');
-      await kubelet.waitForLog(/"Configuration refused: keeping the one in use".*\n/s);
+      await kubelet.waitForLog(/"Failed to reload the configuration, the old one stays in use".*\n/s);
       assert.match(kubelet.log(), reason);
       assert.equal((await kubelet.configz())['maxPods'], 10);
       assert.equal((await kubelet.get('/healthz/ping')).status, 200);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { alwaysBuilt, askedAhead, builtGates, isBuilt } from './built-gates.ts';
+import { alwaysBuilt, builtGates, isBuilt, readAhead } from './built-gates.ts';
 import { resolveFeatures } from './features.ts';
 import { type GateName, gates } from './gates.ts';
 
@@ -13,16 +13,16 @@ const code = globSync('**/*.ts', { cwd: src })
   .join('\n');
 const isAsked = (gate: string) => code.includes(`'${gate}'`);
 
-test('every gate that code asks about is built, or asked about ahead of its feature', () => {
+test('every gate that code reads is built, or read ahead of its feature', () => {
   const unknown = Object.keys(gates).filter(
-    (gate) => isAsked(gate) && !isBuilt(gate) && !Object.hasOwn(askedAhead, gate),
+    (gate) => isAsked(gate) && !isBuilt(gate) && !Object.hasOwn(readAhead, gate),
   );
   assert.deepEqual(unknown, []);
-  const both = Object.keys(askedAhead).filter((gate) => isBuilt(gate) || !isAsked(gate));
+  const both = Object.keys(readAhead).filter((gate) => isBuilt(gate) || !isAsked(gate));
   assert.deepEqual(both, [], 'built meanwhile, or no longer asked about');
 });
 
-test('a built gate can be switched where the reference can, or is said to be always on', () => {
+test('a built gate can be disabled as in the reference, or is listed as always on', () => {
   const judges = globSync('rules/validate*.ts', { cwd: join(src, 'config') })
     .map((file) => readFileSync(join(src, 'config', file), 'utf8'))
     .join('\n');
@@ -36,7 +36,7 @@ for (const [gate, file] of Object.entries(builtGates)) {
   test(`${gate} is where the table says`, () => assert.ok(existsSync(join(src, file)), file));
 }
 
-test('switching on what is not built is reported once, switching it off or leaving it alone is not', () => {
+test('enabling a gate that is not built is reported once, disabling it or not setting it is not', () => {
   const warned = (requests: Readonly<Record<string, boolean>>) =>
     resolveFeatures(requests).warnings.map(({ path, rule }) => `${path}: ${rule}`);
   assert.deepEqual(warned({ PodsAPI: true }), [

@@ -1,7 +1,7 @@
 /**
- * The gates whose feature this kubelet has, each with a file below `src/` that has it. A gate that is on but not here changes nothing:
+ * The gates whose feature this kubelet has, each with its file below `src/`. A gate that is on but not listed has no effect:
  * its feature is not built yet, or it belongs to another component (one list of gates is often given to every component of a cluster).
- * built-gates.test.ts holds the table against the code.
+ * built-gates.test.ts compares the table with the code.
  */
 import type { GateName } from './gates.ts';
 
@@ -59,8 +59,8 @@ export const builtGates: Readonly<Partial<Record<GateName, string>>> = {
   WatchListClient: 'kube/watch.ts',
 };
 
-/** Gates that code asks about although the feature behind them is not there, and what it asks for. */
-export const askedAhead: Readonly<Partial<Record<GateName, string>>> = {
+/** Gates that code reads although their feature is not built, and what it reads them for. */
+export const readAhead: Readonly<Partial<Record<GateName, string>>> = {
   DisableCPUQuotaWithExclusiveCPUs: 'for containers with CPUs of their own, which the CPU manager is to give out',
   ExtendWebSocketsToKubelet: 'to declare the feature once it is built',
   InPlacePodLevelResourcesVerticalScaling: 'for the status of pods, and to declare the feature once it is built',
@@ -68,7 +68,7 @@ export const askedAhead: Readonly<Partial<Record<GateName, string>>> = {
   SELinuxMount: 'for the validation of static pods: volumes are not mounted with SELinux labels',
 };
 
-/** Built, and there whatever the gate says, although the reference lets it be switched. */
+/** Built and always on, although the gate of the reference can disable it. */
 export const alwaysBuilt: ReadonlySet<GateName> = new Set<GateName>([
   'AllowParsingUserUIDFromCertAuth',
   'ClientsAllowCARotation',

@@ -7,7 +7,7 @@ import { gateNeeds } from './gate-needs.ts';
 import { gates } from './gates.ts';
 import { removedGates } from './removed-gates.ts';
 
-test('the table is what the reference reports about itself, gate by gate', () => {
+test('the table has the gates that the reference reports, with their stages and defaults', () => {
   const recorded = readFileSync(new URL('../testdata/feature-gates.tsv', import.meta.url), 'utf8')
     .trim()
     .split('\n')
@@ -59,7 +59,7 @@ for (const [requests, rule] of warned) {
   });
 }
 
-test('AllAlpha turns on what is alpha and leaves named gates alone', () => {
+test('AllAlpha enables alpha gates, except those that are set themselves', () => {
   const { features, problems } = resolveFeatures({ AllAlpha: true, QOSReserved: false });
   assert.deepEqual(problems, []);
   assert.equal(features.enabled('QOSReserved'), false);
@@ -71,7 +71,7 @@ test('AllAlpha turns on what is alpha and leaves named gates alone', () => {
   );
 });
 
-test('AllBeta=false turns off every beta that is not named', () => {
+test('AllBeta=false disables beta gates, except those that are set themselves', () => {
   const { features } = resolveFeatures({ AllBeta: false, RotateKubeletServerCertificate: true });
   assert.equal(features.enabled('RotateKubeletServerCertificate'), true);
   assert.equal(features.list().filter((f) => f.stage === 'beta' && f.enabled).length, 1);
@@ -84,7 +84,7 @@ test('removed gates are not known ones, and needs name known gates only', () => 
   }
 });
 
-test('any request has an answer', () => {
+test('no request makes it throw', () => {
   const name = fc.oneof(fc.string(), fc.constantFrom(...Object.keys(gates), ...removedGates, 'AllAlpha', 'AllBeta'));
   fc.assert(
     fc.property(fc.dictionary(name, fc.boolean()), (requests) => {

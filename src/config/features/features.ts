@@ -5,7 +5,7 @@ import { gateNeeds } from './gate-needs.ts';
 import { type Gate, type GateName, type GateStage, gates } from './gates.ts';
 import { removedGates } from './removed-gates.ts';
 
-/** Which features are on. Settled once, at start-up. */
+/** Which features are on. Decided once, at the start. */
 export type Features = {
   enabled(name: GateName): boolean;
   /** Every gate with its state, `AllAlpha` and `AllBeta` included, sorted: what the feature metric shows. */
@@ -16,7 +16,7 @@ export type FeatureState = {
   readonly name: string;
   readonly stage: GateStage;
   readonly enabled: boolean;
-  /** Whether this kubelet has the feature. The two switches have none of their own. */
+  /** Whether this kubelet has the feature. `AllAlpha` and `AllBeta` have none of their own. */
   readonly built: boolean;
 };
 
@@ -26,13 +26,13 @@ export type FeatureOutcome = {
   readonly warnings: readonly Finding[];
 };
 
-/** The two switches for whole stages; a gate that is named itself keeps what was said about it. */
+/** The two gates for whole stages; a gate that is set itself keeps its own value. */
 const stageSwitches = { AllAlpha: 'alpha', AllBeta: 'beta' } as const satisfies Readonly<Record<string, GateStage>>;
 type StageSwitch = keyof typeof stageSwitches;
 
 /**
- * Turns the requests of `featureGates:` and `--feature-gates` into a settled set. Problems do not stop it: the set then
- * leaves the refused requests out, so that validation can go on and report the rest.
+ * Computes the state of all gates from `featureGates:` and `--feature-gates`. Problems do not stop it: the result then
+ * omits the refused values, so that validation can continue and report the rest.
  */
 export function resolveFeatures(requests: Readonly<Record<string, boolean>>): FeatureOutcome {
   const problems: Finding[] = [];
@@ -79,7 +79,7 @@ const STAGE_DOUBTS: Readonly<Partial<Record<GateStage, string>>> = {
   deprecated: 'this feature gate is deprecated: it will be removed',
 };
 
-/** Off is what a feature that is not built is anyway. */
+/** A feature that is not built is off in any case. */
 function noEffect(name: GateName, value: boolean): string | undefined {
   if (value && !isBuilt(name)) return 'has no effect: this kubelet does not have the feature';
   const isKept = !value && gates[name].default && alwaysBuilt.has(name);

@@ -1,6 +1,6 @@
 /**
- * Gates of older Kubernetes versions that are gone from 1.36. Naming one does nothing any more, but an old configuration
- * should say so rather than keep a node from starting.
+ * Gates of older Kubernetes versions that 1.36 does not have. Setting one has no effect, but an old configuration
+ * should cause a warning, not prevent a node from starting.
  */
 export const removedGates: ReadonlySet<string> = new Set([
   'Accelerators',

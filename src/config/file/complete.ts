@@ -1,14 +1,14 @@
-/** From what the files set to a complete configuration, before flags. */
+/** Completes the configuration of the files, before flags. */
 import { applyDefaults, applyFileDefaults, type DefaultingGates, flagEraDefaults } from '../schema/defaults.ts';
 import type { KubeletConfiguration } from '../schema/kubelet-configuration.ts';
 import { mergePatch } from '../schema/merge.ts';
 import type { DecodedConfiguration } from './decode.ts';
 
 /**
- * As the reference does it: the file is completed first, or the older defaults of the flags are taken where there is
- * none, and the drop-ins are laid over that. So a default that depends on another field depends on the file alone, and
- * a hard eviction threshold in a drop-in joins the default ones. Flags go over the result; unlike a file they can set
- * zeros. One difference is meant: `enforceNodeAllocatable: []` of the file outlives the merge here, while the reference
+ * As in the reference: the file is completed first, or the older defaults of the flags are used if there is
+ * none, and the drop-ins are merged into that. So a default that depends on another field depends on the file alone, and
+ * a hard eviction threshold in a drop-in joins the default ones. Flags override the result; unlike a file they can set
+ * zeros. One difference is intended: `enforceNodeAllocatable: []` of the file survives the merge here, while the reference
  * loses it as soon as there is a drop-in directory, even an empty one.
  */
 export function completeConfiguration(

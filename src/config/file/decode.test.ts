@@ -50,7 +50,7 @@ const refused: readonly (readonly [text: string, message: RegExp])[] = [
   [head.replace('Kubelet', 'kubelet'), /^k\.yaml:2:7: kind: must be KubeletConfiguration; found the string "kubelet/],
 ];
 
-test('what is no configuration at all is refused with its place', () => {
+test('a file that is no configuration is refused with its position', () => {
   for (const [text, message] of refused) {
     const { problems, values } = decodeText(text);
     assert.match(problems.map(formatFileProblem).join('\n'), message, JSON.stringify(text.slice(0, 40)));
@@ -106,7 +106,7 @@ test('a bad quantity is refused where the API wants one', () => {
   assert.match(problem.text, /"1x" is not a quantity/);
 });
 
-test('nothing is left of a refused item: its list goes, its map stays', () => {
+test('a refused item removes its list, but not its map', () => {
   const { problems, values } = decodeBody(
     'clusterDNS: [a, 5]\nevictionHard: {a: b, c: 5}\nstaticPodURLHeader: {a: [5]}',
   );
@@ -114,7 +114,7 @@ test('nothing is left of a refused item: its list goes, its map stays', () => {
   assert.deepEqual(values, { evictionHard: { a: 'b' }, staticPodURLHeader: {} });
 });
 
-test('every problem is told at once', () => {
+test('all problems are reported at once', () => {
   const { problems } = decodeBody('maxPods: x\nenableServer: x\nlogging: {verbosity: x}\nclusterDNS: 5\n');
   const paths = problems.map(({ path }) => path);
   assert.deepEqual(paths, ['maxPods', 'enableServer', 'logging.verbosity', 'clusterDNS']);
@@ -136,7 +136,7 @@ const doubts: readonly (readonly [body: string, message: string])[] = [
   ['---\nkind: Other', '3:1: a second YAML document begins here and is not read'],
 ];
 
-test('unknown fields and repeated keys are warnings, and problems for the strict', () => {
+test('unknown fields and repeated keys are warnings, and problems in strict mode', () => {
   for (const [body, message] of doubts) {
     const lenient = decodeBody(body);
     assert.deepEqual(lenient.warnings.map(formatFileProblem), [`k.yaml:${message}`], body);
@@ -191,7 +191,7 @@ test('a short text can not grow without limit', () => {
   );
 });
 
-test('values know where they came from', () => {
+test('each value has its position in the files', () => {
   const decoded = decodeLayers(
     'maxPods: 5\nclusterDNS:\n- 10.0.0.1\nevictionHard:\n  memory.available: 1Gi\n',
     'maxPods: 6\nevictionHard:\n  nodefs.available: 1%\n',
@@ -209,7 +209,7 @@ test('values know where they came from', () => {
   assert.equal(removed.originOf('logging.format'), '2.conf:3');
 });
 
-test('drop-ins go over the file, one after the other', () => {
+test('drop-ins override the file, in order', () => {
   const decoded = decodeLayers(
     'maxPods: 5\nclusterDNS: [10.0.0.1]\nauthentication: {webhook: {enabled: false}}\nclusterDomain: a\n',
     'maxPods: 6\nauthentication: {anonymous: {enabled: true}}\nsystemReserved: {cpu: 1m, memory: 1Mi}\n',
@@ -224,7 +224,7 @@ test('drop-ins go over the file, one after the other', () => {
   assert.equal(completeConfiguration(decoded).authentication.webhook.cacheTTL, 120_000);
 });
 
-test('a drop-in needs its head like any file', () => {
+test('a drop-in needs apiVersion and kind like any file', () => {
   const { problems } = decodeKubeletConfiguration([{ path: '1.conf', text: 'maxPods: 4', kind: 'dropin' }], {
     strict: false,
   });
@@ -234,7 +234,7 @@ test('a drop-in needs its head like any file', () => {
   );
 });
 
-test('drop-ins without a file go over the older defaults of the flags', () => {
+test('drop-ins without a file override the older defaults of the flags', () => {
   const decoded = decodeKubeletConfiguration([{ path: '1.conf', text: `${head}maxPods: 4`, kind: 'dropin' }], {
     strict: false,
   });
@@ -262,7 +262,7 @@ const fieldNames = fc.constantFrom(
   'kind',
 );
 
-test('no text makes it throw, and every complaint has a place', () => {
+test('no text makes it throw, and every problem has a position', () => {
   const known = fc.dictionary(fieldNames, anyTree, { maxKeys: 5 }).map((body) => {
     const apiVersion = 'kubelet.config.k8s.io/v1beta1';
     return JSON.stringify({ apiVersion, kind: 'KubeletConfiguration', ...body });

@@ -1,7 +1,7 @@
 /**
- * Reads the configuration file and its drop-ins: text in, what was set out, with every complaint and the place of every
- * value. Names of fields are told apart by case, as the reference does in its file; in drop-ins it does not, but a name
- * that differs only in case gets a warning here with the right spelling, which is kinder than two rules.
+ * Parses the configuration file and its drop-ins: gives the fields that were set, every problem, and the position of every
+ * value. Names of fields are case-sensitive, as in the reference's file; in its drop-ins they are not, but a name
+ * that differs only in case gets a warning here with the right spelling, which is simpler than two rules.
  */
 import { dirname, isAbsolute, join } from 'node:path';
 import { type Entry, readTree, type Tree } from '../../base/yaml-tree.ts';
@@ -17,23 +17,23 @@ import { type FileProblem, FileReport } from './report.ts';
 import { type Decoded, type Decoding, decodeStruct, describe, dropRepeated } from './value.ts';
 
 export interface ConfigSource {
-  /** Absolute where relative paths in the file are to count from its directory. */
+  /** Absolute if relative paths in the file count from its directory. */
   readonly path: string;
   readonly text: string;
   readonly kind: 'file' | 'dropin';
 }
 
 export interface DecodedConfiguration {
-  /** What the file set; undefined where there was none. */
+  /** The fields of the file; undefined without a file. */
   readonly file: PartialKubeletConfiguration | undefined;
-  /** What each drop-in changes, in order. `null` takes a value away. */
+  /** The changes of each drop-in, in order. `null` removes a value. */
   readonly dropins: readonly Decoded[];
-  /** Only what was set, file and drop-ins together. */
+  /** Only the fields that were set, of file and drop-ins together. */
   readonly values: PartialKubeletConfiguration;
   readonly old: OldSettings;
   readonly problems: readonly FileProblem[];
   readonly warnings: readonly FileProblem[];
-  /** `kubelet.yaml:12` of a field or, failing that, of what holds it; undefined where no file set it. */
+  /** `kubelet.yaml:12` of a field or else of its parent; undefined if no file set it. */
   originOf(path: string): string | undefined;
 }
 
@@ -49,7 +49,7 @@ export function decodeKubeletConfiguration(
   const read = sources.map((source) => ({ kind: source.kind, ...decodeSource(source, strict) }));
   const file = read.find(({ kind }) => kind === 'file')?.decoded;
   const dropins = read.filter(({ kind }) => kind === 'dropin').map(({ decoded }) => decoded);
-  // The decoder follows the table that gives the type.
+  // The decoder and the type come from the same table.
   const fileValues = file as PartialKubeletConfiguration | undefined;
   return {
     file: fileValues,
@@ -93,7 +93,7 @@ function resolveBeside(file: string, path: string): string {
   return path === '' || isAbsolute(path) ? path : join(dirname(file), path);
 }
 
-/** The fields of the file without its head; none where the head says that it is something else. */
+/** The fields of the file without apiVersion and kind; none if these name another kind of object. */
 function readEntries(text: string, report: FileReport): readonly Entry[] {
   const read = readTree(text);
   if ('problem' in read) {
@@ -114,7 +114,7 @@ function readEntries(text: string, report: FileReport): readonly Entry[] {
   return isOurs ? entries.filter(({ key }) => key !== 'kind' && key !== 'apiVersion') : [];
 }
 
-/** False where the file is something else; a missing line is a problem, but the rest can still be checked. */
+/** False if the file is another kind of object; a missing line is a problem, but the rest can still be checked. */
 function checkHead(name: string, wanted: string, tree: Tree, entries: readonly Entry[], report: FileReport): boolean {
   const value = entries.find(({ key }) => key === name)?.value;
   if (value === undefined) {
@@ -126,7 +126,7 @@ function checkHead(name: string, wanted: string, tree: Tree, entries: readonly E
   return false;
 }
 
-/** The nearest place that a file names for a path, of several as near the one in the last file. */
+/** The position of a path or of its nearest parent; the last file counts. */
 function createOriginLookup(reports: readonly FileReport[]): (path: string) => string | undefined {
   return (path) => {
     const parts = withHolders(path);
@@ -134,7 +134,7 @@ function createOriginLookup(reports: readonly FileReport[]): (path: string) => s
     for (const { origins, removed } of reports.toReversed()) {
       const found = parts.find((part) => origins.has(part));
       if (found !== undefined && found.length > (nearest?.length ?? 0)) nearest = found;
-      // What earlier files said about it is gone.
+      // Positions in earlier files no longer count.
       if (parts.some((part) => removed.has(part))) break;
     }
     return nearest === undefined

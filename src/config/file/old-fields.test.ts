@@ -20,7 +20,7 @@ const renamed: readonly (readonly [body: string, values: PartialKubeletConfigura
   ['clusterDNS: 10.0.0.1', { clusterDNS: ['10.0.0.1'] }, /clusterDNS: one string is the old form/],
 ];
 
-test('an old name or form is read as the one of today, with one warning', () => {
+test('an old name or format is read as its successor, with one warning', () => {
   for (const [body, values, warning] of renamed) {
     const decoded = decodeBody(body);
     assert.deepEqual(decoded.problems, [], body);
@@ -55,7 +55,7 @@ test('old fields that are flags today are kept apart, with one warning naming th
   }
 });
 
-test('the name of today wins over the old one', () => {
+test('the current name overrides the old one', () => {
   const { values, warnings } = decodeBody('podManifestPath: /old\nstaticPodPath: /new');
   assert.deepEqual(values, { staticPodPath: '/new' });
   assert.match(warnings[0]?.text ?? '', /not used because that is set too/);
@@ -83,7 +83,7 @@ test('drop-ins may use old fields too, the last one counts', () => {
   assert.deepEqual(old, { cloudProvider: 'gce', authPath: '/a' });
 });
 
-test('running once is a field like any other', () => {
+test('runonce is an ordinary old field', () => {
   const decoded = decodeBody('runOnce: true');
   assert.deepEqual([decoded.values.runOnce, decoded.problems, decoded.warnings], [true, [], []]);
 });

@@ -1,6 +1,6 @@
 /**
- * Fields that older kubelets read and the reference dropped. Those with a successor are read as that one; the others
- * stand for what only flags set today.
+ * Fields of older kubelets that the reference has dropped. Those with a successor are read as that one; the others
+ * are set only by flags today.
  */
 
 import type { Entry, Place, Tree } from '../../base/yaml-tree.ts';
@@ -21,7 +21,7 @@ export const oldSettings = struct({
   requireKubeConfig: optional(bool),
 });
 
-/** What the old fields set, under their old names; a flag wins over them. */
+/** The values of the old fields, under their old names; flags override them. */
 export type OldSettings = PartialValue<typeof oldSettings>;
 
 const FLAG_OF: Readonly<Record<keyof OldSettings, string>> = {
@@ -46,7 +46,7 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
 ]);
 
 export interface Sorted {
-  /** Under today's names and in today's form. */
+  /** With today's names and formats. */
   readonly entries: readonly Entry[];
   readonly old: readonly Entry[];
 }
@@ -83,7 +83,7 @@ function modernDns(entry: Entry, report: FileReport): Entry {
   return { ...entry, value: listOf(value) };
 }
 
-/** The old field held one string; a map, as the later ones took it, stays as it is. */
+/** The old field held one string; a map, as in later versions, stays as it is. */
 function modernHeader(name: string, value: Tree): Tree {
   return name === 'staticPodURLHeader' && value.kind === 'string' ? headerMap(value) : value;
 }

@@ -152,7 +152,7 @@ test('reads every recorded file as the reference did', () => {
   for (const line of unmeant) assert.equal(differences(line), '', line);
 });
 
-test('the differences that are meant are still there', () => {
+test('the intended differences still exist', () => {
   for (const [piece, why] of meant) {
     const line = lines.find((text) => text.includes(piece) || JSON.parse(text).file?.includes(piece));
     assert.ok(line !== undefined && differences(line) !== '', `${piece}: ${why}`);

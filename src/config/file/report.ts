@@ -1,10 +1,10 @@
-/** What reading the files has to say, and where each value came from. */
+/** The messages about the files, and the position of each value. */
 import type { Place } from '../../base/yaml-tree.ts';
 
 export interface FileProblem {
   /** `kubelet.yaml:12:3` */
   readonly origin: string;
-  /** The field, such as `evictionHard.memory.available`; empty where it is about the file as a whole. */
+  /** The field, such as `evictionHard.memory.available`; empty if it is about the whole file. */
   readonly path: string;
   readonly text: string;
 }
@@ -14,13 +14,13 @@ export function formatFileProblem({ origin, path, text }: FileProblem): string {
   return path === '' ? `${origin}: ${text}` : `${origin}: ${path}: ${text}`;
 }
 
-/** Collects while one file is read. */
+/** Collects the messages of one file. */
 export class FileReport {
   readonly problems: FileProblem[] = [];
   readonly warnings: FileProblem[] = [];
-  /** The place of every path that was written: `kubelet.yaml:12`. */
+  /** The position of every path in the file: `kubelet.yaml:12`. */
   readonly origins = new Map<string, string>();
-  /** Paths that were taken away by `null`. */
+  /** Paths that were removed by `null`. */
   readonly removed = new Set<string>();
   readonly #file: string;
   readonly #strict: boolean;
@@ -30,7 +30,7 @@ export class FileReport {
     this.#strict = strict;
   }
 
-  /** The value can't be used. */
+  /** The value is invalid. */
   refuse(place: Place, path: string, text: string): undefined {
     this.problems.push({ origin: this.#at(place), path, text });
   }
@@ -40,7 +40,7 @@ export class FileReport {
     this.warnings.push({ origin: this.#at(place), path, text });
   }
 
-  /** What the reference reads past with a warning: a problem only for those who asked to be strict. */
+  /** The reference ignores it with a warning: a problem only in strict mode. */
   doubt(place: Place, path: string, text: string): void {
     if (this.#strict) this.refuse(place, path, text);
     else this.warn(place, path, text);

@@ -1,4 +1,4 @@
-/** From a place in the tree to a value of the kind that the table asks for. */
+/** Converts a node of the parsed file to a value of the kind in the table. */
 import { parseDuration } from '../../api/duration.ts';
 import { formatQuantity, parseQuantity } from '../../api/quantity.ts';
 import type { Entry, Tree } from '../../base/yaml-tree.ts';
@@ -9,21 +9,21 @@ import type { FileReport } from './report.ts';
 
 /**
  * - fill: `null` means "as if not written" (in a list or map: the zero of its kind)
- * - patch: `null` takes away what an earlier file set, and is kept for the merge
+ * - patch: `null` removes what an earlier file set, and is kept for the merge
  */
 export type NullRule = 'fill' | 'patch';
 
 export interface Decoding {
   readonly report: FileReport;
   readonly nulls: NullRule;
-  /** Makes a path of the file absolute, where paths count from the directory of the file. */
+  /** Makes a path of the file absolute, if paths count from the directory of the file. */
   resolvePath(path: string): string;
 }
 
-/** A struct or map as it was written; `null` only where nulls are patches. */
+/** A struct or map as written; `null` only if nulls are patches. */
 export type Decoded = { readonly [key: string]: unknown };
 
-/** The value, or undefined where it is absent or was refused. */
+/** The value; undefined if it is absent or was refused. */
 export function decodeValue(type: Kind, tree: Tree, path: string, decoding: Decoding): unknown {
   const { report } = decoding;
   report.noteOrigin(tree.place, path);
@@ -53,7 +53,7 @@ export function decodeValue(type: Kind, tree: Tree, path: string, decoding: Deco
 
 function decodeInt(type: IntKind, tree: Tree, path: string, report: FileReport): number | undefined {
   const rule = `must be an integer from ${type.min} to ${type.max}`;
-  // 1e2 and 100.0 are integers to the reference: they become 100 on the way through JSON.
+  // 1e2 and 100.0 are integers in the reference: they become 100 in JSON.
   const isWhole = tree.kind === 'int' || (tree.kind === 'float' && Number.isInteger(tree.value));
   const value = isWhole ? Number(tree.value) : Number.NaN;
   return value >= type.min && value <= type.max ? value : mismatch(tree, path, report, rule);
@@ -81,10 +81,10 @@ function decodeQuantity(tree: Tree, path: string, report: FileReport): string | 
 
 function decodeList(type: ListKind, tree: Tree, path: string, decoding: Decoding): unknown {
   if (tree.kind !== 'list') return mismatch(tree, path, decoding.report, 'must be a list');
-  // A list is replaced as a whole, so inside of it nothing is left to take away.
+  // A list is replaced as a whole, so there is nothing to remove inside.
   const inside: Decoding = { ...decoding, nulls: 'fill' };
   const items = tree.items.map((item, index) => decodeItem(type.item, item, `${path}[${index}]`, inside));
-  // With one item refused the list is refused: without it the others would be named by wrong numbers later.
+  // If one item is refused, the list is refused: otherwise later messages would have wrong indexes.
   return items.includes(undefined) ? undefined : items;
 }
 
@@ -97,7 +97,7 @@ function decodeMap(type: MapKind, tree: Tree, path: string, decoding: Decoding):
   return Object.fromEntries(decoded.filter(([, value]) => value !== undefined));
 }
 
-/** Unlike fields, items have no default: what an item leaves out is zero. */
+/** Unlike fields, items have no default: a missing field of an item is zero. */
 function decodeItem(type: Kind, tree: Tree, path: string, decoding: Decoding): unknown {
   if (tree.kind === 'null') return zeroOf(type);
   const value = decodeValue(type, tree, path, decoding);
@@ -138,7 +138,7 @@ export function dropRepeated(entries: readonly Entry[], path: string, report: Fi
 }
 
 function mismatch(tree: Tree, path: string, report: FileReport, rule: string): undefined {
-  // Headers often carry a password, and what is said here ends in logs.
+  // Headers often contain a password, and these messages are logged.
   const found = path.startsWith('staticPodURLHeader') ? 'something else' : describe(tree);
   return report.refuse(tree.place, path, `${rule}; found ${found}`);
 }

@@ -14,7 +14,7 @@ export const strings: Kind<readonly string[]> = {
   format: (list) => `[${list.join(',')}]`,
 };
 
-/** The fields of one CSV line; undefined where its quotes don't fit together. Empty text is no field at all. */
+/** The fields of one CSV line; undefined if its quotes do not match. Empty text has no field. */
 export function parseCsvLine(line: string): string[] | undefined {
   if (line === '') return [];
   const fields: string[] = [];
@@ -32,7 +32,7 @@ export function parseCsvLine(line: string): string[] | undefined {
 export const stringMap = pairs('=', 'key=value pairs separated by commas');
 /** `memory.available<100Mi,nodefs.available<10%` */
 export const thresholds = pairs('<', 'signal<threshold pairs separated by commas, such as memory.available<100Mi');
-/** One pair for each use: the value may hold commas. */
+/** One pair for each use: the value may contain commas. */
 export const singlePairs: Kind<StringMap> = {
   label: 'key=value',
   parse: (text, before) => {
@@ -58,7 +58,7 @@ function pairs(separator: string, allowed: string): Kind<StringMap> {
   };
 }
 
-/** Labels may come without a value: `--node-labels=blue,disk=ssd`. */
+/** Labels may have no value: `--node-labels=blue,disk=ssd`. */
 export const labels: Kind<StringMap> = {
   label: 'key=value',
   parse: (text, before) =>
@@ -88,7 +88,7 @@ export const booleanMap: Kind<Readonly<Record<string, boolean>>> = {
   format: (map) => formatPairs(map, '='),
 };
 
-/** HTTP headers: `a:hello,b:again,b:beautiful`; a name may come several times. */
+/** HTTP headers: `a:hello,b:again,b:beautiful`; a name may be repeated. */
 export const headers: Kind<Readonly<Record<string, readonly string[]>>> = {
   label: 'name:value',
   secret: true,
@@ -120,7 +120,7 @@ function grow<V>(before: Readonly<Record<string, V>> | undefined, found: readonl
   return toRecord(new Map([...Object.entries(before ?? {}), ...found]));
 }
 
-/** Through defineProperty semantics, so that a key called `__proto__` is a key like any other. */
+/** With defineProperty semantics, so that `__proto__` is an ordinary key. */
 function toRecord<V>(map: ReadonlyMap<string, V>): Readonly<Record<string, V>> {
   return Object.fromEntries(map);
 }

@@ -2,23 +2,23 @@ import { MASKED } from '../rules/diff.ts';
 import type { Kind } from './kind.ts';
 import type { Configurable, Target } from './target.ts';
 
-/** One flag of the command line, its kind and target closed over so that a table can hold flags of every type. */
+/** One flag of the command line; its kind and target are hidden in functions, so that a table can contain flags of every type. */
 export type Flag = {
   readonly name: string;
   readonly short?: string;
   readonly group: FlagGroup;
-  /** One line, our words. */
+  /** One line for the help. */
   readonly help: string;
-  /** Why it should no longer be used; a warning says so once when it is. */
+  /** Why it should no longer be used; its use causes one warning. */
   readonly deprecated?: string;
   readonly label: string;
   readonly bare?: string;
   readonly of: keyof Configurable;
-  /** The field of KubeletConfiguration or of the settings that it writes to. */
+  /** The field of KubeletConfiguration or of the settings that it sets. */
   readonly path: string;
   /** All uses of the flag on one command line, in order. */
   read(texts: readonly string[]): Reading;
-  /** The value that stands in a configuration, as it would be written on the command line. */
+  /** The value in a configuration, in the syntax of the command line. */
   show(from: Configurable): string;
 };
 
@@ -50,7 +50,7 @@ export const flagGroups = [
 export type FlagOptions<T> = {
   readonly short?: string;
   readonly deprecated?: string;
-  /** How the value goes together with the one from the file; without it, it replaces that one. */
+  /** How the value is merged with that of the file; without it, it replaces that one. */
   readonly combine?: (fromFile: T, fromFlag: T) => T;
 };
 
@@ -98,7 +98,7 @@ function readAll<T>(
 
 const setInFile = 'set it in the configuration file (--config) instead';
 
-/** A flag whose value belongs in the configuration file: it works, and says so when used. */
+/** A flag whose value belongs in the configuration file: it works, and its use causes a warning. */
 export function fileFlag<T>(
   name: string,
   kind: Kind<T>,

@@ -37,7 +37,7 @@ function renderFlag(flag: Flag, defaults: Configurable, width: number): string[]
   return [` ${mark} ${short}--${flag.name}${label}`, ...wrap(text, width - indent).map((l) => ' '.repeat(indent) + l)];
 }
 
-/** Breaks at spaces; a word longer than the line keeps a line of its own. */
+/** Breaks at spaces; a word longer than the line has its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -1,18 +1,18 @@
-/** How the text after a flag becomes a value. */
+/** Parses the text of a flag. */
 export type Kind<T> = {
   /** Shown in the help after the flag's name. */
   readonly label: string;
-  /** The text that a flag without a value stands for; a kind without it takes the next word. */
+  /** The meaning of a flag without a value; a kind without it uses the next argument. */
   readonly bare?: string;
-  /** What is written may be a secret: no message repeats it. */
+  /** The value may be a secret: messages do not show it. */
   readonly secret?: true;
-  /** `before` is what earlier uses of the same flag gave: lists and maps grow, everything else is replaced. */
+  /** `before` is the result of earlier uses of the same flag: lists and maps grow, everything else is replaced. */
   readonly parse: (text: string, before: T | undefined) => Parsed<T>;
   /** As it would be written on the command line. */
   readonly format: (value: T) => string;
 };
 
-/** `keep` leaves what the file or the default says; `bad` says what would have been allowed. */
+/** `keep` leaves the value of the file or the default; `bad` has a text about the allowed values. */
 export type Parsed<T> =
   | { readonly is: 'value'; readonly value: T }
   | { readonly is: 'keep' }

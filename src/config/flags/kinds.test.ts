@@ -266,7 +266,7 @@ check(
   ['v1.37.0', 'v1.36.40', 'v1.36.4-', 'long', ''],
 );
 
-test('lists and maps grow from use to use', () => {
+test('lists and maps grow with each use', () => {
   assert.deepEqual(strings.parse('c', ['a', 'b']), { is: 'value', value: ['a', 'b', 'c'] });
   assert.deepEqual(stringMap.parse('a=2', { a: '1', b: '1' }), { is: 'value', value: { a: '2', b: '1' } });
   assert.deepEqual(headers.parse('a:2', { a: ['1'] }), { is: 'value', value: { a: ['1', '2'] } });
@@ -276,12 +276,12 @@ test('lists and maps grow from use to use', () => {
   });
 });
 
-test('an empty address or reservation leaves the value alone', () => {
+test('an empty address or reservation does not change the value', () => {
   assert.deepEqual(ip.parse('', undefined), { is: 'keep' });
   assert.deepEqual(reservedMemory.parse('', undefined), { is: 'keep' });
 });
 
-test('a key called __proto__ is a key like any other', () => {
+test('__proto__ is an ordinary key', () => {
   const parsed = stringMap.parse('__proto__=x', undefined);
   assert.ok(parsed.is === 'value');
   assert.deepEqual(Object.entries(parsed.value), [['__proto__', 'x']]);
@@ -292,7 +292,7 @@ test('a refused header does not repeat what may be a secret', () => {
   assert.ok(parsed.is === 'bad' && !parsed.allowed.includes('s3cret'));
 });
 
-test('a CSV line that was written is read back', () => {
+test('a formatted CSV line is parsed to the same values', () => {
   const cell = fc.string().filter((text) => !/[\r\n]/.test(text));
   fc.assert(
     fc.property(fc.array(cell, { minLength: 1 }), (cells) => {

@@ -20,7 +20,7 @@ export const taints: Kind<Taints> = {
   parse: (text) => {
     const found: Taint[] = [];
     for (const entry of text === '' ? [] : text.split(',')) {
-      // The form that takes a taint off a node: the reference reads it here too, and does nothing with it.
+      // The syntax that removes a taint from a node: the reference accepts it here too, without an effect.
       if (isRemoval(entry)) continue;
       const taint = parseTaint(entry);
       if (typeof taint === 'string') return bad(`${taintForm}; in ${JSON.stringify(entry)} ${taint}`);

@@ -98,7 +98,7 @@ test('a deprecated flag warns once, however often it is used', () => {
   ]);
 });
 
-test('gates of flags join those of the file, module levels follow them', () => {
+test('gates of flags are merged with those of the file, module levels are appended', () => {
   const line = parseCommandLine(['--feature-gates=A=false', '--vmodule=b=2'], flagTable);
   const kubelet = {
     ...base.kubelet,
@@ -113,7 +113,7 @@ test('gates of flags join those of the file, module levels follow them', () => {
   );
 });
 
-test('a flag that is given replaces the map and the list of the file', () => {
+test('a flag replaces the map and the list of the file', () => {
   const line = parseCommandLine(['--eviction-hard=a<1', '--cluster-dns=1.1.1.1'], flagTable);
   const kubelet = { ...base.kubelet, evictionHard: { b: '2' }, clusterDNS: ['2.2.2.2'] };
   const result = line.apply({ ...base, kubelet });

@@ -3,13 +3,13 @@ import type { Flag } from './flag.ts';
 import type { Configurable } from './target.ts';
 
 export type CommandLine = {
-  /** Each fault in one line that names the flag, the value and what is allowed. */
+  /** Each problem in one line with the flag, the value and the allowed values. */
   readonly problems: readonly string[];
   /** One for each deprecated flag that was used. */
   readonly warnings: readonly string[];
   /** Flags that set something, in the order of their first use. */
   readonly given: ReadonlyMap<string, Flag>;
-  /** Puts what was given over a configuration; may be called again for another one. */
+  /** Applies the flags to a configuration; may be called again for another one. */
   apply(on: Configurable): Configurable;
 };
 
@@ -17,7 +17,7 @@ type Uses = Map<Flag, string[]>;
 
 type FlagIndex = { readonly byName: ReadonlyMap<string, Flag>; readonly byLetter: ReadonlyMap<string, Flag> };
 
-/** Reads the words after the program's name. Never throws: what is wrong is in `problems`, all of it. */
+/** Parses the arguments. Never throws: all problems are in `problems`. */
 export function parseCommandLine(words: readonly string[], table: readonly Flag[]): CommandLine {
   const index = indexFlags(table);
   const uses: Uses = new Map();
@@ -91,7 +91,7 @@ function unknownShort(word: string, letter: string, next: string | undefined, by
   return unknown(`-${letter}${inWord}`, hint, word.includes('=') ? '' : undefined, next);
 }
 
-/** A word after an unknown flag is most likely its value: it would only add a second, misleading line. */
+/** An argument after an unknown flag is most likely its value: reporting it would only add a misleading line. */
 function unknown(written: string, hint: string, text: string | undefined, next: string | undefined): Step {
   const ateNext = text === undefined && next !== undefined && !next.startsWith('-');
   return { uses: [], problems: [`unknown flag ${written}${hint}`], ateNext };

@@ -16,7 +16,7 @@ export const boolean: Kind<boolean> = {
 
 export const string: Kind<string> = { label: 'string', parse: (text) => value(text), format: (text) => text };
 
-/** A string that may only be one of a few. */
+/** A string with a few allowed values. */
 export function oneOf(...choices: readonly string[]): Kind<string> {
   const allowed = choices.map((choice) => (choice === '' ? 'nothing' : choice)).join(', ');
   return {
@@ -26,7 +26,7 @@ export function oneOf(...choices: readonly string[]): Kind<string> {
   };
 }
 
-/** Several values in one word, without quoting: `--node-ip=192.0.2.1,2001:db8::1`. The last use counts. */
+/** Several values in one argument, without quoting: `--node-ip=192.0.2.1,2001:db8::1`. The last use counts. */
 export const commaSeparated: Kind<readonly string[]> = {
   label: 'list',
   parse: (text) => value(text === '' ? [] : text.split(',').map((part) => part.trim())),
@@ -63,7 +63,7 @@ function parseWholeNumber(text: string): bigint | undefined {
   return match[1] === '-' ? -magnitude : magnitude;
 }
 
-/** A log level: decimal only, and not negative, as klog wants it. */
+/** A log level: decimal only, and not negative, as in klog. */
 export const level: Kind<number> = { label: 'level', parse: parseLevel, format: String };
 
 export function parseLevel(text: string): Parsed<number> {

@@ -5,7 +5,7 @@ import { boolean, commaSeparated, duration, int32, int64, ip, level, quantity, s
 import { field, request, setting } from './target.ts';
 import { version } from './version-kind.ts';
 
-/** The process itself, the node it stands for, and its server. */
+/** Flags of the process, the node and the server. */
 export const nodeFlags: readonly Flag[] = [
   ...group('General', [
     flag('config', string, setting('sources', 'configFile'), 'Read the configuration from this file.'),
@@ -21,13 +21,18 @@ export const nodeFlags: readonly Flag[] = [
       setting('sources', 'strict'),
       'Refuse unknown fields and duplicate keys in configuration files instead of warning.',
     ),
-    flag('root-dir', string, setting('directories', 'root'), 'Where the kubelet keeps volumes, plugins and its state.'),
+    flag(
+      'root-dir',
+      string,
+      setting('directories', 'root'),
+      'Directory for volumes, plugins and the state of the kubelet.',
+    ),
     flag('lock-file', string, setting('lock', 'file'), 'Hold a lock on this file, so that only one kubelet runs.'),
     flag(
       'exit-on-lock-contention',
       boolean,
       setting('lock', 'exitOnContention'),
-      'End when another process opens the lock file; needs --lock-file.',
+      'Exit when another process opens the lock file; needs --lock-file.',
     ),
     fileFlag(
       'feature-gates',
@@ -40,7 +45,7 @@ export const nodeFlags: readonly Flag[] = [
     ),
     fileFlag('max-open-files', int64, field('maxOpenFiles'), 'How many files this process may have open.'),
     fileFlag('oom-score-adj', int32, field('oomScoreAdj'), 'OOM score of this process, from -1000 to 1000.'),
-    fileFlag('runonce', boolean, field('runOnce'), 'Run the pods of files and URLs once, then end.'),
+    fileFlag('runonce', boolean, field('runOnce'), 'Run the pods of files and URLs once, then exit.'),
     fileFlag(
       'contention-profiling',
       boolean,
@@ -61,7 +66,7 @@ export const nodeFlags: readonly Flag[] = [
       'bootstrap-kubeconfig',
       string,
       setting('api', 'bootstrapKubeconfig'),
-      'Ask for a client certificate with this one while the file of --kubeconfig is missing.',
+      'Request a client certificate with this kubeconfig while that of --kubeconfig is missing.',
     ),
     flag(
       'hostname-override',
@@ -87,11 +92,11 @@ export const nodeFlags: readonly Flag[] = [
       'How often status is computed.',
     ),
     fileFlag('node-status-max-images', int32, field('nodeStatusMaxImages'), 'Images shown in the status; -1 is all.'),
-    fileFlag('sync-frequency', duration, field('syncFrequency'), 'Longest time between two looks at a running pod.'),
+    fileFlag('sync-frequency', duration, field('syncFrequency'), 'Longest time between two passes over a running pod.'),
   ]),
   ...group('Server', [
     fileFlag('enable-server', boolean, field('enableServer'), 'Serve the API of the kubelet.'),
-    fileFlag('address', ip, field('address'), 'Address to serve on; 0.0.0.0 or :: is every one.'),
+    fileFlag('address', ip, field('address'), 'Address to listen on; 0.0.0.0 or :: is every one.'),
     fileFlag('port', int32, field('port'), 'Port of the authenticated server.'),
     fileFlag('read-only-port', int32, field('readOnlyPort'), 'Port of the server without authentication; 0 is none.'),
     fileFlag('healthz-bind-address', ip, field('healthzBindAddress'), 'Address of the health endpoint.'),
@@ -110,18 +115,23 @@ export const nodeFlags: readonly Flag[] = [
     ),
   ]),
   ...group('Authentication and certificates', [
-    fileFlag('anonymous-auth', boolean, field('authentication', 'anonymous', 'enabled'), 'Take requests from anybody.'),
+    fileFlag(
+      'anonymous-auth',
+      boolean,
+      field('authentication', 'anonymous', 'enabled'),
+      'Accept unauthenticated requests.',
+    ),
     fileFlag(
       'authentication-token-webhook',
       boolean,
       field('authentication', 'webhook', 'enabled'),
-      'Ask the API server who a bearer token belongs to.',
+      'Authenticate bearer tokens with the API server.',
     ),
     fileFlag(
       'authentication-token-webhook-cache-ttl',
       duration,
       field('authentication', 'webhook', 'cacheTTL'),
-      'How long that answer counts.',
+      'How long its answer is cached.',
     ),
     fileFlag(
       'client-ca-file',
@@ -139,16 +149,16 @@ export const nodeFlags: readonly Flag[] = [
       'authorization-webhook-cache-authorized-ttl',
       duration,
       field('authorization', 'webhook', 'cacheAuthorizedTTL'),
-      'How long a yes counts.',
+      'How long a granted access is cached.',
     ),
     fileFlag(
       'authorization-webhook-cache-unauthorized-ttl',
       duration,
       field('authorization', 'webhook', 'cacheUnauthorizedTTL'),
-      'How long a no counts.',
+      'How long a denied access is cached.',
     ),
-    flag('cert-dir', string, setting('directories', 'certificates'), 'Where certificates are kept and made.'),
-    fileFlag('tls-cert-file', string, field('tlsCertFile'), 'Certificate of the server; one is made without it.'),
+    flag('cert-dir', string, setting('directories', 'certificates'), 'Directory for certificates.'),
+    fileFlag('tls-cert-file', string, field('tlsCertFile'), 'Certificate of the server; self-signed without it.'),
     fileFlag('tls-private-key-file', string, field('tlsPrivateKeyFile'), 'Key of --tls-cert-file.'),
     fileFlag('tls-cipher-suites', strings, field('tlsCipherSuites'), 'Cipher suites of the server.'),
     fileFlag('tls-min-version', string, field('tlsMinVersion'), 'Lowest TLS version, VersionTLS10 to VersionTLS13.'),
@@ -157,7 +167,7 @@ export const nodeFlags: readonly Flag[] = [
       'rotate-server-certificates',
       boolean,
       field('serverTLSBootstrap'),
-      'Let the API server sign the certificate.',
+      'Request the certificate of the server from the API server.',
     ),
   ]),
   ...group('Logging', [

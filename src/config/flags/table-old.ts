@@ -6,7 +6,7 @@ const fromCadvisor = { deprecated: 'it came from cAdvisor by accident and will g
 const useEviction = { deprecated: 'use --eviction-hard or --eviction-soft instead' };
 const noEffectElsewhere = { deprecated: 'newer kubelets do not have it' };
 
-/** cAdvisor's flags, and what the reference has dropped or will drop. */
+/** cAdvisor's flags, and flags that the reference has dropped or will drop. */
 export const oldFlags: readonly Flag[] = [
   ...group('cAdvisor', [
     flag(
@@ -137,7 +137,7 @@ export const oldFlags: readonly Flag[] = [
       'minimum-container-ttl-duration',
       duration,
       setting('containers', 'deadMinimumAge'),
-      'Dead containers younger stay.',
+      'Keep dead containers that are younger.',
       useEviction,
     ),
     flag(
@@ -168,7 +168,7 @@ export const oldFlags: readonly Flag[] = [
       'dynamic-config-dir',
       string,
       setting('sources', 'dynamicConfigDir'),
-      'Take configuration from the cluster; keep it here.',
+      'Directory for configuration from the cluster.',
       noEffectElsewhere,
     ),
     flag(
@@ -182,14 +182,14 @@ export const oldFlags: readonly Flag[] = [
       'container-runtime',
       oneOf('remote'),
       setting('containers', 'runtime'),
-      'Only remote: a runtime that speaks CRI.',
+      'Only remote: a CRI runtime.',
       noEffectElsewhere,
     ),
     flag(
       'network-plugin',
       oneOf('', 'cni', 'kubenet'),
       setting('network', 'plugin'),
-      'Network plugin, where the runtime has none.',
+      'Network plugin, if the runtime has none.',
       noEffectElsewhere,
     ),
     flag(
@@ -210,7 +210,7 @@ export const oldFlags: readonly Flag[] = [
     flag('auth-path', string, setting('api', 'authPath'), 'Old file with credentials for the API server.', {
       deprecated: 'use --kubeconfig instead',
     }),
-    flag('require-kubeconfig', boolean, setting('api', 'requireKubeconfig'), 'End where the kubeconfig is missing.', {
+    flag('require-kubeconfig', boolean, setting('api', 'requireKubeconfig'), 'Exit if the kubeconfig is missing.', {
       deprecated: 'give --kubeconfig instead',
     }),
   ]),

@@ -4,7 +4,7 @@ import { reservedMemory } from './objects.ts';
 import { boolean, duration, int32, int64, string } from './scalars.ts';
 import { field, setting } from './target.ts';
 
-/** The pods and what they use. */
+/** Flags of pods and their resources. */
 export const podFlags: readonly Flag[] = [
   ...group('Pods from files and URLs', [
     fileFlag('pod-manifest-path', string, field('staticPodPath'), 'Directory or file with pods to run.'),
@@ -27,7 +27,7 @@ export const podFlags: readonly Flag[] = [
       'seccomp-default',
       boolean,
       setting('containers', 'seccompDefault'),
-      'Use the RuntimeDefault seccomp profile where a pod names none.',
+      'Use the RuntimeDefault seccomp profile for pods without one.',
     ),
     fileFlag('container-log-max-size', string, field('containerLogMaxSize'), 'Rotate a container log at this size.'),
     fileFlag(
@@ -37,7 +37,7 @@ export const podFlags: readonly Flag[] = [
       'Log files of one container, at least 2.',
     ),
     fileFlag('allowed-unsafe-sysctls', strings, field('allowedUnsafeSysctls'), 'Sysctls pods may set; * at the end.'),
-    fileFlag('protect-kernel-defaults', boolean, field('protectKernelDefaults'), 'Fail where kernel tunables differ.'),
+    fileFlag('protect-kernel-defaults', boolean, field('protectKernelDefaults'), 'Fail if kernel tunables differ.'),
   ]),
   ...group('Images', [
     flag(
@@ -62,14 +62,19 @@ export const podFlags: readonly Flag[] = [
       'Disk use that starts clean-up, in %.',
     ),
     fileFlag('image-gc-low-threshold', int32, field('imageGCLowThresholdPercent'), 'Disk use clean-up aims for, in %.'),
-    fileFlag('minimum-image-ttl-duration', duration, field('imageMinimumGCAge'), 'Unused images younger stay.'),
+    fileFlag(
+      'minimum-image-ttl-duration',
+      duration,
+      field('imageMinimumGCAge'),
+      'Keep unused images that are younger.',
+    ),
   ]),
   ...group('Resources and cgroups', [
-    fileFlag('max-pods', int32, field('maxPods'), 'Pods on this node.'),
+    fileFlag('max-pods', int32, field('maxPods'), 'Most pods on this node.'),
     fileFlag('pods-per-core', int32, field('podsPerCore'), 'Pods for each core, up to --max-pods; 0 is no limit.'),
-    fileFlag('pod-max-pids', int64, field('podPidsLimit'), 'Processes in a pod; -1 is what the node can give.'),
+    fileFlag('pod-max-pids', int64, field('podPidsLimit'), 'Most processes in a pod; -1 is the limit of the node.'),
     fileFlag('cgroup-driver', string, field('cgroupDriver'), 'cgroupfs or systemd.'),
-    fileFlag('cgroup-root', string, field('cgroupRoot'), 'The cgroup that pods live below.'),
+    fileFlag('cgroup-root', string, field('cgroupRoot'), 'The parent cgroup of pods.'),
     fileFlag('cgroups-per-qos', boolean, field('cgroupsPerQOS'), 'Keep a cgroup for each QoS class and pod.'),
     fileFlag('kubelet-cgroups', string, field('kubeletCgroups'), 'The cgroup this process moves to.'),
     fileFlag('system-cgroups', string, field('systemCgroups'), 'The cgroup for other processes of the host.'),
@@ -158,13 +163,13 @@ export const podFlags: readonly Flag[] = [
       'eviction-pressure-transition-period',
       duration,
       field('evictionPressureTransitionPeriod'),
-      'How long pressure must be gone before the node says so.',
+      'How long pressure must be over before its condition ends.',
     ),
     fileFlag(
       'kernel-memcg-notification',
       boolean,
       field('kernelMemcgNotification'),
-      'Let the kernel tell of low memory.',
+      'Let the kernel notify of low memory.',
     ),
   ]),
   ...group('Network', [

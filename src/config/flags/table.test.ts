@@ -37,7 +37,7 @@ const beyondTheReference = [
   'strict-config',
 ];
 
-test('the table holds every flag of the reference, the older ones, and no other', () => {
+test('the table has every flag of the reference, the older ones, and no other', () => {
   const names = flagTable.map((flag) => flag.name).sort();
   const expected = [...recorded.map(([name = '']) => name), ...beyondTheReference].sort();
   assert.deepEqual(names, expected);

@@ -1,7 +1,7 @@
 import type { KubeletConfiguration } from '../schema/kubelet-configuration.ts';
 import type { Settings } from '../settings.ts';
 
-/** Everything that flags write to. */
+/** Everything that flags set. */
 export type Configurable = {
   readonly kubelet: KubeletConfiguration;
   readonly settings: Settings;
@@ -11,13 +11,13 @@ export type Configurable = {
 /** What the command should do instead of running. */
 export type Request = {
   readonly help: boolean;
-  /** `false`, `true` or `raw`; a version of its own (`v1.36.4-mine`) is only reported in place of the built-in one. */
+  /** `false`, `true` or `raw`; a custom version (`v1.36.4-mine`) is only reported instead of the built-in one. */
   readonly version: string;
 };
 
 export const noRequest: Request = { help: false, version: 'false' };
 
-/** One place in it, with its type: the compiler finds a wrong name, and a kind that gives another type of value. */
+/** One field of it, with its type: the compiler finds a wrong name, and a kind of another type. */
 export type Target<T> = {
   /** `kubelet` targets have a field path that users know from the configuration file. */
   readonly of: keyof Configurable;
@@ -60,7 +60,7 @@ export function request<A extends keyof Request>(a: A): Target<Request[A]> {
   return createTarget('request', [a]);
 }
 
-/** The typed functions above are the only callers, so the path is there and its value has the type they say. */
+/** Only the typed functions above call it, so the path exists and its value has the right type. */
 function createTarget<T>(of: keyof Configurable, path: readonly string[]): Target<T> {
   const fullPath = [of, ...path];
   return {

@@ -5,17 +5,17 @@ export type Change = {
   readonly path: string;
   readonly before: unknown;
   readonly after: unknown;
-  /** Whether the running kubelet takes it over, or only the next start. */
+  /** Whether the running kubelet applies it, or only the next start. */
   readonly live: boolean;
 };
 
-/** What a running kubelet can change in itself. */
+/** The fields that a running kubelet can change. */
 const livePaths: ReadonlySet<string> = new Set(['logging.verbosity', 'logging.vmodule']);
 
-/** In place of a secret. */
+/** Shown instead of a secret. */
 export const MASKED = '<masked>';
 
-/** Headers carry secrets, and changes are logged. */
+/** Headers contain secrets, and changes are logged. */
 const secretPaths: ReadonlySet<string> = new Set(['staticPodURLHeader']);
 
 /** What differs between two configurations, field by field; lists count as one value. */
@@ -36,7 +36,7 @@ function toChange(path: string, before: unknown, after: unknown): Change {
   return { path, before, after, live: livePaths.has(path) };
 }
 
-/** Both sides come from the same schema, so fields stand in the same order; maps are compared key by key above. */
+/** Both sides come from the same schema, so fields are in the same order; maps are compared key by key above. */
 function isSame(before: unknown, after: unknown): boolean {
   return Object.is(before, after) || JSON.stringify(before) === JSON.stringify(after);
 }

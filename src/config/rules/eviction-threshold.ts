@@ -1,6 +1,6 @@
 import { parseQuantity, type Quantity, quantityValue } from '../../api/quantity.ts';
 
-/** The signals a threshold can be set on. The `allocatableMemory` one is made by the kubelet itself, but not refused. */
+/** The signals a threshold can be set on. `allocatableMemory` is set by the kubelet itself, but not refused. */
 export const evictionSignals = [
   'memory.available',
   'allocatableMemory.available',
@@ -25,7 +25,7 @@ export type ThresholdAmount =
   | { readonly kind: 'share'; readonly share: number }
   | { readonly kind: 'fault'; readonly fault: string };
 
-/** A threshold: an amount, or `off` for `0%` and `100%`, which say that the signal is not watched. */
+/** A threshold: an amount, or `off` for `0%` and `100%`, which disable the signal. */
 export type Threshold = ThresholdAmount | { readonly kind: 'off' };
 
 const percentage = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)%+$/;

@@ -1,4 +1,4 @@
-/** One thing that validation has to say: about which field or flag, which value it has, and the rule for it. */
+/** One result of validation: the field or flag, its value, and the rule. */
 export type Finding = {
   readonly severity: 'problem' | 'warning';
   /** A field path (`evictionHard.memory.available`, `registerWithTaints[0].key`) or a flag (`--node-ip`). */
@@ -7,7 +7,7 @@ export type Finding = {
   readonly rule: string;
 };
 
-/** Validators are generators: each finding is yielded where its rule stands, and none stops the others. */
+/** Validators are generators: each finding is yielded beside its rule, and none stops the others. */
 export type Findings = Iterable<Finding>;
 
 /** The configuration is refused. */
@@ -15,7 +15,7 @@ export function problem(path: string, value: unknown, rule: string): Finding {
   return { severity: 'problem', path, value, rule };
 }
 
-/** The reference takes the value although it makes no sense, or does nothing: so do we, but not silently. */
+/** The reference accepts the value although it makes no sense or has no effect: so does this kubelet, with a warning. */
 export function warning(path: string, value: unknown, rule: string): Finding {
   return { severity: 'warning', path, value, rule };
 }

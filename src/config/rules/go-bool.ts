@@ -3,7 +3,7 @@ const texts: ReadonlyMap<string, boolean> = new Map([
   ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [text, false] as const),
 ]);
 
-/** The texts that Go programs take for a boolean; undefined for any other. */
+/** Parses a boolean like Go programs; undefined for any other text. */
 export function parseGoBool(text: string): boolean | undefined {
   return texts.get(text);
 }

@@ -4,7 +4,7 @@ const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
 const imageName = new RegExp(`^(?:${host}(?::[0-9]+)?/)?${component}(?:/${component})*$`);
 const longestName = 255;
 
-/** What is wrong with an entry of `preloadedImagesVerificationAllowlist`: an image without tag, or `registry/path/*`. */
+/** The problem of an entry of `preloadedImagesVerificationAllowlist`: an image without tag, or `registry/path/*`. */
 export function imagePatternFault(pattern: string): string | undefined {
   if (pattern !== pattern.trim()) return 'must not begin or end with a space';
   const isWildcard = pattern.endsWith('/*');

@@ -49,13 +49,13 @@ for (const [name, partial, given, server, readOnly, warning] of rows) {
   });
 }
 
-test('a server that lets no stranger in is not held back for them', () => {
+test('a server that refuses unauthenticated callers is not limited to loopback', () => {
   const answer = decide({ ...open, readOnlyPort: 10255 }, false, true);
   assert.deepEqual([answer.server, answer.readOnly], ['0.0.0.0', '127.0.0.1']);
   assert.match(answer.warnings[0] ?? '', /only: port 10255 \(anybody may read\);/);
 });
 
-test('health and cAdvisor listen where they were told, and port 0 is none', () => {
+test('health and cAdvisor listen on the configured address, and port 0 disables them', () => {
   assert.deepEqual(decide({}).decision.healthz, { address: '127.0.0.1', port: 10248 });
   assert.deepEqual(decide({}).decision.cadvisor, { address: '127.0.0.1', port: 4194 });
   assert.equal(decide({ healthzPort: 0 }).decision.healthz, undefined);

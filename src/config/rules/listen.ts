@@ -19,13 +19,13 @@ export type ListenInput = {
   readonly cadvisor: CadvisorSettings;
   /** Whether an address was chosen, by `--address`, in the configuration file or in a drop-in. */
   readonly isAddressGiven: boolean;
-  /** No API server, and no one said that strangers may: then the server lets none in (server/rules/serving.ts). */
+  /** Without an API server and without explicit anonymous access, unauthenticated callers are refused (server/rules/serving.ts). */
   readonly isClosedByItself: boolean;
 };
 
 /**
- * A port that anybody could use listens on loopback only, unless an address is given explicitly: that says who may
- * reach it.
+ * A port that is open to unauthenticated callers listens on loopback only, unless an address is configured explicitly: that decides who
+ * can reach it.
  */
 export function decideListening(input: ListenInput): { decision: ListenDecision; warnings: string[] } {
   const { kubelet, cadvisor, isAddressGiven, isClosedByItself } = input;

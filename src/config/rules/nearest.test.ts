@@ -18,7 +18,7 @@ for (const [wanted, expected] of cases) {
   });
 }
 
-test('a suggestion reads as the end of a sentence', () => {
+test('a suggestion can be appended to a sentence', () => {
   assert.equal(
     suggestion('prot', known, (n) => `--${n}`),
     '; did you mean --port?',

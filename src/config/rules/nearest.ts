@@ -1,8 +1,8 @@
-/** The known name that was most likely meant, or undefined where none is close enough to be worth suggesting. */
+/** The most similar known name, or undefined if none is similar enough to suggest it. */
 export function nearestName(wanted: string, known: Iterable<string>): string | undefined {
   const limit = Math.max(2, Math.floor(wanted.length / 3));
   let best: string | undefined;
-  // Fewer edits than letters: otherwise any short name would do.
+  // Fewer edits than letters: otherwise any short name would match.
   let bestDistance = Math.min(limit + 1, wanted.length);
   for (const name of known) {
     if (Math.abs(name.length - wanted.length) >= bestDistance) continue;
@@ -26,8 +26,8 @@ export function suggestion(
 }
 
 /**
- * Insertions, deletions, substitutions and swaps of neighbours each count one. Gives up with `atMost` as soon as the
- * distance can't get below it: the tables this is asked about hold a few hundred names.
+ * Insertions, deletions, substitutions and swaps of neighbours each count one. Returns `atMost` as soon as the
+ * distance can't get below it: the tables have a few hundred names.
  */
 function editDistance(a: string, b: string, atMost: number): number {
   let beforePrevious: number[] = [];

@@ -38,6 +38,6 @@ for (const [key, value, rule] of bad) {
   });
 }
 
-test('every bad label is told', () => {
+test('every invalid label is reported', () => {
   assert.equal(checkNodeLabels({ 'k8s.io/a': '!', 'kubernetes.io/b': '' }).length, 3);
 });

@@ -1,7 +1,7 @@
 import { labelKeyFault, labelValueFault } from '../../api/names.ts';
 import { type Finding, problem } from './finding.ts';
 
-/** What a node may say about itself in Kubernetes' own namespaces; the API server's NodeRestriction holds it to this. */
+/** The labels in Kubernetes' own namespaces that a node may set on itself; the API server's NodeRestriction enforces it. */
 const allowedKeys: ReadonlySet<string> = new Set([
   'beta.kubernetes.io/arch',
   'beta.kubernetes.io/instance-type',
@@ -18,7 +18,7 @@ const allowedKeys: ReadonlySet<string> = new Set([
 const allowedNamespaces = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 const reservedNamespaces = ['kubernetes.io', 'k8s.io'];
 
-/** Everything that is wrong with `--node-labels`. */
+/** All problems of `--node-labels`. */
 export function checkNodeLabels(labels: Readonly<Record<string, string>>): Finding[] {
   const findings: Finding[] = [];
   for (const [key, value] of Object.entries(labels)) {

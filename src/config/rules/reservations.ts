@@ -4,9 +4,9 @@ import { parseThreshold, thresholdValue } from './eviction-threshold.ts';
 import type { ValidationInput } from './validation-input.ts';
 
 /**
- * What stays away from pods: kubeReserved, systemReserved and the hard eviction threshold of memory together. CPUs named
- * in reservedSystemCPUs take the place of both cpu reservations. What can't be read counts as nothing here: the
- * validator of its field says so.
+ * The resources that pods can't use: kubeReserved, systemReserved and the hard eviction threshold of memory together. CPUs
+ * in reservedSystemCPUs replace both cpu reservations. An invalid value counts as zero here: the
+ * validator of its field reports it.
  */
 export type Reservations = { readonly cpu: Quantity; readonly memory: Quantity };
 

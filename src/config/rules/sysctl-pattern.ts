@@ -11,13 +11,13 @@ const namespacedNames: ReadonlySet<string> = new Set([
   'kernel.msgmax',
   'kernel.msgmnb',
   'kernel.msgmni',
-  // What is left of the patterns `kernel.shm*` and `kernel.msg*` in front of the star.
+  // The patterns `kernel.shm*` and `kernel.msg*` without the star.
   'kernel.shm',
   'kernel.msg',
 ]);
 const namespacedPrefixes = ['net.', 'fs.mqueue.'];
 
-/** sysctl names come with dots or with slashes; the first one seen decides which of the two separates. */
+/** sysctl names have dots or slashes; the first one decides which of the two is the separator. */
 export function normalizeSysctl(name: string): string {
   const first = /[./]/.exec(name)?.[0];
   return first === '/' ? name.replace(/[./]/g, (char) => (char === '.' ? '/' : '.')) : name;

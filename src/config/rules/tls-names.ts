@@ -1,4 +1,4 @@
-/** The names that `tlsCipherSuites`, `tlsMinVersion` and `tlsCurvePreferences` take: those of Go 1.26, as users know them. */
+/** The names that `tlsCipherSuites`, `tlsMinVersion` and `tlsCurvePreferences` accept: those of Go 1.26. */
 
 export const secureCipherSuites = [
   'TLS_AES_128_GCM_SHA256',

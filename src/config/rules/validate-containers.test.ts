@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { judgeAll } from '../judge-testing.ts';
 import { normalizeSysctl, sysctlPatternFault } from './sysctl-pattern.ts';
 
-test('sysctl patterns', () => {
+test('sysctl patterns are validated', () => {
   const good = [
     'net.*',
     'net.ipv4.ip_forward',
@@ -21,7 +21,7 @@ test('sysctl patterns', () => {
   }
 });
 
-test('the first separator of a sysctl decides', () => {
+test('the first separator of a sysctl name decides which one it uses', () => {
   assert.equal(normalizeSysctl('net.ipv4.conf.eth0/1.rp_filter'), 'net.ipv4.conf.eth0/1.rp_filter');
   assert.equal(normalizeSysctl('net/ipv4/conf/eth0.1/rp_filter'), 'net.ipv4.conf.eth0/1.rp_filter');
 });

@@ -5,7 +5,7 @@ import type { ValidationInput } from './validation-input.ts';
 
 const usualQuotaPeriod = 100;
 
-/** How containers are run, and with what. */
+/** Settings of containers and their runtime. */
 export function* validateContainers(input: ValidationInput): Findings {
   const { kubelet } = input;
   if (kubelet.containerRuntimeEndpoint === '') {
@@ -56,7 +56,7 @@ function* validateCrashLoop({ kubelet, features }: ValidationInput): Findings {
   } else if (period === undefined) {
     yield problem(path, undefined, 'must be set with the feature gate KubeletCrashLoopBackOffMax');
   } else if (period < 1000 || period >= 300_001) {
-    // Whole milliseconds count: the reference cuts off what is finer.
+    // Whole milliseconds count: the reference truncates the rest.
     yield problem(path, formatDuration(period), 'must be between 1s and 300s');
   }
 }

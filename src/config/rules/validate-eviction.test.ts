@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { judgeAll } from '../judge-testing.ts';
 import { evictionSignals, parseMinimumReclaim, parseThreshold, thresholdValue } from './eviction-threshold.ts';
 
-test('thresholds', () => {
+test('eviction thresholds are parsed', () => {
   const kinds: [string, string][] = [
     ['100Mi', 'quantity'],
     ['1', 'quantity'],
@@ -31,12 +31,12 @@ test('thresholds', () => {
   for (const [text, kind] of kinds) assert.equal(parseThreshold(text).kind, kind, text);
 });
 
-test('minimum reclaims', () => {
+test('minimum reclaims are parsed', () => {
   for (const good of ['0', '1Gi', '5%', '150%']) assert.notEqual(parseMinimumReclaim(good).kind, 'fault', good);
   for (const bad of ['0%', '-5%', '-1', 'x', '', '%']) assert.equal(parseMinimumReclaim(bad).kind, 'fault', bad);
 });
 
-test('a share of the capacity, in single precision', () => {
+test('a share of the capacity is computed in single precision', () => {
   assert.equal(thresholdValue(parseThreshold('100Mi'), 1n), 104_857_600n);
   assert.equal(thresholdValue(parseThreshold('50%'), 1001n), 500n);
   // 10 % is 0.10000000149… in single precision, which is what the reference multiplies with.
@@ -44,7 +44,7 @@ test('a share of the capacity, in single precision', () => {
   assert.equal(thresholdValue(parseThreshold('0%'), 1000n), 0n);
 });
 
-test('any text gives an answer', () => {
+test('no text makes the parser throw', () => {
   fc.assert(fc.property(fc.string(), (text) => typeof parseThreshold(text).kind === 'string'));
 });
 

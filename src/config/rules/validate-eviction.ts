@@ -73,10 +73,10 @@ function* reclaimsBelong(reclaims: SignalTable, thresholds: SignalTable): Findin
   }
 }
 
-/** A soft threshold that is reached only after the hard one never gives a pod its grace period. */
+/** With a soft threshold below the hard one, pods would never get their grace period. */
 function* softAboveHard(soft: SignalTable, hard: SignalTable): Findings {
   for (const [signal, text] of Object.entries(soft)) {
-    // Names come from a file: one such as __proto__ must not be found on every object.
+    // Names come from a file: __proto__ must not match a property of every object.
     const hardText = Object.hasOwn(hard, signal) ? hard[signal] : undefined;
     if (hardText === undefined) continue;
     const [softer, harder] = [parseThreshold(text), parseThreshold(hardText)];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { judgeAll } from '../judge-testing.ts';
 import { imagePatternFault } from './image-pattern.ts';
 
-test('image patterns', () => {
+test('image patterns are validated', () => {
   const good = ['busybox', 'docker.io/library/busybox', 'localhost:5000/a/b', 'registry.example/*', 'r.example/team/*'];
   good.push('[fd00::1]:5000/x', 'a__b/c-d.e', 'x/*');
   for (const pattern of good) assert.equal(imagePatternFault(pattern), undefined, pattern);

@@ -4,7 +4,7 @@ import type { ValidationInput } from './validation-input.ts';
 const idsInOneRange = 65_536;
 const highestId = 2 ** 32 - 1;
 
-/** Rules that hang on the kernel interface of this machine. */
+/** Rules that depend on the kernel interface of this machine. */
 export function* validateKernel({ kubelet, machine }: ValidationInput): Findings {
   if (machine.cgroupVersion === 1) {
     if (kubelet.failCgroupV1) {

@@ -4,7 +4,7 @@ import { type Findings, oneOf, problem, warning } from './finding.ts';
 import type { ValidationInput } from './validation-input.ts';
 
 const highestVerbosity = 2 ** 31 - 1;
-/** Where quantities with binary suffixes end: more than that is cut off to this. */
+/** The largest quantity with a binary suffix: larger values are reduced to it. */
 const largestSize = 2n ** 63n - 1n;
 
 /** The kubelet's own log. */
@@ -38,7 +38,7 @@ export function* validateLogging({ kubelet, features }: ValidationInput): Findin
   }
 }
 
-/** The logs of containers and of the system, which the kubelet keeps or hands out. */
+/** Settings of the logs of containers and of the system. */
 export function* validateLogFiles({ kubelet, features }: ValidationInput): Findings {
   yield* validateLogSize(kubelet.containerLogMaxSize);
   yield* validatePodLogsDir(kubelet.podLogsDir);

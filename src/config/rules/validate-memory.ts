@@ -29,7 +29,7 @@ function* validateReservedMemory({ kubelet }: ValidationInput): Findings {
   }
 }
 
-/** The static policy hands out memory NUMA node by NUMA node, so it has to know where the reserved memory lies. */
+/** The static policy assigns memory by NUMA node, so it must know on which nodes memory is reserved. */
 function* validateMemoryManager(input: ValidationInput): Findings {
   const { kubelet, machine } = input;
   const { memoryManagerPolicy: policy, reservedMemory } = kubelet;

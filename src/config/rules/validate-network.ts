@@ -59,7 +59,7 @@ function* validateStaticPodUrl(text: string): Findings {
   }
 }
 
-/** Unreadable addresses are left out, as in the reference; of the others there may be one of each family. */
+/** Invalid addresses are ignored, as in the reference; of the others there may be one of each family. */
 function* validateNodeIps(texts: readonly string[]): Findings {
   const addresses: IpAddress[] = [];
   for (const text of texts.map((item) => item.trim())) {

@@ -8,7 +8,7 @@ const contentTypes = ['application/vnd.kubernetes.protobuf', 'application/json',
 /** Hidden metrics can be shown for the minor version before 1.36 only. */
 const previousVersion = '1.35';
 
-/** How the node presents itself to the API server, and how it talks to it. */
+/** Settings of the node's registration and of its access to the API server. */
 export function* validateNode(input: ValidationInput): Findings {
   yield* validateTaints(input);
   yield* validateHostname(input.settings.node.hostnameOverride);

@@ -32,7 +32,7 @@ type DurationRule = {
   readonly field: FieldOf<number>;
   readonly min: number;
   readonly max?: number;
-  /** Where the reference does not check: a warning. */
+  /** The reference does not check it: only a warning. */
   readonly say: typeof problem | typeof warning;
 };
 
@@ -52,7 +52,7 @@ const durations: readonly DurationRule[] = [
   { field: 'evictionPressureTransitionPeriod', min: 0, say: warning },
 ];
 
-/** Numbers and durations whose range hangs on nothing else. */
+/** Numbers and durations whose range does not depend on other fields. */
 export function* validateNumbers({ kubelet }: ValidationInput): Findings {
   for (const [field, range] of ranges) yield* inRange(field, kubelet[field], range);
   for (const { field, min, max = Number.POSITIVE_INFINITY, say } of durations) {

@@ -5,7 +5,7 @@ import type { ValidationInput } from './validation-input.ts';
 const tracingSchemes = ['dns', 'unix', 'unix-abstract'];
 const oneMillion = 1_000_000;
 
-/** The kubelet as a process: what it traces, locks and loads. */
+/** Settings of the process: tracing, the lock file, plugins. */
 export function* validateProcess({ kubelet, settings }: ValidationInput): Findings {
   const { endpoint, samplingRatePerMillion } = kubelet.tracing ?? {};
   if (samplingRatePerMillion !== undefined) {
@@ -24,7 +24,7 @@ export function* validateProcess({ kubelet, settings }: ValidationInput): Findin
   }
 }
 
-/** A gRPC target: `host:port`, or with one of the schemes that the exporter can dial. */
+/** A gRPC target: `host:port`, or with one of the schemes that the exporter supports. */
 function* validateTracingEndpoint(endpoint: string): Findings {
   const path = 'tracing.endpoint';
   const full = endpoint.includes('//') ? endpoint : `dns://${endpoint}`;

@@ -7,7 +7,7 @@ import type { ValidationInput } from './validation-input.ts';
 
 const reservable = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
 
-/** The enforcements, each with the field that has to name the cgroup for it. */
+/** The enforcements, each with the field that must name its cgroup. */
 const enforcements: ReadonlyMap<string, 'systemReservedCgroup' | 'kubeReservedCgroup' | undefined> = new Map([
   ['pods', undefined],
   ['system-reserved', 'systemReservedCgroup'],
@@ -62,7 +62,7 @@ function* validateReservedCpus({ kubelet, machine }: ValidationInput): Findings 
   }
 }
 
-/** More must not be reserved than the machine has. Disk space is left to the part that knows the disks. */
+/** More must not be reserved than the machine has. Disk space is checked by the part that knows the disks. */
 function* validateCapacity(input: ValidationInput): Findings {
   const { kubelet, machine } = input;
   const reserved = computeReservations(input);

@@ -38,7 +38,7 @@ function* validateCipherSuites(names: readonly string[]): Findings {
   }
 }
 
-/** HTTP/2 over TLS 1.2 can't do without one of two suites, and the reference's server ends where both are missing. */
+/** HTTP/2 over TLS 1.2 needs one of two suites, and the reference's server exits if both are missing. */
 function* validateHttp2Cipher({ kubelet }: ValidationInput): Findings {
   const { enableServer, tlsCipherSuites: names, tlsMinVersion } = kubelet;
   const isAsked = enableServer && names.length > 0 && tlsMinVersion !== 'VersionTLS13';
@@ -74,7 +74,7 @@ function* validateServingCertificate({ kubelet, features, settings }: Validation
     yield warning('tlsPrivateKeyFile', tlsPrivateKeyFile, `${rule} without tlsCertFile`);
 }
 
-/** Who may talk to the server: webhooks ask the API server, so they need one. */
+/** Authentication and authorization: webhooks need an API server. */
 export function* validateAccess({ kubelet, settings }: ValidationInput): Findings {
   const { authentication, authorization } = kubelet;
   const isStandalone = settings.api.kubeconfig === '';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { judge } from '../judge-testing.ts';
 
-test('the defaults have nothing to hide', () => {
+test('the defaults have no findings', () => {
   assert.deepEqual(judge({}), { problems: [], warnings: [] });
 });
 
@@ -37,7 +37,7 @@ test('every problem is reported in one run, with its field, value and rule', () 
   );
 });
 
-test('a name that every object has is no threshold', () => {
+test('a property name of every object is not a valid threshold', () => {
   const names = ['__proto__', 'constructor', 'toString'];
   for (const name of names) {
     const { problems } = judge({ evictionSoft: JSON.parse(`{"${name}": "1Mi"}`) });
@@ -48,7 +48,7 @@ test('a name that every object has is no threshold', () => {
   }
 });
 
-test('texts of any kind are judged, never thrown at', () => {
+test('no text makes validation throw', () => {
   const texts = fc.dictionary(fc.string(), fc.string(), { maxKeys: 4 });
   const config = fc.record({
     evictionHard: texts,

@@ -38,12 +38,12 @@ const validators: readonly ((input: ValidationInput) => Findings)[] = [
 export type Problem = Pick<Finding, 'path' | 'value' | 'rule'>;
 
 export type ValidationOutcome = {
-  /** Any one of them refuses the configuration. */
+  /** Each of them refuses the configuration. */
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
 };
 
-/** Every problem at once. Feature gates and node labels are judged where they are read. */
+/** Every problem at once. Feature gates and node labels are validated where they are parsed. */
 export function validateConfig(input: ValidationInput): ValidationOutcome {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];

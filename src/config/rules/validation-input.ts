@@ -2,7 +2,7 @@ import type { Features } from '../features/features.ts';
 import type { KubeletConfiguration } from '../schema/kubelet-configuration.ts';
 import type { Settings } from '../settings.ts';
 
-/** What of the machine decides whether a configuration can work on it. */
+/** The facts about the machine that decide whether a configuration works on it. */
 export type MachineFacts = {
   readonly onlineCpus: readonly number[];
   readonly numaNodes: readonly number[];
@@ -10,7 +10,7 @@ export type MachineFacts = {
   readonly cgroupVersion: 1 | 2;
 };
 
-/** The snapshot that every validator decides on: a complete configuration, after defaults and flags. */
+/** The input of every validator: a complete configuration, after defaults and flags. */
 export type ValidationInput = {
   readonly kubelet: KubeletConfiguration;
   readonly settings: Settings;

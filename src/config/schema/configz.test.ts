@@ -32,7 +32,7 @@ function complete(text: string) {
   return completeConfiguration(decoded);
 }
 
-test('shows what the reference showed for the same input, keys in the same order', () => {
+test('configz is the same as that of the reference for the same input, with keys in the same order', () => {
   const recorded = readFileSync(new URL('../testdata/configz.json', import.meta.url), 'utf8')
     .replaceAll('$LAB', '/lab')
     .replaceAll('$LOGS', '/logs');
@@ -40,7 +40,7 @@ test('shows what the reference showed for the same input, keys in the same order
   assert.equal(JSON.stringify(renderConfigz(complete(recordedInput)), null, 1), expected);
 });
 
-test('leaves out zeros only where the reference does', () => {
+test('configz omits zeros only where the reference does', () => {
   const shown = renderKubeletConfiguration(
     applyDefaults({
       registerWithTaints: [{ key: 'a', value: '', effect: 'NoSchedule' }],
@@ -71,7 +71,7 @@ test('leaves out zeros only where the reference does', () => {
   assert.equal(shown['rotateCertificates'], undefined);
 });
 
-test('what is shown can be read again and gives the same configuration', () => {
+test('configz can be read as a file and gives the same configuration', () => {
   const config = applyFileDefaults({ evictionSoft: { 'memory.available': '1Gi' }, syncFrequency: 1500, maxPods: 7 });
   assert.deepEqual(complete(JSON.stringify(renderKubeletConfiguration(config))), config);
 });

@@ -1,4 +1,4 @@
-/** The form in which the reference shows its configuration at /configz: same names, same order, same omissions. */
+/** The configuration as /configz of the reference shows it: same names, same order, same omissions. */
 import { formatDuration } from '../../api/duration.ts';
 import { assertNever } from '../../base/assert-never.ts';
 import type { Field, Kind, StructKind } from './kinds.ts';
@@ -33,7 +33,7 @@ function renderStruct(type: StructKind, value: { readonly [name: string]: unknow
   return Object.fromEntries(fields);
 }
 
-/** Structs, durations and quantities have no empty form in the reference's JSON: it shows them whatever they hold. */
+/** Structs, durations and quantities are never empty in the reference's JSON: it always shows them. */
 function isShown(field: Field, value: unknown): boolean {
   if (value === undefined) return false;
   if (field.presence !== 'plain' || field.alwaysShown) return true;
@@ -50,7 +50,7 @@ function isShown(field: Field, value: unknown): boolean {
   }
 }
 
-// The casts below rest on the value having the type that the same table gives.
+// The casts below are safe: the value has the type of the same table.
 function render(type: Kind, value: unknown): Json {
   switch (type.kind) {
     case 'bool':

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyDefaults, applyFileDefaults, defaultEvictionHard, flagEraDefaults } from './defaults.ts';
 
-test('a written zero is replaced only where the API can not tell it from an absent value', () => {
+test('a written zero is replaced only if the API can not distinguish it from an absent value', () => {
   const config = applyDefaults({
     maxPods: 0,
     port: 0,
@@ -42,7 +42,7 @@ test('an empty list or map is a choice, not an absence', () => {
   assert.deepEqual(applyDefaults({}).enforceNodeAllocatable, ['pods']);
 });
 
-test('the report frequency follows the update frequency where only that is set', () => {
+test('the report frequency is the update frequency if only that is set', () => {
   assert.equal(applyDefaults({}).nodeStatusReportFrequency, 300_000);
   assert.equal(applyDefaults({ nodeStatusUpdateFrequency: 20_000 }).nodeStatusReportFrequency, 20_000);
   const both = applyDefaults({ nodeStatusUpdateFrequency: 20_000, nodeStatusReportFrequency: 60_000 });
@@ -51,7 +51,7 @@ test('the report frequency follows the update frequency where only that is set',
   assert.deepEqual([zero.nodeStatusUpdateFrequency, zero.nodeStatusReportFrequency], [10_000, 300_000]);
 });
 
-test('pulls are serial unless more than one at a time is asked for', () => {
+test('pulls are serial unless maxParallelImagePulls is more than one', () => {
   assert.equal(applyDefaults({}).serializeImagePulls, true);
   assert.equal(applyDefaults({ maxParallelImagePulls: 1 }).serializeImagePulls, true);
   assert.equal(applyDefaults({ maxParallelImagePulls: 2 }).serializeImagePulls, false);
@@ -63,7 +63,7 @@ test('any negative limit of pids means none', () => {
   assert.equal(applyDefaults({ podPidsLimit: 0 }).podPidsLimit, 0);
 });
 
-test('hard eviction thresholds have defaults in a file only, merged where that is asked for', () => {
+test('hard eviction thresholds have defaults in a file only, merged if configured', () => {
   const own = { 'memory.available': '1Gi' };
   assert.deepEqual(applyDefaults({}).evictionHard, {});
   assert.deepEqual(applyFileDefaults({}).evictionHard, defaultEvictionHard);
@@ -72,7 +72,7 @@ test('hard eviction thresholds have defaults in a file only, merged where that i
   assert.deepEqual(merged.evictionHard, { ...defaultEvictionHard, ...own });
 });
 
-test('two defaults hang on their feature gates', () => {
+test('two defaults depend on their feature gates', () => {
   const off = applyDefaults({}, { KubeletCrashLoopBackOffMax: false, KubeletEnsureSecretPulledImages: false });
   assert.equal(off.crashLoopBackOff.maxContainerRestartPeriod, undefined);
   assert.equal(off.imagePullCredentialsVerificationPolicy, '');

@@ -1,4 +1,4 @@
-/** From what was set to a complete configuration. */
+/** Completes a configuration with defaults. */
 import type { Field, FieldTable, Kind, PartialValue, StructKind, Value } from './kinds.ts';
 import {
   type KubeletConfiguration,
@@ -6,7 +6,7 @@ import {
   type PartialKubeletConfiguration,
 } from './kubelet-configuration.ts';
 
-/** The feature gates on which a default hangs. */
+/** The feature gates on which a default depends. */
 export interface DefaultingGates {
   readonly KubeletCrashLoopBackOffMax: boolean;
   readonly KubeletEnsureSecretPulledImages: boolean;
@@ -25,7 +25,7 @@ export const defaultEvictionHard: KubeletConfiguration['evictionHard'] = {
   'imagefs.inodesFree': '5%',
 };
 
-/** What differs where no configuration file is given: the older defaults of the flags. */
+/** The older defaults of the flags, which apply without a configuration file. */
 export const flagEraDefaults: PartialKubeletConfiguration = {
   authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
   authorization: { mode: 'AlwaysAllow' },
@@ -94,7 +94,7 @@ function isZero(type: Kind, value: unknown): boolean {
   return type.kind !== 'list' && type.kind !== 'map' && value === zeroOf(type);
 }
 
-/** What a field of this kind holds when no one set it and it has no default. */
+/** The value of an unset field of this kind without a default. */
 export function zeroOf(type: Kind): unknown {
   switch (type.kind) {
     case 'bool':

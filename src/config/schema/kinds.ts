@@ -1,5 +1,5 @@
 /**
- * The small language in which the configuration is described. One table of fields (kubelet-configuration.ts) gives the
+ * The kinds of fields that describe the configuration. One table of fields (kubelet-configuration.ts) gives the
  * type, the decoder, the defaults, the merging of drop-ins and the form shown at /configz.
  */
 export interface BoolKind {
@@ -21,7 +21,7 @@ export interface StringKind {
 /** Milliseconds here, Go's text form in files. */
 export interface DurationKind {
   readonly kind: 'duration';
-  /** Also taken as a bare number of nanoseconds: the old form of one field. */
+  /** A bare number of nanoseconds is accepted too: the old format of one field. */
   readonly alsoNanoseconds: boolean;
 }
 /** Kept as canonical text. */
@@ -52,9 +52,9 @@ export type Kind =
   | StructKind;
 
 /**
- * How absence and zero are told apart.
+ * How absence and zero are distinguished.
  * - plain: zero counts as "not set", so a written zero is replaced by the default; shown only when not zero
- * - explicit: only absence takes the default, a written zero stays; always shown
+ * - explicit: only an absent field gets the default, a written zero stays; always shown
  * - optional: absent stays absent; shown when set
  */
 export type Presence = 'plain' | 'explicit' | 'optional';
@@ -88,7 +88,7 @@ export type Value<K> = K extends BoolKind
 
 type FieldValue<F> = F extends Field<infer K, infer P> ? Value<K> | (P extends 'optional' ? undefined : never) : never;
 
-/** Only what was set: structs may lack fields at every depth; lists and maps are whole. */
+/** Only the fields that were set: structs may lack fields at every depth; lists and maps are complete. */
 export type PartialValue<K> =
   K extends StructKind<infer Fields>
     ? { readonly [Name in keyof Fields]?: PartialFieldValue<Fields[Name]> | undefined }
@@ -99,7 +99,7 @@ type PartialFieldValue<F> = F extends Field<infer K, Presence> ? PartialValue<K>
 export const bool: BoolKind = { kind: 'bool' };
 export const int32: IntKind = { kind: 'int', min: -(2 ** 31), max: 2 ** 31 - 1 };
 export const uint32: IntKind = { kind: 'int', min: 0, max: 2 ** 32 - 1 };
-/** As far as a number is exact; nothing in the configuration comes near the rest. */
+/** The range in which a number is exact; no value of the configuration needs more. */
 export const int64: IntKind = { kind: 'int', min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
 export const float64: FloatKind = { kind: 'float' };
 export const string: StringKind = { kind: 'string', isPath: false };

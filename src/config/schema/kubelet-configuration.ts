@@ -1,6 +1,6 @@
 /**
  * Every field of KubeletConfiguration (kubelet.config.k8s.io/v1beta1) at 1.36, in the order in which /configz shows
- * them. A field is `explicit` where the API can tell a written zero from an absent value, `plain` where it can't.
+ * them. A field is `explicit` if the API distinguishes a written zero from an absent value, else `plain`.
  */
 import {
   bool,
@@ -81,7 +81,7 @@ export const kubeletConfiguration = struct({
   authorization: plain(authorization),
   registryPullQPS: explicit(int32, 5),
   registryBurst: plain(int32, 10),
-  // Its default hangs on a feature gate: defaults.ts.
+  // Its default depends on a feature gate: defaults.ts.
   imagePullCredentialsVerificationPolicy: plain(string),
   preloadedImagesVerificationAllowlist: plain(list(string)),
   eventRecordQPS: explicit(int32, 50),
@@ -95,7 +95,7 @@ export const kubeletConfiguration = struct({
   clusterDNS: plain(list(string)),
   streamingConnectionIdleTimeout: plain(duration, 4 * HOUR),
   nodeStatusUpdateFrequency: plain(duration, 10 * SECOND),
-  // 5 minutes, or the update frequency where only that was written: defaults.ts.
+  // 5 minutes, or the update frequency if only that was written: defaults.ts.
   nodeStatusReportFrequency: plain(duration),
   nodeLeaseDurationSeconds: plain(int32, 40),
   imageMinimumGCAge: plain(duration, 2 * MINUTE),
@@ -131,7 +131,7 @@ export const kubeletConfiguration = struct({
   contentType: plain(string, 'application/vnd.kubernetes.protobuf'),
   kubeAPIQPS: explicit(int32, 50),
   kubeAPIBurst: plain(int32, 100),
-  // False where maxParallelImagePulls asks for more than one: defaults.ts.
+  // False if maxParallelImagePulls is more than one: defaults.ts.
   serializeImagePulls: explicit(bool, true),
   maxParallelImagePulls: optional(int32),
   // The defaults belong to the configuration file alone: defaults.ts.
@@ -173,7 +173,7 @@ export const kubeletConfiguration = struct({
   shutdownGracePeriod: plain(duration),
   shutdownGracePeriodCriticalPods: plain(duration),
   shutdownGracePeriodByPodPriority: plain(list(shutdownByPriority)),
-  // The default of its period hangs on a feature gate: defaults.ts.
+  // The default of its period depends on a feature gate: defaults.ts.
   crashLoopBackOff: plain(struct({ maxContainerRestartPeriod: optional(duration) })),
   reservedMemory: plain(list(memoryReservation)),
   enableProfilingHandler: explicit(bool, true),
@@ -194,8 +194,8 @@ export const kubeletConfiguration = struct({
 export const KUBELET_CONFIGURATION_KIND = 'KubeletConfiguration';
 export const KUBELET_CONFIGURATION_VERSION = 'kubelet.config.k8s.io/v1beta1';
 
-/** Complete: only what really can be absent is `| undefined`. Durations are milliseconds. */
+/** Complete: only optional fields are `| undefined`. Durations are milliseconds. */
 export type KubeletConfiguration = Value<typeof kubeletConfiguration>;
 
-/** Only what somebody set. */
+/** Only the fields that were set. */
 export type PartialKubeletConfiguration = PartialValue<typeof kubeletConfiguration>;

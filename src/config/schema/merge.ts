@@ -1,6 +1,6 @@
 /**
- * Lays what a drop-in sets over what was set before (RFC 7386): structs and maps key by key, lists and scalars as a
- * whole, and `null` takes a value away.
+ * Merges a drop-in into the fields that were set before (RFC 7386): structs and maps key by key, lists and scalars as a
+ * whole, and `null` removes a value.
  */
 import type { Kind } from './kinds.ts';
 import { kubeletConfiguration, type PartialKubeletConfiguration } from './kubelet-configuration.ts';

@@ -1,4 +1,4 @@
-/** `/containerLogs/NAMESPACE/POD/CONTAINER`: what a container has written, and writes. */
+/** `/containerLogs/NAMESPACE/POD/CONTAINER`: the log of a container. */
 import { type ContainerId, containerId } from '../../api/ids.ts';
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import { allContainers } from '../../api/pod-traits.ts';
@@ -14,11 +14,11 @@ import { chooseLog } from './rules/log-choice.ts';
 import { type LogRequest, parseLogQuery } from './rules/log-query.ts';
 import { createResponseWriter } from './write-response.ts';
 
-/** What the runtime knows of logs. */
+/** What the logs need to know of containers. */
 export interface LoggingRuntime {
-  /** The file that this container writes or wrote; undefined if there is no such container any more. */
+  /** The log file of this container; undefined if the container does not exist any more. */
   logPath(id: ContainerId, signal: AbortSignal): Promise<string | undefined>;
-  /** Tells whether it runs, and when that may have changed. */
+  /** Whether it runs, and a notification when that may have changed. */
   follow(pod: ServedPod, id: ContainerId): Followed;
 }
 
@@ -26,7 +26,7 @@ export interface ContainerLogDeps extends LogStreamDeps {
   readonly pods: Pick<ServedPods, 'find'>;
   readonly runtime: LoggingRuntime;
   readonly splitStreams: boolean;
-  /** How long a client may take nothing; as for every other answer unless told. */
+  /** How long a client may read nothing; by default as for every other answer. */
   readonly stallMs?: number;
 }
 
@@ -98,7 +98,7 @@ interface Sent extends Source {
 async function send(deps: ContainerLogDeps, exchange: Exchange, { found, id, path, request }: Sent): Promise<void> {
   const { response, signal, log } = exchange;
   response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' });
-  // Who follows a container that is silent must see that the request was accepted.
+  // A follower of a silent container must see that the request was accepted.
   response.flushHeaders();
   const writer = createResponseWriter(response, deps.stallMs);
   try {
@@ -115,8 +115,8 @@ async function send(deps: ContainerLogDeps, exchange: Exchange, { found, id, pat
     );
     writer.end();
   } catch (error) {
-    if (!signal.aborted) log.error('Could not read the log of a container', { err: describeError(error), path });
-    // The client must see that this is not all.
+    if (!signal.aborted) log.error('Failed to read the log of a container', { err: describeError(error), path });
+    // The client must see that the log is incomplete.
     response.destroy();
   }
 }

@@ -1,4 +1,4 @@
-/** Where a reader is in a log, and what it gives on of the bytes there. */
+/** The position of a reader in a log. Reads from there and passes the requested text on. */
 import { readSync } from 'node:fs';
 import type { Logger } from '../../base/logger.ts';
 import { createJsonCutter } from './json-cutter.ts';
@@ -7,19 +7,19 @@ import type { OpenLog } from './log-files.ts';
 import type { ReadBuffers } from './read-buffers.ts';
 import { unpack } from './unpack.ts';
 
-/** Takes bytes, and resolves when it can take more. */
+/** Receives bytes, and resolves when it can receive more. */
 export type LogSink = (bytes: Buffer) => Promise<void> | void;
 
 export interface LogCursor {
-  /** The next file, from `offset` (in bytes of the log, not of what it is compressed to), without the first so many lines. */
+  /** The next file, from `offset` (in bytes of the uncompressed log), without the first `skipLines` lines. */
   begin(offset: number, skipLines: number): void;
-  /** What comes next does not follow what was read: files between the two are gone. */
+  /** The next bytes do not follow the last ones: files between the two are missing. */
   skipGap(): Promise<void>;
-  /** Up to `end`, or to where the file ends now. */
+  /** Reads up to `end`, or to the current end of the file. */
   readToEnd(file: OpenLog, end?: number): Promise<void>;
-  /** The same for the few bytes that were just written. */
-  readNews(file: OpenLog): Promise<void>;
-  /** There was as much as is wanted. */
+  /** The same for the few bytes that were just appended. */
+  readAppended(file: OpenLog): Promise<void>;
+  /** The limit of bytes is reached. */
   isFull(): boolean;
 }
 
@@ -41,7 +41,7 @@ export function createLogCursor(
 
   const isFull = () => cutter?.isFull() ?? false;
 
-  /** What goes to the sink is a copy: the bytes are free again before the client has taken it. */
+  /** The sink gets a copy: the buffer is free again before the client has read it. */
   const give = async (bytes: Buffer): Promise<void> => {
     if (cutter === undefined) {
       cutter = bytes[0] === BRACE ? createJsonCutter(request.cut) : createLineCutter(request.cut);
@@ -81,7 +81,7 @@ export function createLogCursor(
       }
     } catch (error) {
       if (signal.aborted) throw error;
-      log.warn('A compressed log is damaged: what can not be read of it is left out', { err: error });
+      log.warn('Failed to read a compressed log to its end, the rest is skipped', { err: error });
     }
   };
 
@@ -99,8 +99,8 @@ export function createLogCursor(
       if (end !== undefined && end.length > 0) await request.sink(end);
     },
     readToEnd,
-    readNews: async (file) => {
-      // They are in memory: to wait for a thread would take longer than to read them.
+    readAppended: async (file) => {
+      // They are in the page cache: waiting for a thread would take longer than reading them.
       const { scratch } = buffers;
       const length = readSync(file.handle.fd, scratch, 0, scratch.length, position);
       position += length;

@@ -1,4 +1,4 @@
-/** Opens the files of one container's log, whatever is rotated or compressed in the meantime. */
+/** Opens the files of one container's log, even if they are rotated or compressed in the meantime. */
 
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -15,23 +15,23 @@ export interface OpenLog {
 
 export interface NextLog {
   readonly file: OpenLog;
-  /** Undefined for the file that is written. */
+  /** Undefined for the current file. */
   readonly name: string | undefined;
-  /** Files may have been removed between the two: the oldest go first, so not while the one before is there. */
+  /** Files between the two may have been removed: not while the one before exists, since the oldest are removed first. */
   readonly afterGap: boolean;
 }
 
 export interface LogFiles {
   readonly directory: string;
-  /** The name of the file that is written: `0.log`. */
+  /** The name of the current file: `0.log`. */
   readonly log: string;
   /** Names of rotated files without `.gz`, oldest first. */
   rotated(): Promise<readonly string[]>;
-  /** Undefined when it is gone. */
+  /** Undefined if it was removed. */
   openRotated(name: string): Promise<OpenLog | undefined>;
-  /** The file after the rotated one of that name; undefined where there is none. */
+  /** The file after the rotated one of that name; undefined if there is none. */
   openAfter(name: string): Promise<NextLog | undefined>;
-  /** The file that is written, with all that are older: nothing was rotated between the two looks. */
+  /** The current file with all older ones, from a moment without a rotation. */
   openAll(): Promise<{ readonly current: OpenLog | undefined; readonly older: readonly string[] }>;
 }
 
@@ -41,7 +41,7 @@ export interface LogPlace {
   readonly podLogs: string;
 }
 
-/** More names than rotation makes in a directory: a pod with that directory mounted made them. */
+/** More names than rotation creates: a pod with that directory mounted has created them. */
 const MOST_NAMES = 20_000;
 
 export function createLogFiles(place: LogPlace, path: string): LogFiles {

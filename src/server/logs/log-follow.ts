@@ -1,8 +1,8 @@
 /**
- * Follows a log across rotations. The file that is read stays open, so it can be renamed, compressed or removed meanwhile; where to
- * go on is found by the names of rotated files, which sort by age.
+ * Follows a log across rotations. The file that is read stays open, so it can be renamed, compressed or removed meanwhile; the next
+ * file is found by the names of rotated files, which sort by age.
  *
- *   written ──it got a name──► rotated ──read to its end──► between ──its successor is there──► written or rotated
+ *   written ──renamed──► rotated ──read to its end──► between ──its successor exists──► written or rotated
  */
 import type { Clock } from '../../base/clock.ts';
 import { createWakeBit } from '../../base/wake.ts';
@@ -12,7 +12,7 @@ import type { LogWatch, LogWatches } from './log-watch.ts';
 
 export interface Followed {
   isRunning(): boolean;
-  /** Answers how to stop listening. */
+  /** Returns the function that unsubscribes. */
   onChange(listener: () => void): () => void;
 }
 
@@ -25,27 +25,27 @@ export interface FollowDeps {
 }
 
 export type Place =
-  /** The file that is written, after the rotated one of that name. */
+  /** The current file, after the rotated one of that name. */
   | { readonly kind: 'written'; readonly file: OpenLog; readonly after: string }
   | { readonly kind: 'rotated'; readonly file: OpenLog; readonly name: string }
-  /** All up to that name is read. `done`: the file of that name, kept so that nothing else gets its number. */
+  /** All up to that name is read. `done`: the file of that name, kept open so that no other file gets its inode number. */
   | { readonly kind: 'between'; readonly after: string; readonly done: OpenLog | undefined };
 
-/** After this time without a change no one writes any more to a file that the runtime was told to leave. */
+/** After this time without a change the runtime does not write to a rotated file any more. */
 const SETTLED_MS = 150;
 
-/** Until the container has ended and all of its log was read, or there was as much as is wanted. */
+/** Until the container has ended and its whole log was read, or the limit is reached. */
 export async function followLog(deps: FollowDeps, wake: WakeSource, start: Place, signal: AbortSignal): Promise<void> {
   const { cursor, watch, followed } = deps;
   let place = start;
   let seen = -1;
   try {
     while (!cursor.isFull()) {
-      // Asked before looking: what was written before the end is read after it.
+      // Checked before reading: everything written before the end of the container is then read.
       const wasRunning = followed.isRunning();
       const hasMoved = watch.moves() !== seen;
       seen = watch.moves();
-      const next = await lookAgain(deps, place, { askForName: hasMoved || !wasRunning, signal });
+      const next = await readOn(deps, place, { askForName: hasMoved || !wasRunning, signal });
       if (next !== undefined) place = next;
       else if (!wasRunning) return;
       else await wake.wait(signal);
@@ -60,7 +60,7 @@ export interface WakeSource extends Disposable {
   wait(signal: AbortSignal): Promise<void>;
 }
 
-/** Listens from now on: what happens before the first wait is not lost. */
+/** Subscribes at once: changes before the first wait are not lost. */
 export function listenTo(watches: LogWatches, path: string, followed: Followed): WakeSource {
   const bit = createWakeBit();
   const watch = watches.watch(path, bit.wake);
@@ -75,20 +75,20 @@ export function listenTo(watches: LogWatches, path: string, followed: Followed):
   };
 }
 
-interface Look {
+interface ReadOn {
   readonly askForName: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Reads what there is; answers where to go on at once, undefined if there is nothing more for now. */
-async function lookAgain(deps: FollowDeps, place: Place, { askForName, signal }: Look): Promise<Place | undefined> {
+/** Reads everything available; resolves with the next place, or undefined if there is nothing more for now. */
+async function readOn(deps: FollowDeps, place: Place, { askForName, signal }: ReadOn): Promise<Place | undefined> {
   const { cursor } = deps;
   if (place.kind === 'between') return nextPlace(deps, place);
   if (place.kind === 'rotated') {
     await finish(deps, place, signal);
     return { kind: 'between', after: place.name, done: place.file };
   }
-  await cursor.readNews(place.file);
+  await cursor.readAppended(place.file);
   const name = askForName ? await rotatedAs(deps, place) : undefined;
   return name === undefined ? undefined : { kind: 'rotated', file: place.file, name };
 }
@@ -97,7 +97,7 @@ async function nextPlace({ files, cursor }: FollowDeps, { after, done }: Place &
   const next = await files.openAfter(after);
   if (next === undefined) return undefined;
   await done?.close();
-  // A rotation that failed was taken back: it is the same file, and it is read on.
+  // A failed rotation was reverted: it is the same file, and reading continues.
   if (next.file.inode !== done?.inode) {
     if (next.afterGap) await cursor.skipGap();
     cursor.begin(0, 0);
@@ -106,12 +106,12 @@ async function nextPlace({ files, cursor }: FollowDeps, { after, done }: Place &
   return name === undefined ? ({ kind: 'written', file, after } as const) : ({ kind: 'rotated', file, name } as const);
 }
 
-/** The name that the file has by now; undefined while it is the one that is written. */
+/** The current name of the file; undefined while it is not rotated. */
 async function rotatedAs({ files, watch }: FollowDeps, { file, after }: Place & { kind: 'written' }) {
   const { current, older } = await files.openAll();
   await current?.close();
   if (current?.inode === file.inode) return undefined;
-  // Where no one saw it, it is the first that came after the one before it; none: it was taken away, and what comes is new.
+  // If the rename was not seen, it is the first file after the previous one; none: it was removed, and the next one is new.
   return watch.nameOf(file.inode, after) ?? older.find((name) => name > after) ?? after;
 }
 
@@ -128,7 +128,7 @@ async function finish(
   await cursor.readToEnd(file);
 }
 
-/** Waits until the file has not changed for a while. False: it has not anyway. */
+/** Waits until the file has not changed for a while. False: no wait was necessary. */
 export async function settle(clock: Clock, { handle }: OpenLog, signal: AbortSignal): Promise<boolean> {
   const { ctimeMs } = await handle.stat();
   const rest = Math.min(SETTLED_MS, ctimeMs + SETTLED_MS - clock.now());

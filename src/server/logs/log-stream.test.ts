@@ -254,7 +254,7 @@ for (const pace of ['fast', 'slow'] as const) {
   });
 }
 
-test('a follower that starts at the end gets only what comes, at once, and nothing twice when a rotation is taken back', async (t) => {
+test('a follower that starts at the end gets only new lines, at once, and none twice when a rotation is reverted', async (t) => {
   const log = createLog(t);
   const life = createLife();
   const entry = (text: string): Entry => ({ second: 1, stream: 'stdout', tag: 'F', text });
@@ -299,7 +299,7 @@ test('a follower that starts at the end gets only what comes, at once, and nothi
 });
 const SETTLE = 600;
 
-test('a follower whose files are removed goes on with what is there, and one whose pod is removed ends', async (t) => {
+test('a follower continues with the existing files when others are removed, and ends when the pod is removed', async (t) => {
   const log = createLog(t);
   const life = createLife();
   const entry = (text: string): Entry => ({ second: 1, stream: 'stdout', tag: 'F', text });
@@ -324,7 +324,7 @@ test('a follower whose files are removed goes on with what is there, and one who
   assert.equal(got, 'one\ntwo\n');
 });
 
-test('the beginning of a line whose rest is gone does not run into another line', async (t) => {
+test('the beginning of a line whose rest was removed is not joined with another line', async (t) => {
   const log = createLog(t);
   const life = createLife();
   const entry = (text: string, tag: 'P' | 'F' = 'F'): Entry => ({ second: 1, stream: 'stdout', tag, text });
@@ -356,7 +356,7 @@ test('the beginning of a line whose rest is gone does not run into another line'
   assert.equal(got, 'one\nhalf\ntwo\n');
 });
 
-test('a limit ends a follower too, and so does its client', async (t) => {
+test('a limit or a disconnect of the client ends a follower too', async (t) => {
   const log = createLog(t);
   const life = createLife();
   log.append([{ second: 1, stream: 'stdout', tag: 'F', text: 'abcdef' }]);
@@ -375,7 +375,7 @@ test('a limit ends a follower too, and so does its client', async (t) => {
   assert.equal(life.listeners.size, 0);
 });
 
-test('Docker wrote JSON', async (t) => {
+test('logs in the JSON format of Docker are read', async (t) => {
   const log = createLog(t);
   const json = (text: string, stream = 'stdout') =>
     `${JSON.stringify({ log: text, stream, time: '2026-01-02T03:04:05.6Z' })}\n`;
@@ -389,7 +389,7 @@ test('Docker wrote JSON', async (t) => {
   );
 });
 
-test('damaged records and files cost only themselves', async (t) => {
+test('damaged records and files are skipped, and only these', async (t) => {
   const log = createLog(t);
   const good = (text: string) => `2026-01-02T03:04:05Z stdout F ${text}\n`;
   const bad = [
@@ -410,7 +410,7 @@ test('damaged records and files cost only themselves', async (t) => {
   assert.equal(await read(log.path, ALL, 2), '5\n6\nhalf');
 });
 
-test('zones of time stay, and digits are filled up', async (t) => {
+test('timestamps keep their time zone and get nine digits', async (t) => {
   const log = createLog(t);
   writeFileSync(log.path, '2026-01-02T03:04:05+02:00 stdout F a\n2026-01-02T03:04:05.123456789-07:30 stderr F:x b\n');
   assert.equal(
@@ -421,7 +421,7 @@ test('zones of time stay, and digits are filled up', async (t) => {
   assert.equal(await read(log.path, { ...ALL, since }), 'b\n');
 });
 
-test('records of any length without an end take no memory, and the lines after them are found', async (t) => {
+test('records that are too long take no memory, and the lines after them are found', async (t) => {
   const log = createLog(t);
   const line = (text: string) => recordOf({ second: 1, stream: 'stdout', tag: 'F', text });
   const json = (text: string) => `${JSON.stringify({ log: text, stream: 'stdout', time: '2026-01-02T03:04:05.6Z' })}\n`;
@@ -445,7 +445,9 @@ test('records of any length without an end take no memory, and the lines after t
   assert.ok(process.memoryUsage().rss - before < 200 * 1024 ** 2);
 });
 
-test('a log that is no file is not read, and neither is one that a link leads to', { timeout: 20_000 }, async (t) => {
+test('a log that is not a regular file is not read, and neither is the target of a link', {
+  timeout: 20_000,
+}, async (t) => {
   const log = createLog(t);
   rmSync(log.path);
   execFileSync('mkfifo', [log.path]);

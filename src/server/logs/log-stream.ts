@@ -1,6 +1,6 @@
 /**
- * One log as one stream: the rotated files from the oldest that is wanted, the one that is written, and, for those who follow, what
- * comes after it; each line once and in order, as far as it is on disk.
+ * One log as one stream: the rotated files from the oldest that is needed, the current one, and, for followers, everything written
+ * later; each line once and in order, as far as it is on disk.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -21,11 +21,11 @@ export interface LogStreamDeps {
 }
 
 export interface LogStreamRequest {
-  /** The file that the container writes, or wrote. */
+  /** The log file of the container. */
   readonly path: string;
   readonly cut: CutRequest;
   readonly tailLines: number | undefined;
-  /** For those who want what comes too. */
+  /** For followers. */
   readonly follow: Followed | undefined;
 }
 
@@ -39,7 +39,7 @@ export async function streamLog(
   const files = createLogFiles(deps.place, path);
   const cursor = createLogCursor(deps, { cut: request.cut, sink }, signal);
   using wake = follow && listenTo(deps.watches, path, follow);
-  const place = await readWhatIsThere({ ...deps, files, cursor }, request, signal);
+  const place = await readExisting({ ...deps, files, cursor }, request, signal);
   if (follow === undefined || wake === undefined) {
     if (place.kind !== 'between') await place.file.close();
     return;
@@ -53,8 +53,8 @@ interface Reading {
   readonly cursor: LogCursor;
 }
 
-/** Everything from where the request begins; answers where that ended. */
-async function readWhatIsThere(reading: Reading, request: LogStreamRequest, signal: AbortSignal): Promise<Place> {
+/** Reads everything from the start of the request; resolves with the place where that ended. */
+async function readExisting(reading: Reading, request: LogStreamRequest, signal: AbortSignal): Promise<Place> {
   const { files, cursor } = reading;
   const { current, older } = await openSettled(reading, signal);
   const after = older.at(-1) ?? '';
@@ -64,7 +64,7 @@ async function readWhatIsThere(reading: Reading, request: LogStreamRequest, sign
     await readOlder(reading, older, start);
     if (current === undefined) return { kind: 'between', after, done: undefined };
     cursor.begin(start.name === undefined ? start.offset : 0, 0);
-    // Who does not follow gets what was there when asked for, even from a log that grows faster than it is taken.
+    // Without following, the client gets the log at the time of the request, even if it grows faster than the client reads.
     await cursor.readToEnd(current, request.follow === undefined ? size : undefined);
     return { kind: 'written', file: current, after };
   } catch (error) {
@@ -73,7 +73,7 @@ async function readWhatIsThere(reading: Reading, request: LogStreamRequest, sign
   }
 }
 
-/** All files at a moment when no one writes to the newest of the rotated ones any more: the last lines are counted from its end. */
+/** All files, when the newest rotated one is not written any more: the last lines are counted from its end. */
 async function openSettled({ clock, files }: Reading, signal: AbortSignal): ReturnType<LogFiles['openAll']> {
   const found = await files.openAll();
   const newest = found.older.at(-1);
@@ -87,7 +87,7 @@ async function openSettled({ clock, files }: Reading, signal: AbortSignal): Retu
     await file?.close();
   }
   if (found.current !== undefined) return found;
-  // It was just between two files.
+  // The log was just being rotated.
   return files.openAll();
 }
 

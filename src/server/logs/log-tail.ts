@@ -1,4 +1,4 @@
-/** Finds where the last so many lines of a log begin, back through rotated and compressed files as far as needed. */
+/** Finds the start of the last lines of a log, back through rotated and compressed files as far as needed. */
 import type { FileHandle } from 'node:fs/promises';
 import { endsJsonLine } from './json-cutter.ts';
 import { LONGEST_RECORD } from './line-cutter.ts';
@@ -7,11 +7,11 @@ import { endsLine } from './rules/record-prefix.ts';
 import { unpack } from './unpack.ts';
 
 export interface LogStart {
-  /** The rotated file to begin with; undefined: the one that is written. */
+  /** The rotated file to begin with; undefined: the current one. */
   readonly name: string | undefined;
-  /** In bytes of the log, not of what it is compressed to. */
+  /** In bytes of the uncompressed log. */
   readonly offset: number;
-  /** Lines to leave out from there. */
+  /** Lines to skip from there. */
   readonly skipLines: number;
 }
 
@@ -27,7 +27,7 @@ export interface Tail {
 const NEWLINE = 10;
 const BRACE = 0x7b;
 const BLOCK = 64 * 1024;
-/** What is begun of a longer one when its rest comes: no record, so that it is not counted. */
+/** Stands for the beginning of a record that is too long: it is no valid record, so it is not counted. */
 const OVERLONG = Buffer.from('-');
 
 export async function findTailStart(
@@ -45,7 +45,7 @@ export async function findTailStart(
   // Also when nothing is missing: the first line may have begun in the file before.
   for (const name of older.toReversed()) {
     const file = await files.openRotated(name);
-    // What is older than a file that has gone has gone too.
+    // Files that are older than a removed one are removed too.
     if (file === undefined) return start;
     try {
       const found = await tailOf(file, missing, signal);
@@ -67,7 +67,7 @@ async function tailOf(file: OpenLog, wanted: number, signal: AbortSignal): Promi
     const found = await tailOfPlain(file.handle, size, wanted, signal);
     return 'offset' in found ? { lines: wanted, start: { offset: found.offset, skipLines: 0 } } : found;
   }
-  // It can only be read forwards: once to count, later again to give.
+  // It can only be read forwards: now to count, later again to send.
   const lines = await countLines(file, signal);
   return lines > wanted ? { lines: wanted, start: { offset: 0, skipLines: lines - wanted } } : { lines };
 }
@@ -90,7 +90,7 @@ async function countLines(file: OpenLog, signal: AbortSignal): Promise<number> {
 const endsALine = (bytes: Buffer, from: number, to: number): boolean =>
   bytes[from] === BRACE ? endsJsonLine(bytes.subarray(from, to)) : endsLine(bytes, from, to);
 
-/** Where the last `wanted` lines begin, or how many there are if these are fewer, or just as many. */
+/** The start of the last `wanted` lines, or the number of lines if there are not more. */
 async function tailOfPlain(
   handle: FileHandle,
   size: number,
@@ -118,7 +118,7 @@ async function tailOfPlain(
       }
       end = before;
     }
-    // A record that is larger than the block; one that no runtime writes is stepped over.
+    // A record that is larger than the block; one that is longer than any runtime writes is skipped.
     if (next === right && block < LONGEST_RECORD) block *= 2;
     else if (next === right) next = left;
     right = next;

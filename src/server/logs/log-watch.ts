@@ -1,4 +1,4 @@
-/** Tells readers of a log when there is more of it, and what became of its files: one watch for all readers of the same log. */
+/** Notifies readers of a log when it grows or its files are renamed: one watch for all readers of the same log. */
 import { lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
@@ -6,16 +6,16 @@ import { IN, type Inotify, type InotifyEvent } from '../../host/inotify.ts';
 import { rotatedName } from './rules/rotated-names.ts';
 
 export interface LogWatches {
-  /** From now on, until it is closed. Throws where the directory can't be watched. */
+  /** Watches from now on until it is closed. Throws if the directory can't be watched. */
   watch(path: string, listener: () => void): LogWatch;
 }
 
 export interface LogWatch {
-  /** Changes whenever a file of the log came, went or got another name. */
+  /** Changes whenever a file of the log was created, removed or renamed. */
   moves(): number;
-  /** The name that the file got when it was rotated, as far as that was seen: the one that came after the file `after`. */
+  /** The name that the file got when it was rotated, if that was seen: the one that follows the file `after`. */
   nameOf(inode: number, after: string): string | undefined;
-  /** No one writes to the rotated file of that name any more. */
+  /** The rotated file of that name is not written any more. */
   isClosed(name: string): boolean;
   close(): void;
 }
@@ -23,7 +23,7 @@ export interface LogWatch {
 interface Watched {
   readonly listeners: Set<() => void>;
   readonly names: Map<number, string>;
-  /** Every name that a file got, also of those that were gone again before they could be looked at. */
+  /** Every name that a file got, also of files that were removed before they could be read. */
   readonly seen: Set<string>;
   readonly closed: Set<string>;
   moves: number;
@@ -32,9 +32,9 @@ interface Watched {
 
 const MASK = IN.modify | IN.closeWrite | IN.movedFrom | IN.movedTo | IN.create | IN.delete;
 const MOVED = IN.movedFrom | IN.movedTo | IN.create | IN.delete | IN.overflow | IN.ignored;
-/** Readers look at most so often: many lines at once cost little more than one. */
+/** The shortest time between two reads: many lines at once cost little more than one. */
 const GAP_MS = 20;
-/** Rotations that a reader may be behind before names are found by looking. */
+/** A reader that is more rotations behind finds the names by listing the directory. */
 const REMEMBERED = 256;
 
 export function createLogWatches({ inotify, clock }: { readonly inotify: Inotify; readonly clock: Clock }): LogWatches {
@@ -98,7 +98,7 @@ function note(
   if (mask & IN.closeWrite) remember(entry.closed, (set) => set.add(name));
   if (mask & IN.movedTo) {
     remember(entry.seen, (set) => set.add(name));
-    // Its number can be used again once it is gone, but not while a reader has it open.
+    // Its inode number can be reused once it is removed, but not while a reader has it open.
     const inode = lstatSync(join(place.directory, name), { throwIfNoEntry: false })?.ino;
     if (inode !== undefined) remember(entry.names, (map) => map.set(inode, name));
   }
@@ -109,7 +109,7 @@ function remember<T extends Map<number, string> | Set<string>>(kept: T, add: (ke
   if (kept.size > REMEMBERED) kept.delete(kept.keys().next().value as never);
 }
 
-/** Calls at once after a rest, and else when the gap since the last call is over. */
+/** Calls at once after a pause, otherwise when the gap since the last call is over. */
 function createPacer(clock: Clock, signal: AbortSignal, call: () => void): () => void {
   let last = Number.NEGATIVE_INFINITY;
   let isWaiting = false;

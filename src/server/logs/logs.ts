@@ -1,4 +1,4 @@
-/** The endpoints that give logs: of containers (`/containerLogs`) and of the node (`/logs/`). */
+/** The endpoints for logs: of containers (`/containerLogs`) and of the node (`/logs/`). */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { GuardedFiles } from '../../host/guarded-files.ts';
@@ -17,7 +17,7 @@ export interface LogDeps {
   readonly files: GuardedFiles;
   readonly pods: ServedPods;
   readonly runtime: LoggingRuntime;
-  /** What programs that are asked for logs inherit. */
+  /** The environment of programs that read logs. */
   readonly environment: NodeLogDeps['environment'];
 }
 

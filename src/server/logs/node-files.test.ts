@@ -61,7 +61,7 @@ for (const [path, expected] of [
   });
 }
 
-test('directories are lists of names', async () => {
+test('a directory is served as a list of names', async () => {
   assert.deepEqual(await openNodeFile(files, root, 'pods'), { kind: 'directory', names: ['x/'] });
   const top = await openNodeFile(files, root, '');
   assert.deepEqual(top, {

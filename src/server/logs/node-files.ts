@@ -1,4 +1,4 @@
-/** Files below the directory of the node's logs, and nothing else: links are followed only as long as they stay inside. */
+/** Opens files below the directory of the node's logs only: links are followed as long as they stay inside. */
 
 import { type FileHandle, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,12 +19,12 @@ export async function openNodeFile(files: GuardedFiles, dir: string, path: strin
   if (path.includes('\0')) return { kind: 'missing' };
   try {
     const root = await realpath(dir);
-    // Without links from here on: what is exchanged meanwhile is not followed any more.
+    // Without links from here on: a file that is replaced by a link meanwhile is not followed.
     const real = await realpath(join(root, path));
     if (!isInside(root, real)) return { kind: 'missing' };
     return (await listing(files, root, real)) ?? (await content(files, root, real));
   } catch (error) {
-    // Pipes and devices are not there either.
+    // Pipes and devices count as missing.
     if (hasErrno(error, ...MISSING) || codeOf(error) === 'invalid') return { kind: 'missing' };
     throw error;
   }
@@ -32,7 +32,7 @@ export async function openNodeFile(files: GuardedFiles, dir: string, path: strin
 
 const isInside = (root: string, real: string): boolean => real === root || real.startsWith(`${root}/`);
 
-/** Undefined for what is no directory. */
+/** Undefined if it is no directory. */
 async function listing(files: GuardedFiles, root: string, real: string): Promise<NodeFile | undefined> {
   try {
     using dir = files.directory(root, real);

@@ -92,7 +92,7 @@ for (const [path, status, text] of [
   });
 }
 
-test('a directory without its slash, a part of a file, and packed answers', async () => {
+test('a directory without its slash is redirected, a range of a file is served, and answers are compressed', async () => {
   const directoryAnswer = await fetch(`${origin}/off/app`, { redirect: 'manual' });
   assert.deepEqual([directoryAnswer.status, directoryAnswer.headers.get('location')], [301, 'app/']);
   const part = await fetch(`${origin}/off/digits`, { headers: { range: 'bytes=2-4' } });

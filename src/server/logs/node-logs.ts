@@ -1,4 +1,4 @@
-/** `/logs/`: files of the node's logs, and, where it is switched on, the query of services by the journal or by their files. */
+/** `/logs/`: files of the node's logs, and, if enabled, queries of services in the journal or in their files. */
 
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -27,7 +27,7 @@ import { createResponseWriter, type WriteResponse } from './write-response.ts';
 export interface NodeLogDeps {
   readonly clock: Clock;
   readonly files: GuardedFiles;
-  /** What programs inherit. */
+  /** The environment of programs. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -142,7 +142,7 @@ async function giveContent(
   });
   const writer = createResponseWriter(response);
   if (to > from) {
-    // Not more than was promised, although the file may grow.
+    // Not more than the announced length, although the file may grow.
     const content = handle.createReadStream({ start: from, end: to - 1, autoClose: false, signal });
     for await (const bytes of content as AsyncIterable<Buffer>) await writer.write(bytes);
   }
@@ -175,7 +175,7 @@ function openOutput(response: ServerResponse, isPacked: boolean): { write: Write
   const sent = (async () => {
     for await (const bytes of packer as AsyncIterable<Buffer>) await write(bytes);
   })();
-  // Whoever writes or ends finds out; until then it is no one's error.
+  // The next write or end reports the error; until then it needs a listener.
   sent.catch(() => undefined);
   return {
     write: async (bytes) => {
@@ -197,7 +197,7 @@ interface Search {
   readonly signal: AbortSignal;
 }
 
-/** What goes wrong from here on is said in the text: its beginning may be out already. */
+/** Errors from here on are part of the text: its beginning may have been sent already. */
 async function copyLogs(search: Search, { services, options }: NodeLogQuery): Promise<void> {
   const units = await journalUnits(search);
   const inJournal = services.filter((service) => units.includes(`${service}.service`));
@@ -222,7 +222,7 @@ async function copyLogs(search: Search, { services, options }: NodeLogQuery): Pr
   }
 }
 
-/** Everything that the journal has ever heard of; nothing where there is no journal. */
+/** All services in the journal; none without a journal. */
 async function journalUnits({ environment, signal }: Search): Promise<string> {
   const parts: Buffer[] = [];
   const program = { path: JOURNAL, args: ['--field', '_SYSTEMD_UNIT'], environment };

@@ -1,9 +1,9 @@
-/** A few buffers for reading files, lent for one reading each: hundreds of readers hold none while their clients are slow. */
+/** A few shared buffers for reading files, each lent for one read: hundreds of readers hold none while their clients are slow. */
 import { createTurns } from '../../base/turns.ts';
 
 export interface ReadBuffers {
   lend(signal: AbortSignal): Promise<LentBuffer>;
-  /** For a reading that waits for nothing: whoever takes it is done with it before anybody else runs. */
+  /** For synchronous reads: its content is used before other code runs. */
   readonly scratch: Buffer;
 }
 
@@ -11,7 +11,7 @@ export interface LentBuffer extends Disposable {
   readonly buffer: Buffer;
 }
 
-/** More would only wait for the threads that read files. */
+/** More would only wait for Node's file threads. */
 const AT_ONCE = 4;
 const BYTES = 128 * 1024;
 const NO_RANK: readonly number[] = [];

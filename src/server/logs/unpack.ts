@@ -4,7 +4,7 @@ import type { OpenLog } from './log-files.ts';
 
 const PIECE = 64 * 1024;
 
-/** Ends early, with an error, where the file is damaged. The file stays open. */
+/** Fails in the middle if the file is damaged. The file stays open. */
 export async function* unpack({ handle }: OpenLog, signal: AbortSignal): AsyncGenerator<Buffer> {
   const packed = handle.createReadStream({ autoClose: false, start: 0, highWaterMark: PIECE, signal });
   const plain = createGunzip({ chunkSize: PIECE });

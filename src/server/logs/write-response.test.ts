@@ -95,7 +95,7 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
 }
 
 for (const query of ['', '?follow=true']) {
-  test(`a client that takes nothing of a log is let go of${query && ' when it follows'}`, {
+  test(`a client that reads nothing of a log is disconnected${query && ' when it follows'}`, {
     timeout: 60_000,
   }, async (t) => {
     const { ask, readers } = await serveLog(t, 500);
@@ -111,7 +111,7 @@ for (const query of ['', '?follow=true']) {
   });
 }
 
-test('a follower of a silent log is not', { timeout: 60_000 }, async (t) => {
+test('a follower of a silent log is not disconnected', { timeout: 60_000 }, async (t) => {
   const { ask, readers } = await serveLog(t, 500);
   const silent = await ask('?follow=true&tailLines=1');
   silent.resume();
@@ -121,7 +121,7 @@ test('a follower of a silent log is not', { timeout: 60_000 }, async (t) => {
   await until('the log is closed', () => readers() === 0);
 });
 
-test('a client that takes nothing of the end of an answer is let go of, one that takes it slowly is not', async (t) => {
+test('a client that reads nothing of the end of an answer is disconnected, a slow one is not', async (t) => {
   const outcomes: Promise<unknown>[] = [];
   const server = createServer((request, response) => {
     const { write, end } = createResponseWriter(response, 1500);

@@ -1,27 +1,27 @@
-/** Writes to a client no faster than it takes it, and lets go of one that takes nothing. */
+/** Writes to a client no faster than it reads, and disconnects one that reads nothing. */
 import type { ServerResponse } from 'node:http';
 import { CodedError } from '../../base/errors.ts';
 import { SLOWEST_CLIENT_MS } from '../answer.ts';
 
-/** Resolves when more can be taken; rejects when the client has gone. */
+/** Resolves when the client can receive more; rejects when it has disconnected. */
 export type WriteResponse = (bytes: Buffer) => Promise<void> | void;
 
 export interface ResponseWriter {
   readonly write: WriteResponse;
-  /** There is no more. */
+  /** Ends the response. */
   end(): void;
 }
 
-/** The time runs only while the client is waited for: a follower of a silent log may wait as long as it wants. */
+/** The time runs only while data wait for the client: a follower of a silent log has no limit. */
 export function createResponseWriter(response: ServerResponse, stallMs = SLOWEST_CLIENT_MS): ResponseWriter {
-  // Told when the socket has taken no byte for that long, not when it is slow.
+  // Called when the client has read no byte for that long, not when it is slow.
   response.once('timeout', () => response.destroy());
   const write: WriteResponse = (bytes) => {
     if (response.write(bytes)) return;
     return new Promise((resolve, reject) => {
       const onClose = () => {
         response.removeListener('drain', onDrain);
-        reject(new CodedError('unavailable', 'the client has gone, or takes nothing'));
+        reject(new CodedError('unavailable', 'the client has disconnected, or reads nothing'));
       };
       const onDrain = () => {
         response.setTimeout(0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contentType, directoryPage, parseRange } from './file-page.ts';
 
-test('names of files are text, not markup, and lead to themselves', () => {
+test('names of files are escaped, and link to the files', () => {
   const page = directoryPage(['a b.log', '<x>&"', 'c/', 'd:e', 'f?g#h']);
   assert.match(page, /^<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n/);
   assert.ok(page.includes('<a href="a%20b.log">a b.log</a>\n'));
@@ -13,7 +13,7 @@ test('names of files are text, not markup, and lead to themselves', () => {
   assert.ok(page.includes('<a href="f%3Fg%23h">'));
 });
 
-test('types', () => {
+test('the content type of a file comes from its name or its first bytes', () => {
   assert.equal(contentType('x.log', Buffer.from('text')), 'text/plain; charset=utf-8');
   assert.equal(contentType('wtmp', Buffer.from([1, 0, 2])), 'application/octet-stream');
   assert.equal(contentType('x.log.gz', Buffer.from([31, 139])), 'application/gzip');

@@ -1,10 +1,10 @@
-/** What a browser or `kubectl get --raw` gets of a directory or a file of logs. */
+/** The pages for a directory or a file of logs, for browsers and `kubectl get --raw`. */
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' };
 const FIRST_BYTES = 512;
 
 export function directoryPage(names: readonly string[]): string {
   const lines = names.map((name) => {
-    // A colon in the first segment would make it another scheme.
+    // A colon in the first segment would be read as a scheme.
     const link = encodeURI(name).replaceAll('?', '%3F').replaceAll('#', '%23');
     return `<a href="${name.includes(':') ? './' : ''}${link}">${escapeHtml(name)}</a>\n`;
   });
@@ -13,7 +13,7 @@ export function directoryPage(names: readonly string[]): string {
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => HTML[char] ?? char);
 
-/** By its name, and what is no text by its first bytes. */
+/** From its name, and from its first bytes if it is not text. */
 export function contentType(name: string, first: Uint8Array): string {
   if (name.endsWith('.gz')) return 'application/gzip';
   return first.subarray(0, FIRST_BYTES).includes(0) ? 'application/octet-stream' : 'text/plain; charset=utf-8';
@@ -25,7 +25,7 @@ export interface Range {
   readonly to: number;
 }
 
-/** One range of bytes; undefined for the whole, which is also the answer to several ranges, and `none` where nothing is left. */
+/** One range of bytes; undefined for the whole file, which is also the answer to several ranges; `none` if it is beyond the end. */
 export function parseRange(header: string | undefined, size: number): Range | 'none' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (first === '' && last === '') return undefined;

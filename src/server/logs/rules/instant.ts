@@ -1,4 +1,4 @@
-/** Times of log lines to the nanosecond, read from bytes: text for every line would cost more than reading the log. */
+/** Times of log lines to the nanosecond, read from bytes: decoding every line would cost more than reading the log. */
 import { dayNumber } from '../../../api/timestamp.ts';
 
 export interface Instant {
@@ -21,7 +21,7 @@ const OFFSET = 6;
 const NANO_DIGITS = 9;
 const DAY = 86_400;
 
-/** Has it the form of an RFC 3339 time, with any number of digits after the point? Months and hours are not looked at. */
+/** Whether it has the format of an RFC 3339 time, with any number of digits after the point. The values are not checked. */
 export function isStamp(bytes: Uint8Array, from: number, to: number): boolean {
   return (
     to - from > WHOLE_SECONDS &&
@@ -34,7 +34,7 @@ export function isStamp(bytes: Uint8Array, from: number, to: number): boolean {
   );
 }
 
-/** Where `Z` or the offset begins, 0 where there is neither. */
+/** Where `Z` or the offset begins; 0 if there is neither. */
 function zoneStart(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[to - 1] === LETTER_Z) return to - 1;
   const sign = bytes[to - OFFSET];
@@ -53,7 +53,7 @@ export function parseInstant(bytes: Uint8Array, from: number, to: number): Insta
   return Number.isNaN(seconds + nanos) ? undefined : { seconds, nanos };
 }
 
-/** NaN where there is something else than digits. */
+/** NaN if there is anything but digits. */
 function digits(bytes: Uint8Array, from: number, count: number): number {
   let value = 0;
   for (let at = from; at < from + count; at += 1) {
@@ -80,10 +80,10 @@ export function isBefore(one: Instant, other: Instant): boolean {
   return one.seconds < other.seconds || (one.seconds === other.seconds && one.nanos < other.nanos);
 }
 
-/** Room that a stamp takes at most when it is written with nine digits. */
+/** The longest timestamp with nine digits. */
 export const LONGEST_STAMP = WHOLE_SECONDS + 1 + NANO_DIGITS + OFFSET;
 
-/** Writes the stamp with exactly nine digits, as clients get it, and answers where it ends. */
+/** Writes the stamp with exactly nine digits, as clients get it, and returns where it ends. */
 export function writeStamp(from: Uint8Array, begin: number, end: number, to: Uint8Array, at: number): number {
   const zone = zoneStart(from, begin, end);
   for (let index = 0; index < WHOLE_SECONDS; index += 1) to[at + index] = from[begin + index] ?? 0;

@@ -41,7 +41,7 @@ for (const [what, state, lastState, previous, expected] of [
   });
 }
 
-test('a container that no one has seen yet', () => {
+test('a container without a status', () => {
   for (const status of [undefined, {}, { containerStatuses: [] }]) {
     const chosen = chooseLog(status, { pod: 'p', container: 'c', previous: false });
     assert.deepEqual(chosen, { ok: false, problem: `${WHERE} is not available` });

@@ -1,4 +1,4 @@
-/** Which container's log is meant by a name, or why there is none yet. The words are those that kubectl shows. */
+/** The container whose log a name stands for, or why there is none yet. The messages are those of the reference, which kubectl shows. */
 
 import { type Parsed, parsed, unparsable } from '../../../api/parsed.ts';
 import type { ContainerStatus, PodStatus } from '../../../api/pod-status.ts';
@@ -10,7 +10,7 @@ export interface LogQuestion {
   readonly previous: boolean;
 }
 
-/** The id as statuses have it, with the runtime's name before it. */
+/** The id as in statuses, with the runtime's name as prefix. */
 export function chooseLog(status: PodStatus | undefined, { pod, container, previous }: LogQuestion): Parsed<string> {
   const where = `container ${quoteText(container)} in pod ${quoteText(pod)}`;
   const found = statusOf(status, container);

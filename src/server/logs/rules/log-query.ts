@@ -1,11 +1,11 @@
-/** What `/containerLogs` is asked for. The words and codes of a refusal are those that clients know. */
+/** Parses the query of `/containerLogs`. Errors have the texts and codes of the reference. */
 
 import type { Instant } from './instant.ts';
 import { parseInstant } from './instant.ts';
 
 export interface LogRequest {
   readonly follow: boolean;
-  /** The container before the one that runs now. */
+  /** The previous container instead of the current one. */
   readonly previous: boolean;
   readonly timestamps: boolean;
   readonly tailLines: number | undefined;

@@ -58,12 +58,12 @@ for (const [given, expected] of [
   });
 }
 
-test('a pattern must be one', () => {
+test('a pattern must be a valid regular expression', () => {
   const [error] = validateNodeLogQuery({ services: ['k'], files: [], options: { pattern: '(' } });
   assert.match(error?.detail ?? '', /^error parsing regexp: /);
 });
 
-test('arguments of the journal', () => {
+test('a query becomes arguments of journalctl', () => {
   assert.deepEqual(journalArguments(['a', 'b'], {}), [
     '--utc',
     '--no-pager',

@@ -1,10 +1,10 @@
-/** What a query of the node's own logs asks for: `/logs/?query=kubelet&tailLines=100`. The words are those that kubectl shows. */
+/** Parses a query of the node's own logs: `/logs/?query=kubelet&tailLines=100`. Errors have the texts of the reference. */
 import { type FieldError, formatFieldError, invalid, required, tooMany } from '../../../api/field-error.ts';
 import { parseTimestamp } from '../../../api/timestamp.ts';
 import { quoteText } from '../../../base/go-text.ts';
 
 export interface NodeLogOptions {
-  /** As they were given, RFC 3339. */
+  /** As given, RFC 3339. */
   readonly sinceTime?: string;
   readonly untilTime?: string;
   readonly tailLines?: number;
@@ -35,12 +35,12 @@ export function joinErrors(errors: readonly FieldError[]): string {
 
 export function parseNodeLogQuery(given: URLSearchParams): ParsedNodeLogQuery {
   const errors: FieldError[] = [];
-  const wanted = given.getAll('query');
-  // A slash is the sign of a file.
-  const files = wanted.filter((one) => /[/\\]/.test(one));
-  const services = wanted.filter((one) => !/[/\\]/.test(one) && one.trim() !== '');
+  const queries = given.getAll('query');
+  // A value with a slash is a file.
+  const files = queries.filter((one) => /[/\\]/.test(one));
+  const services = queries.filter((one) => !/[/\\]/.test(one) && one.trim() !== '');
   if (given.has('query') && files.length + services.length === 0) {
-    errors.push(invalid('query', wanted, 'may not be empty'));
+    errors.push(invalid('query', queries, 'may not be empty'));
   }
   const time = (name: string) => {
     const text = given.get(name) || undefined;
@@ -62,7 +62,7 @@ export function parseNodeLogQuery(given: URLSearchParams): ParsedNodeLogQuery {
     pattern: given.get('pattern') || undefined,
   });
   if (errors.length > 0) return { kind: 'undecodable', text: joinErrors(errors) };
-  const isEmpty = wanted.length === 0 && Object.keys(options).length === 0;
+  const isEmpty = queries.length === 0 && Object.keys(options).length === 0;
   return isEmpty ? { kind: 'none' } : { kind: 'query', query: { services, files, options } };
 }
 
@@ -72,7 +72,7 @@ function defined(
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-/** What is wrong with a query that could be read; whether a file is there is somebody else's question. */
+/** The problems of a parsed query; whether a file exists is checked later. */
 export function validateNodeLogQuery({ services, files, options }: NodeLogQuery): readonly FieldError[] {
   const { sinceTime, untilTime, boot, tailLines, pattern } = options;
   const errors: FieldError[] = [];
@@ -118,7 +118,7 @@ function patternProblem(pattern: string | undefined): string | undefined {
   }
 }
 
-/** Arguments of journalctl; times as seconds since 1970, which mean the same in every zone. */
+/** Arguments of journalctl; times as seconds since 1970, which are independent of the time zone. */
 export function journalArguments(services: readonly string[], options: NodeLogOptions): readonly string[] {
   const { sinceTime, untilTime, tailLines, pattern, boot } = options;
   return [
@@ -134,7 +134,7 @@ export function journalArguments(services: readonly string[], options: NodeLogOp
 
 const journalTime = (time: string): string => `@${Math.floor((parseTimestamp(time) ?? 0) / 1000)}`;
 
-/** Where the log of a service may be, below the directory of logs, the likeliest first. */
+/** The possible log files of a service, below the directory of logs, the likeliest first. */
 export function logFilesOf(service: string): readonly string[] {
   return [service, `${service}.log`, `${service}/${service}.log`];
 }
