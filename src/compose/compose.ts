@@ -103,6 +103,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const podParts = composePods(config, deps, { cri, running, kube, meters });
   const { pods, statuses, cluster } = podParts;
   pods.subscribe('metrics', meters.follow);
+  statuses.subscribe('metrics', meters.starts.statusChanged);
   const { volumes, resources, events } = podParts;
   const oomWatcher = composeOom(config, deps, { pods, resources, record: events.record });
   const statistics = composeStats(config, deps, { cri, pods, volumes, resources, oomWatcher });

@@ -4,6 +4,7 @@ import { KUBERNETES_VERSION, PROGRAM_VERSION } from '../config/version.ts';
 import { cgroupVersion } from '../host/machine.ts';
 import { readOwnProcess } from '../host/own-process.ts';
 import { countDesired, countedPod } from '../metering/counted-pod.ts';
+import { createPodStarts, type PodStarts } from '../metering/pod-starts.ts';
 import type { PodNews } from '../model/pod-view.ts';
 import type { Pods } from '../pods/pods.ts';
 import type { EventLoopLag } from '../telemetry/event-loop-lag.ts';
@@ -39,6 +40,7 @@ export interface Meters {
   onApiRequest(request: ApiRequest): void;
   onVolumeOperation(operation: CountedOperation): void;
   readonly work: WorkMetrics;
+  readonly starts: PodStarts;
   /** An image was wanted for a pod. */
   onImage(image: WantedImage & PulledImage): void;
   onNodeStep(step: StartupStep): void;
@@ -48,8 +50,8 @@ export interface Meters {
   onWebSocket(subresource: string): void;
   onLoopFailure(loop: string): void;
   onListenerFailure(listener: string): void;
-  /** To be told of what becomes of pods. */
-  follow(news: PodNews): void;
+  /** To be called with what workers publish. */
+  follow(update: PodNews): void;
 }
 
 export interface MeterTools {
@@ -102,6 +104,7 @@ export function composeMetrics(
     cgroupVersion,
   });
   const work = createWorkMetrics(metrics);
+  const starts = createPodStarts(metrics, clock.now);
   const loops = createLoopMetrics(metrics);
   return {
     metrics,
@@ -112,9 +115,13 @@ export function composeMetrics(
     onApiRequest: createApiMetrics(metrics),
     onVolumeOperation: createVolumeMetrics(metrics, tools.volumes ?? (() => [])),
     work,
+    starts,
     onImage: (image) => {
       work.imageWanted(image);
-      if (image.pulled !== undefined) pods.pulled(image.podUid, image.pulled.to - image.pulled.from);
+      if (image.pulled === undefined) return;
+      const ms = image.pulled.to - image.pulled.from;
+      pods.pulled(image.podUid, ms);
+      starts.spent(image.podUid, 'pull', ms);
     },
     onNodeStep: createStartupMetrics(metrics, {
       now: clock.now,
@@ -125,7 +132,11 @@ export function composeMetrics(
     onRelist: createRelistMetrics(metrics, clock.now),
     onWebSocket: createWebSocketMetrics(metrics),
     ...loops,
-    follow: (news) => (news.kind === 'gone' ? pods.forget(news.uid) : pods.follow(countedPod(news.view))),
+    follow: (update) => {
+      starts.follow(update);
+      if (update.kind === 'gone') pods.forget(update.uid);
+      else pods.follow(countedPod(update.view));
+    },
   };
 }
 

@@ -53,7 +53,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
   // The workers are built last, and are called by what is built before them.
   const workers = (): Pods => pods;
   const views = () => pods.views();
-  const counting: Counting = { mono: deps.clock.mono, work: meters.work };
+  const counting: Counting = { mono: deps.clock.mono, work: meters.work, starts: meters.starts };
 
   const ground = composeGround(config, deps, {
     ...tools,

@@ -15,6 +15,7 @@ import {
   countReads,
   countRuntime,
   countUserNamespaces,
+  countVolumes,
 } from '../metering/metering.ts';
 import type { RecordEvent } from '../model/event.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
@@ -105,7 +106,7 @@ function composeAct({ clock }: PartDeps, tools: WorkerTools) {
     logs,
     record,
     cgroups: { ensure: resources.ensurePodCgroup, remove: resources.removePodCgroup },
-    volumes,
+    volumes: countVolumes(volumes, counting),
     sandboxIps: running.sandboxIps,
   });
   return userNamespaces.act(countAct(act, counting));

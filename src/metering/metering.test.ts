@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Act, ActContext } from '../act/act.ts';
-import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from '../act/ports.ts';
+import type { HooksPort, ImagesPort, RequestsPort, RuntimePort, VolumesPort } from '../act/ports.ts';
 import type { Pod } from '../api/pod.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import type { Cgroups } from '../host/cgroups.ts';
@@ -20,6 +20,7 @@ import {
   countImages,
   countRuntime,
   countUserNamespaces,
+  countVolumes,
 } from './metering.ts';
 
 const never = new AbortController().signal;
@@ -27,18 +28,20 @@ const never = new AbortController().signal;
 function count() {
   const metrics = createMetrics({ version: '1.36.4', showHiddenFor: '' });
   let now = 0;
+  const spent: string[] = [];
   const counting: Counting = {
     mono: () => {
       now += 250;
       return now;
     },
     work: createWorkMetrics(metrics),
+    starts: { spent: (uid, step, ms) => void spent.push(`${uid} ${step} ${ms}`) },
   };
   const shows = (...lines: readonly string[]) => {
     const shown = metrics.render().split('\n');
     for (const line of lines) assert.ok(shown.includes(line), `${line} is missing in\n${shown.join('\n')}`);
   };
-  return { counting, shows };
+  return { counting, shows, spent };
 }
 
 test('sandboxes by their handler, failures, and images among the mounts', async () => {
@@ -57,7 +60,7 @@ test('sandboxes by their handler, failures, and images among the mounts', async 
   broken = true;
   await assert.rejects(sandboxes.run({ config: {}, runtimeHandler: 'kata' }, never), /no/);
   await assert.rejects(create(), /no/);
-  // What was taken back is no failure.
+  // What was aborted is no failure.
   await assert.rejects(sandboxes.run({ config: {}, runtimeHandler: 'kata' }, AbortSignal.abort()), /no/);
   shows(
     'kubelet_run_podsandbox_duration_seconds_sum{runtime_handler=""} 0.25',
@@ -67,6 +70,25 @@ test('sandboxes by their handler, failures, and images among the mounts', async 
     'kubelet_image_volume_mounted_succeed_total 1',
     'kubelet_image_volume_mounted_errors_total 1',
   );
+});
+
+test('the steps of a start, by the pod that they are for', async () => {
+  const { counting, spent } = count();
+  const port = {
+    sandboxes: { run: () => Promise.resolve('s') },
+    containers: { create: () => Promise.resolve('c'), start: () => Promise.resolve() },
+  } as unknown as RuntimePort;
+  const { sandboxes, containers } = countRuntime(port, counting);
+  const metadata = { uid: 'u' };
+  await sandboxes.run({ config: { metadata }, runtimeHandler: '' }, never);
+  const id = await containers.create({ podSandboxId: 's', sandboxConfig: { metadata }, config: {} }, never);
+  await containers.start(id, never);
+  const volumes = countVolumes(
+    { ensure: () => Promise.resolve({ kind: 'ready' }) } as unknown as VolumesPort,
+    counting,
+  );
+  await volumes.ensure({ metadata } as unknown as Pod, never);
+  assert.deepEqual(spent, ['u sandbox 250', 'u create 250', 'u start 250', 'u volumes 250']);
 });
 
 test('starts of pods with user namespaces, failed where anything in the pass of the sandbox did', async () => {

@@ -1,6 +1,6 @@
-/** Ports as they are, but what goes through them is counted and timed: the parts themselves know nothing of metrics. */
+/** Ports that count and time what goes through them: the parts themselves know nothing of metrics. */
 import type { Act } from '../act/act.ts';
-import type { HooksPort, ImagesPort, RequestsPort, RuntimePort } from '../act/ports.ts';
+import type { HooksPort, ImagesPort, RequestsPort, RuntimePort, VolumesPort } from '../act/ports.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Cgroups } from '../host/cgroups.ts';
 import type { Outcome } from '../model/outcome.ts';
@@ -8,45 +8,84 @@ import type { CriClient } from '../runtime/cri/client.ts';
 import type { Observe } from '../runtime/observe/observe.ts';
 import type { ContainerType } from '../telemetry/metrics-pods.ts';
 import type { WorkMetrics } from '../telemetry/metrics-work.ts';
+import type { PodStarts } from './pod-starts.ts';
 
 export interface Counting {
   /** Milliseconds. */
   readonly mono: () => number;
   readonly work: WorkMetrics;
+  readonly starts: Pick<PodStarts, 'spent'>;
 }
 
-export function countRuntime(cri: RuntimePort, { mono, work }: Counting): RuntimePort {
+export function countRuntime(cri: RuntimePort, counting: Counting): RuntimePort {
+  const { mono, work, starts } = counting;
+  /** The pods of containers that were created and not started yet, by container id. */
+  const created = new Map<string, string>();
   const runSandbox: RuntimePort['sandboxes']['run'] = async (request, signal) => {
     const began = mono();
-    const tell = (failed: boolean) =>
-      work.sandboxRun({
-        runtimeHandler: request.runtimeHandler,
-        ms: mono() - began,
-        failed,
-      });
-    return await toldOf(() => cri.sandboxes.run(request, signal), tell, signal);
+    const report = (failed: boolean) => {
+      const ms = mono() - began;
+      work.sandboxRun({ runtimeHandler: request.runtimeHandler, ms, failed });
+      starts.spent(request.config.metadata?.uid ?? '', 'sandbox', ms);
+    };
+    return await reported(() => cri.sandboxes.run(request, signal), report, signal);
   };
   const createContainer: RuntimePort['containers']['create'] = async (request, signal) => {
+    const uid = request.sandboxConfig.metadata?.uid ?? '';
     const images = (request.config.mounts ?? []).filter(({ image }) => image !== undefined).length;
-    const tell = (failed: boolean) => work.imageVolumes(failed ? 'failed' : 'mounted', images);
-    return await toldOf(() => cri.containers.create(request, signal), tell, signal);
+    const began = mono();
+    const report = (failed: boolean) => {
+      work.imageVolumes(failed ? 'failed' : 'mounted', images);
+      starts.spent(uid, 'create', mono() - began);
+    };
+    const id = await reported(() => cri.containers.create(request, signal), report, signal);
+    created.set(id, uid);
+    return id;
+  };
+  const startContainer: RuntimePort['containers']['start'] = async (id, signal) => {
+    const uid = created.get(id) ?? '';
+    const began = mono();
+    await cri.containers.start(id, signal);
+    starts.spent(uid, 'start', mono() - began);
   };
   return {
     sandboxes: { ...cri.sandboxes, run: runSandbox },
-    containers: { ...cri.containers, create: createContainer },
+    containers: {
+      ...cri.containers,
+      create: createContainer,
+      start: (id, signal) => startContainer(id, signal).finally(() => created.delete(id)),
+      remove: (id, signal) => {
+        created.delete(id);
+        return cri.containers.remove(id, signal);
+      },
+    },
   };
 }
 
-/** What was taken back neither went well nor failed. */
-async function toldOf<T>(call: () => Promise<T>, tell: (failed: boolean) => void, signal: AbortSignal): Promise<T> {
+/** A call that was aborted neither succeeded nor failed. */
+async function reported<T>(call: () => Promise<T>, report: (failed: boolean) => void, signal: AbortSignal): Promise<T> {
   try {
     const answer = await call();
-    tell(false);
+    report(false);
     return answer;
   } catch (error) {
-    if (!signal.aborted) tell(true);
+    if (!signal.aborted) report(true);
     throw error;
   }
+}
+
+/** How long the volumes of a pod took to be mounted. */
+export function countVolumes(volumes: VolumesPort, { mono, starts }: Counting): VolumesPort {
+  return {
+    prefetch: volumes.prefetch,
+    cleanUp: volumes.cleanUp,
+    ensure: async (pod, signal) => {
+      const began = mono();
+      const outcome = await volumes.ensure(pod, signal);
+      starts.spent(pod.metadata.uid, 'volumes', mono() - began);
+      return outcome;
+    },
+  };
 }
 
 export function countAct(act: Act, { work }: Counting): Act {

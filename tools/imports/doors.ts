@@ -7,6 +7,7 @@ export const EXTRA_DOORS: Readonly<Record<string, string>> = {
   'config/version.ts': 'constants of the program',
   'events/api-sink.ts': 'only where there is an API server',
   'metering/counted-pod.ts': 'read by the metrics, not by a port',
+  'metering/pod-starts.ts': 'fed by what pods publish, not by a port',
   'node/address-book.ts': 'a standalone kubelet has no node but needs addresses',
   'node/data-directories.ts': 'before anything else starts',
   'node/machine.ts': 'before anything else starts',
