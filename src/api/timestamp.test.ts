@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatMicroTime, formatTimestamp, parseTimestamp } from './timestamp.ts';
+import { formatMicroTime, formatNanoTime, formatTimestamp, parseTimestamp } from './timestamp.ts';
 
 const known: readonly (readonly [number, string])[] = [
   [0, '1970-01-01T00:00:00Z'],
@@ -26,6 +26,9 @@ test('every day from 1583 to 2500 agrees with the language’s own calendar, the
 
 test('a MicroTime has six digits after the point', () =>
   assert.equal(formatMicroTime(1.25), '1970-01-01T00:00:00.001250Z'));
+
+test('a time to the nanosecond has nine digits', () =>
+  assert.equal(formatNanoTime(1_700_000_000_123.9), '2023-11-14T22:13:20.123000000Z'));
 
 test('fractions and zones are read', () => {
   assert.equal(parseTimestamp('2026-11-15T10:07:58.776504297Z'), Date.parse('2026-11-15T10:07:58.776Z'));

@@ -19,6 +19,11 @@ export function formatMicroTime(ms: number): string {
   return formatTimestamp(ms).replace('Z', `.${fraction}Z`);
 }
 
+/** With nine digits after the point, of which milliseconds fill three: as annotations of the kubelet have it. */
+export function formatNanoTime(ms: number): string {
+  return formatMicroTime(Math.floor(ms)).replace('Z', '000Z');
+}
+
 /** Milliseconds, or undefined for what is no such time. */
 export function parseTimestamp(text: string): number | undefined {
   const match = SHAPE.exec(text);

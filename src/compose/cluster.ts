@@ -12,7 +12,7 @@ import { createAdoption } from '../pods/adoption.ts';
 import { createMirrors, type Mirrors } from '../pods/mirrors.ts';
 import type { Pods, PodsDeps } from '../pods/pods.ts';
 import { createApiSource } from '../sources/apiserver.ts';
-import { inOneGo, onceKnown, type TellPods } from '../sources/hold-back.ts';
+import { onceKnown, type PublishPods, passOnTogether } from '../sources/hold-back.ts';
 import type { SourcesDeps } from '../sources/sources.ts';
 import { createPublisher, type Publisher } from '../status/publisher.ts';
 import type { PodStatusChange } from '../status/status.ts';
@@ -80,7 +80,7 @@ export function composeCluster(config: Config, deps: PartDeps, tools: ClusterToo
       if (everySourceHeard) adoption.keepOnly(wanted.filter(isStaticPod));
       mirrors.look();
     },
-    apiServer: (tell) => composeApiSource(config, deps, { kube, node, mirrors, publisher, tell }),
+    apiServer: (publish) => composeApiSource(config, deps, { kube, node, mirrors, publisher, publish }),
   };
 }
 
@@ -89,15 +89,15 @@ interface ApiSourceTools {
   readonly node: Node;
   readonly mirrors: Mirrors;
   readonly publisher: Publisher;
-  readonly tell: TellPods;
+  readonly publish: PublishPods;
 }
 
 function composeApiSource({ kubelet }: Config, { log, supervisor, nodeName }: PartDeps, tools: ApiSourceTools): Part {
-  const tell = inOneGo(supervisor, tools.tell);
+  const publish = passOnTogether(supervisor, tools.publish);
   const source = createApiSource({
     log: log.named('sources'),
     supervisor,
-    onPods: kubelet.registerNode ? onceKnown(tools.node, tell) : tell,
+    onPods: kubelet.registerNode ? onceKnown(tools.node, publish) : publish,
     onMirrors: tools.mirrors.setMirrors,
     // The publisher first: it then knows what the API server has when the first status comes.
     first: tools.publisher.listener,

@@ -122,7 +122,7 @@ const CASES: Readonly<
   Record<string, readonly [readonly (Error | undefined)[], readonly Event[], readonly string[], string?]>
 > = {
   'counted twice before it was ever sent: made, not patched': [[], [again], ['POST ns/events']],
-  'its time was up at the server: made anew': [
+  'its time was up at the server: created again': [
     [undefined, fail('notFound')],
     [event(), again],
     ['POST ns/events', 'PATCH ns/events/web.17a', 'POST ns/events'],
@@ -136,7 +136,7 @@ const CASES: Readonly<
   'not allowed: dropped': [[fail('denied')], [event()], ['POST ns/events'], 'denied'],
   'no such namespace: dropped': [[fail('notFound')], [event()], ['POST ns/events'], 'notFound'],
   'not valid: dropped': [[fail('invalid')], [event()], ['POST ns/events'], 'invalid'],
-  'changed by somebody else: dropped': [
+  'changed by another client: dropped': [
     [undefined, fail('conflict')],
     [event(), again],
     ['POST ns/events', 'PATCH ns/events/web.17a'],

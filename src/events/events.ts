@@ -1,5 +1,5 @@
 /**
- * What happened to a pod or to this node, for people to read. The front door: everybody records here, and from here it goes to
+ * What happened to a pod or to this node, for people to read. The public entry point: every part records here, and events go to
  * the log, to a bounded store in memory and, where there is one, to a sink such as the API server.
  */
 
@@ -61,7 +61,7 @@ export function createEvents(config: EventsConfig, deps: EventsDeps): Events {
     const { event, spam } = correlator.correlate(makeEvent(input, config.nodeName, { now: clock.now(), serial }));
     store.set(keyOf(event), event);
     listeners.tell(event);
-    // Counts go on here; the log and others are spared those who never stop.
+    // Counting goes on here; the log and the listeners get no more of an object that never stops.
     if (spam) return;
     logEvent(log, event);
     sink?.offer(event);

@@ -1,4 +1,4 @@
-/** Hands events to somebody who may be slow or away, no faster than allowed; what is too much is dropped, oldest first. */
+/** Passes events to a writer that may be slow or unavailable, no faster than allowed; what is too much is dropped, oldest first. */
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';

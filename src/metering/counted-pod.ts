@@ -6,7 +6,7 @@ import type { PodView } from '../model/pod-view.ts';
 import type { CountedPod } from '../telemetry/metrics-pods.ts';
 import { containerType } from './metering.ts';
 
-/** Volumes that come and go with their pod and need no one else. */
+/** Volumes that come and go with their pod and need no other component. */
 const STATELESS = ['secret', 'configMap', 'downwardAPI', 'emptyDir', 'projected'] as const;
 
 export function countedPod({ uid, pod, step, observation, startedAt, ended, deleted }: PodView): CountedPod {
@@ -40,7 +40,7 @@ export function countedPod({ uid, pod, step, observation, startedAt, ended, dele
   };
 }
 
-/** How many pods the sources want, static ones and others. */
+/** How many pods the sources have, static ones and others. */
 export function countDesired(desired: readonly Pod[]): { readonly fromFiles: number; readonly fromApi: number } {
   const fromFiles = desired.filter(isStaticPod).length;
   return { fromFiles, fromApi: desired.length - fromFiles };

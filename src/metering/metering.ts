@@ -118,7 +118,7 @@ export function countUserNamespaces({ work }: Counting): {
     requests: (requests) => ({
       ...requests,
       sandbox: (pod: Pod, attempt: number, signal: AbortSignal) => {
-        // Asked for again with each container: only the first time is for the sandbox itself.
+        // Requested again with each container: only the first time is for the sandbox itself.
         if (planned.delete(pod.metadata.uid)) {
           starting.add(pod.metadata.uid);
           work.userNamespacedPod('started');
@@ -162,9 +162,9 @@ export function containerType({ spec }: Pod, name: string): ContainerType {
 export function countImages(images: ImagesPort, { work }: Counting): ImagesPort {
   return {
     ensure: images.ensure,
-    ensureVolume: (asked) => {
+    ensureVolume: (request) => {
       work.imageVolumes('requested', 1);
-      return images.ensureVolume(asked);
+      return images.ensureVolume(request);
     },
   };
 }

@@ -21,7 +21,7 @@ function networkWith(files: Record<string, string>, more: Partial<NetworkConfig>
   return createNetwork({ mono: clock.mono, readTextFile, nodeIps: () => ['2001:db8::1'] }, { ...config, ...more });
 }
 
-test('the resolv.conf of the node is read anew for pods that do not start together', async () => {
+test('the resolv.conf of the node is read again for pods that do not start together', async () => {
   const files = { '/etc/resolv.conf': 'nameserver 192.0.2.1' };
   const clock = createManualClock();
   const network = networkWith(files, {}, clock);

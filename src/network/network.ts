@@ -1,4 +1,4 @@
-/** What a pod's containers are told of names on the network: their own, and where to ask for others. */
+/** Names on the network as a pod's containers see them: their own, and the resolvers for others. */
 
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import type { Pod } from '../api/pod.ts';
@@ -26,7 +26,7 @@ export interface NetworkConfig {
   readonly hostnameOverride: boolean;
 }
 
-/** Problems are texts for the event that says why the pod does not start. */
+/** Problems are texts for the event about a pod that does not start. */
 export interface Network {
   hostnameOf(pod: Pod): Parsed<PodHostname>;
   dnsOf(pod: Pod): Promise<Parsed<PodDns>>;

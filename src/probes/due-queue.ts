@@ -1,4 +1,4 @@
-/** Things that are due at a time, woken in order by one timer for all of them. */
+/** Items that are due at a time, handed out in order by one timer for all of them. */
 import type { Clock } from '../base/clock.ts';
 
 export interface DueQueue<T> {
@@ -18,7 +18,7 @@ const REARMED = 'rearmed';
 
 export function createDueQueue<T>(clock: Clock, onDue: (item: T, due: number) => void): DueQueue<T> {
   const heap: Entry<T>[] = [];
-  // An entry of the heap that is not in here is stale: it was replaced or taken away.
+  // An entry of the heap that is not in here is stale: it was replaced or removed.
   const current = new Map<T, Entry<T>>();
   let running: AbortSignal | undefined;
   let timer: { readonly due: number; readonly controller: AbortController } | undefined;

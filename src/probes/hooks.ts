@@ -1,4 +1,4 @@
-/** Runs the hooks of a container's life. They share the checks' ways of reaching a container, but not their judgement. */
+/** Runs lifecycle hooks. They reach a container in the same ways as probes, but any answer counts as a success. */
 
 import type { HttpGetAction, TcpSocketAction } from '../api/container.ts';
 import { podTitle } from '../api/pod-traits.ts';
@@ -24,7 +24,7 @@ export interface HooksDeps {
   readonly execSync: ExecSync;
   readonly nodeIps: () => readonly string[];
   readonly record: RecordPodEvent;
-  /** An HTTPS hook was answered in plain HTTP, and heard when it was asked again in HTTP. */
+  /** An HTTPS hook was answered in plain HTTP, and succeeded when it was sent again over HTTP. */
   readonly onHttpFallback?: (() => void) | undefined;
   /** Such as `kube-lifecycle/1.36`. */
   readonly userAgent: string;
@@ -64,8 +64,8 @@ async function runExec(
   try {
     const answer = await execSync({ containerId: hook.containerId, command, timeoutSeconds: 0 }, signal);
     if (answer.exitCode === 0) return undefined;
-    const said = Buffer.from(answer.stderr).toString('utf8');
-    return failed(`command '${command.join(' ')}' exited with ${answer.exitCode}: ${said}`, outputOf(answer));
+    const errorOutput = Buffer.from(answer.stderr).toString('utf8');
+    return failed(`command '${command.join(' ')}' exited with ${answer.exitCode}: ${errorOutput}`, outputOf(answer));
   } catch (error) {
     signal.throwIfAborted();
     return failed(textOf(error), '');
@@ -85,7 +85,7 @@ async function runHttp(
   if (!target.ok) return failed(target.problem);
   const headers = requestHeaders(action.httpHeaders, deps.userAgent);
   try {
-    // Whatever the answer is: the hook has been heard.
+    // Any answer is a success: the hook was delivered.
     await get(target.value, headers, signal);
     return undefined;
   } catch (error) {
@@ -93,12 +93,12 @@ async function runHttp(
     const problem = failed(`Get ${quoteText(formatTarget(target.value))}: ${textOf(error)}`);
     if (textOf(error) !== PLAIN_HTTP) return problem;
     const plain = { ...target.value, scheme: 'http' as const };
-    const heard = await get(plain, withoutCredentials(headers), signal).then(
+    const isDelivered = await get(plain, withoutCredentials(headers), signal).then(
       () => true,
       () => false,
     );
     signal.throwIfAborted();
-    if (!heard) return problem;
+    if (!isDelivered) return problem;
     deps.onHttpFallback?.();
     const address = joinHostPort(plain.host, plain.port);
     const message = `request to HTTPS lifecycle hook ${address} got HTTP response, retry with HTTP succeeded`;
@@ -132,7 +132,7 @@ function addressOf({ nodeIps }: HooksDeps, { pod, podIps }: Hook): string | unde
   return pod.spec.hostNetwork === true ? (nodeIps()[0] ?? podIps[0]) : podIps[0];
 }
 
-/** What must not travel in the open. */
+/** Credentials must not be sent unencrypted. */
 function withoutCredentials(headers: RequestHeaders): RequestHeaders {
   return { ...headers, others: headers.others.filter(([name]) => name.toLowerCase() !== 'authorization') };
 }

@@ -14,12 +14,12 @@ import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { ObservedContainer } from '../model/observation.ts';
 import { serve } from './checks/testing.ts';
-import { createProbes, type ProbeNews } from './probes.ts';
+import { createProbes, type ProbedUpdate } from './probes.ts';
 
 const id = containerId('c1');
 const START = 1_700_000_000_000;
 
-function newsOf(container: Container, startedAt: number): ProbeNews {
+function updateOf(container: Container, startedAt: number): ProbedUpdate {
   const pod: Pod = { metadata: { name: 'p', namespace: 'n', uid: 'u' }, spec: { containers: [container] } };
   const seen = { id, sandboxId: sandboxId('s'), name: container.name, state: 'running', startedAt };
   const sandbox = { id: sandboxId('s'), attempt: 0, ready: true, createdAt: startedAt, hostNetwork: false };
@@ -94,7 +94,7 @@ test('verdicts outlive the process that found them', { timeout: 60_000 }, async 
     await until(() => requests > before);
   };
   const first = kubelet(t, root, START);
-  first.probes.follow(newsOf(container, START));
+  first.probes.follow(updateOf(container, START));
   await first.clock.advance(0);
   await until(() => first.probes.results().startup.get(id) === 'success');
   await first.clock.advance(0);
@@ -102,7 +102,7 @@ test('verdicts outlive the process that found them', { timeout: 60_000 }, async 
   await first.end();
 
   const second = kubelet(t, root, START + 10_000);
-  second.probes.follow(newsOf(container, START));
+  second.probes.follow(updateOf(container, START));
   assert.equal(second.probes.results().startup.get(id), 'success');
   assert.equal(second.probes.results().readiness.get(id), 'success');
   await nextCheck(second);
@@ -117,7 +117,7 @@ test('verdicts outlive the process that found them', { timeout: 60_000 }, async 
   await second.end();
 
   const third = kubelet(t, root, START + 20_000);
-  third.probes.follow(newsOf(container, START));
+  third.probes.follow(updateOf(container, START));
   assert.equal(third.probes.results().readiness.get(id), 'failure');
   assert.equal(third.probes.results().startup.get(id), 'success');
 });

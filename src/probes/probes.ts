@@ -1,4 +1,4 @@
-/** The front door: probes that watch over containers, and the hooks of a container's life. */
+/** The public entry point: probes of containers, and lifecycle hooks. */
 import type { PodUid } from '../api/ids.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
@@ -19,15 +19,15 @@ import { createVerdicts } from './verdicts.ts';
 
 export interface Probes extends Part {
   /**
-   * What a worker has to tell. Listen before whoever computes statuses: verdicts from before a restart of the kubelet are then
+   * To be called with what workers publish, before statuses are computed: verdicts from before a restart of the kubelet are then
    * there for the first status.
    */
-  follow(news: ProbeNews): void;
+  follow(update: ProbedUpdate): void;
   /** By container id. Always the newest: read it for each decision. */
   results(): ProbeResults;
 }
 
-export type ProbeNews = PodNewsOf<keyof ProbedView>;
+export type ProbedUpdate = PodNewsOf<keyof ProbedView>;
 
 export interface ProbesDeps {
   readonly clock: Clock;
@@ -43,7 +43,7 @@ export interface ProbesDeps {
   readonly nodeIps: () => readonly string[];
   /** Where a pod's verdicts are kept over a restart. */
   readonly podDirectory: (uid: PodUid) => string;
-  /** Where given, what a command leaves running at its timeout is ended. */
+  /** Where given, processes that a command leaves running at its timeout are killed. */
   readonly processes?: ProcessesPort | undefined;
   readonly metrics?: ProbeMetrics | undefined;
 }
@@ -80,9 +80,9 @@ export function createProbes(deps: ProbesDeps, config: ProbesConfig): Probes {
     name: 'probes',
     start: probing.start,
     stop: probing.stop,
-    follow: (news) => {
-      if (news.kind === 'view') probing.follow(news.view);
-      else probing.forget(news.uid);
+    follow: (update) => {
+      if (update.kind === 'view') probing.follow(update.view);
+      else probing.forget(update.uid);
     },
     results: () => verdicts.results,
   };

@@ -175,7 +175,7 @@ test('the others wait for the startup probe; then readiness comes at once and li
   assert.ok((counts.get('liveness')?.length ?? 0) >= 17);
 });
 
-test('a failed startup or liveness is told once and not asked again until there is a new container', async () => {
+test('a failed startup or liveness is published once and not probed again until there is a new container', async () => {
   for (const field of ['startupProbe', 'livenessProbe'] as const) {
     const w = world();
     const spec = { name: 'c', [field]: probe({ failureThreshold: 2, periodSeconds: 1 }) };
@@ -238,7 +238,7 @@ test('a pod that ends is asked only whether it still serves, and once it has end
   assert.deepEqual(w.forgotten, ['a']);
 });
 
-test('what the runtime can not tell for a moment changes no verdict', async () => {
+test('a state that the runtime does not know for a moment changes no verdict', async () => {
   const w = world();
   const spec = { name: 'c', readinessProbe: probe() };
   w.probing.follow(view('a', [spec], [{}]));
@@ -247,7 +247,7 @@ test('what the runtime can not tell for a moment changes no verdict', async () =
   assert.equal(w.results.readiness.get(id), 'success');
 });
 
-test('a check that could not be done is told but not counted', async () => {
+test('a check that failed to run is reported but not counted', async () => {
   const w = world();
   const spec = { name: 'c', readinessProbe: probe({ failureThreshold: 1, periodSeconds: 1 }) };
   w.probing.follow(view('a', [spec], [{}]));
@@ -262,7 +262,7 @@ test('a check that could not be done is told but not counted', async () => {
   assert.equal(w.samples.length, 1);
 });
 
-test('a warning counts as a success and is told', async () => {
+test('a warning counts as a success and is reported', async () => {
   const w = world();
   w.say({ kind: 'warning', output: 'Probe terminated redirects, Response body: x' });
   w.probing.follow(view('a', [{ name: 'c', readinessProbe: probe() }], [{}]));
@@ -335,15 +335,15 @@ test('after a restart of the kubelet what was known holds from the first view on
   assert.deepEqual(written, [new Map([[id, { startup: 'success', readiness: 'failure' }]])]);
 });
 
-test('without a file, the status that the pod came with tells what was known', () => {
+test('without a file, the status that the pod came with gives the verdicts', () => {
   const w = world();
   const spec = { name: 'c', startupProbe: probe(), readinessProbe: probe() };
   const { pod, ...rest } = view('a', [spec], [{ startedAt: START - 60_000 }]);
-  const told = { name: 'c', containerID: 'containerd://a-1', started: true, ready: true };
-  const known = { ...pod, status: { containerStatuses: [told] } } as unknown as Pod;
+  const published = { name: 'c', containerID: 'containerd://a-1', started: true, ready: true };
+  const known = { ...pod, status: { containerStatuses: [published] } } as unknown as Pod;
   w.probing.follow({ ...rest, pod: known });
   assert.equal(w.results.readiness.get(id), 'success');
-  const another = { ...told, containerID: 'containerd://a-0' };
+  const another = { ...published, containerID: 'containerd://a-0' };
   const w2 = world();
   w2.probing.follow({ ...rest, pod: { ...pod, status: { containerStatuses: [another] } } as unknown as Pod });
   assert.equal(w2.results.startup.get(id), 'unknown');

@@ -1,7 +1,7 @@
 /**
  * Notices when this process did not get to run: the event loop was busy, or the machine gave it no time. A check that was under way
- * then may have failed for no reason but ours. It watches only while somebody has begun something; most checks are over before its
- * first beat, so watching costs next to nothing.
+ * then may have failed for this reason alone. It watches only while a check is under way; most checks are over before its first
+ * beat, so watching costs next to nothing.
  */
 import type { Clock } from '../base/clock.ts';
 
@@ -16,7 +16,7 @@ export interface StallWatching extends Disposable {
 }
 
 const BEAT_MS = 50;
-/** Shorter ones are everyday life and shorter than any timeout by far. */
+/** Shorter ones are common, and far shorter than any timeout. */
 export const STALL_MS = 200;
 
 const OVER = 'no one watches';
@@ -43,7 +43,7 @@ export function createStallWatch(clock: Clock): StallWatch {
     const now = clock.mono();
     if (watchers === 0 || now - beatDue < STALL_MS) return;
     lastStall = now;
-    // The late beat that is still to come tells of the same stall.
+    // The late beat that is still to come belongs to the same stall.
     beatDue = now;
   };
 
@@ -56,7 +56,7 @@ export function createStallWatch(clock: Clock): StallWatch {
       let watching = true;
       return {
         stalled: () => {
-          // The beat itself may be waiting behind whoever asks.
+          // The beat itself may still be waiting for the event loop.
           noteLateness();
           return lastStall > began;
         },

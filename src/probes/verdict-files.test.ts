@@ -56,7 +56,7 @@ const texts: readonly [string, number][] = [
 ];
 
 for (const [text, count] of texts) {
-  test(`${text} tells of ${count}`, () => {
+  test(`${text} holds ${count}`, () => {
     assert.equal(parseVerdicts(text).size, count);
   });
 }

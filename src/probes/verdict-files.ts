@@ -1,6 +1,6 @@
 /**
  * Keeps verdicts over a restart of the kubelet: readiness, and that a container has passed its startup probe. One small file for each
- * pod, in the pod's own directory, so that it goes with it. Ids of containers are never used twice: what is found is still true.
+ * pod, in the pod's own directory, so that it is removed with it. Ids of containers are never used twice: a verdict that is found still holds.
  */
 
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ export type VerdictsOfPod = ReadonlyMap<ContainerId, KeptVerdicts>;
 
 export interface VerdictFiles {
   read(uid: string): VerdictsOfPod;
-  /** Resolves also if it can't be written: then a restart finds nothing, and asks. */
+  /** Resolves also if it can't be written: after a restart the container is probed again then. */
   write(uid: string, verdicts: VerdictsOfPod): Promise<void>;
 }
 
@@ -29,13 +29,13 @@ const FORMAT = 1;
 
 export function createVerdictFiles(podDirectory: (uid: string) => string, log: Logger): VerdictFiles {
   return {
-    // Read on the spot, once for each pod: the first status after a restart must already know it.
+    // Read synchronously, once for each pod: the first status after a restart needs it.
     read: (uid) => {
       try {
         return parseVerdicts(readFileSync(join(podDirectory(uid), FILE), 'utf8'));
       } catch (error) {
         if (!isMissing(error)) {
-          log.warn('Cannot read what is known of the probes of a pod: asking again', { podUID: uid, err: error });
+          log.warn('Failed to read the probe verdicts of a pod, probing it again', { podUID: uid, err: error });
         }
         return new Map();
       }
@@ -46,9 +46,9 @@ export function createVerdictFiles(podDirectory: (uid: string) => string, log: L
       try {
         await writeFileAtomically(path, `${text}\n`, { mode: 0o600, durable: false });
       } catch (error) {
-        // The directory goes when the pod goes.
+        // The directory is removed with the pod.
         if (isMissing(error)) return;
-        log.warn('Cannot keep what is known of the probes of a pod', { podUID: uid, err: describeError(error) });
+        log.warn('Failed to write the probe verdicts of a pod', { podUID: uid, err: describeError(error) });
       }
     },
   };

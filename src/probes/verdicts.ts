@@ -1,4 +1,4 @@
-/** What is known of each container, for those who decide and those who show; kept over a restart where that matters. */
+/** The verdicts on each container, for plans and statuses; those that matter survive a restart. */
 import type { ContainerId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ProbeResults, ProbeVerdict } from '../model/probe-results.ts';
@@ -8,10 +8,10 @@ import type { KeptVerdicts, VerdictFiles } from './verdict-files.ts';
 export interface Verdicts {
   readonly results: ProbeResults;
   get(type: ProbeType, id: ContainerId): ProbeVerdict | undefined;
-  /** What was known of the container before this kubelet ran: from its file, else from the status that it was given. */
+  /** The verdict from before this kubelet ran: from the pod's file, else from the status that the pod came with. */
   recall(pod: Pod, id: ContainerId, type: ProbeType): ProbeVerdict;
   set(type: ProbeType, id: ContainerId, verdict: ProbeVerdict): void;
-  /** Resolves when the verdict would survive. Who shows a verdict before that may have to take it back after a restart. */
+  /** Resolves when the verdict would survive a restart. One that is shown earlier may change back after a restart. */
   keep(uid: string, type: ProbeType, id: ContainerId, verdict: ProbeVerdict): Promise<void>;
   forget(uid: string, id: ContainerId): void;
   forgetPod(uid: string): void;
@@ -41,7 +41,7 @@ export function createVerdicts(files: VerdictFiles): Verdicts {
     get: (type, id) => maps[type].get(id),
     recall: (pod, id, type) => {
       if (type === 'liveness') return 'unknown';
-      return keptOf(pod.metadata.uid).get(id)?.[type] ?? toldBefore(pod, id, type) ?? 'unknown';
+      return keptOf(pod.metadata.uid).get(id)?.[type] ?? publishedVerdict(pod, id, type) ?? 'unknown';
     },
     set: (type, id, verdict) => void maps[type].set(id, verdict),
     keep: async (uid, type, id, verdict) => {
@@ -49,7 +49,7 @@ export function createVerdicts(files: VerdictFiles): Verdicts {
       if (change === undefined) return;
       const all = keptOf(uid);
       all.set(id, { ...all.get(id), ...change });
-      // Containers of before the restart of the kubelet that are gone since.
+      // Containers from before the restart of the kubelet that are gone by now.
       for (const other of all.keys()) if (!isKnown(other)) all.delete(other);
       // One after the other, so that the last one to be written is the newest.
       const write = (writes.get(uid) ?? Promise.resolve()).then(() => files.write(uid, all));
@@ -70,10 +70,10 @@ function keepable(type: ProbeType, verdict: ProbeVerdict): KeptVerdicts | undefi
   return type === 'startup' && verdict === 'success' ? { startup: verdict } : undefined;
 }
 
-/** The status of the pod as the API server had it tells of this very container, or of none. */
-function toldBefore({ status }: Pod, id: ContainerId, type: 'startup' | 'readiness'): ProbeVerdict | undefined {
+/** From the status that the pod came with, if that is about the same container. */
+function publishedVerdict({ status }: Pod, id: ContainerId, type: 'startup' | 'readiness'): ProbeVerdict | undefined {
   const all = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
-  const told = all.find(({ containerID = '' }) => containerID.slice(containerID.indexOf('://') + 3) === id);
-  if (told?.started !== true) return undefined;
-  return type === 'startup' || told.ready ? 'success' : 'failure';
+  const published = all.find(({ containerID = '' }) => containerID.slice(containerID.indexOf('://') + 3) === id);
+  if (published?.started !== true) return undefined;
+  return type === 'startup' || published.ready ? 'success' : 'failure';
 }

@@ -5,7 +5,7 @@ import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { createApiSource } from './apiserver.ts';
-import { readApiPod, sayTheSame } from './rules/api-pod.ts';
+import { isSameForUs, readApiPod } from './rules/api-pod.ts';
 
 const podOf = (name: string, more: { metadata?: object; spec?: object; status?: object } = {}): Pod => ({
   metadata: { name, namespace: 'default', uid: `uid-${name}`, resourceVersion: '1', ...more.metadata },
@@ -48,7 +48,7 @@ describe('the source of the API server', () => {
     assert.deepEqual(pods.at(-1), ['a']);
   });
 
-  test('who is told first and throws stops no one', () => {
+  test('a first listener that throws stops no other', () => {
     const pods: string[] = [];
     const fail = () => {
       throw new Error('broken');
@@ -76,7 +76,7 @@ describe('the source of the API server', () => {
     assert.equal(last()[0]?.metadata.labels?.['more'], '1');
   });
 
-  test('tells of pods and of mirrors apart', () => {
+  test('reports pods and mirror pods separately', () => {
     const { source, pods, mirrors } = listen();
     source.replaced([podOf('a'), podOf('m', { metadata: MIRROR })]);
     source.changed(podOf('b'));
@@ -92,7 +92,7 @@ describe('the source of the API server', () => {
     assert.deepEqual(pods, [[]]);
   });
 
-  test('does not tell what the kubelet itself has said', () => {
+  test('does not report what the kubelet itself wrote', () => {
     const { source, pods } = listen();
     source.replaced([podOf('a')]);
     source.changed(podOf('a', { metadata: { resourceVersion: '2' }, status: { phase: 'Running', podIP: '10.0.0.1' } }));
@@ -163,7 +163,7 @@ describe('two versions of a pod', () => {
   ];
   for (const [name, after, same] of cases) {
     test(`${name}: ${same ? 'nothing to do' : 'to be looked at'}`, () => {
-      assert.equal(sayTheSame(podOf('a', { status: { phase: 'Pending' } }), after), same);
+      assert.equal(isSameForUs(podOf('a', { status: { phase: 'Pending' } }), after), same);
     });
   }
 });

@@ -4,22 +4,22 @@ import { isMirrorPod } from '../api/pod-traits.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { WatchListener } from '../kube/kube.ts';
-import { readApiPod, sayTheSame } from './rules/api-pod.ts';
+import { isSameForUs, readApiPod } from './rules/api-pod.ts';
 
 export interface ApiSourceDeps {
   readonly log: Logger;
   readonly supervisor: Pick<Supervisor, 'guard'>;
-  /** All pods to run, each time something about one of them has changed that is not this kubelet's own word. */
+  /** All pods to run, each time one of them has changed in something that this kubelet did not write itself. */
   readonly onPods: (pods: readonly Pod[]) => void;
   /** All mirror pods. They stand for pods of other sources and are never run. */
   readonly onMirrors: (mirrors: readonly Pod[]) => void;
-  /** Told first of every pod that can be read. */
+  /** Called first, with every pod that can be decoded. */
   readonly first?: WatchListener<Pod>;
 }
 
 /**
- * Mirrors are told first, so that who they belong to is known when pods are looked at. An object that is no pod is left out: it
- * neither ends the watch nor costs the others of its list. A pod that was good before stays as it was.
+ * Mirror pods are reported first, so that their static pods are known when the others are handled. An object that is no pod is left
+ * out: the watch and the other objects of its list go on. A pod that was good before stays as it was.
  */
 export function createApiSource(deps: ApiSourceDeps): WatchListener<unknown> {
   const { log, supervisor, first } = deps;
@@ -34,11 +34,11 @@ export function createApiSource(deps: ApiSourceDeps): WatchListener<unknown> {
   const onPods = (all: readonly Pod[]) => supervisor.guard('API pods', { pods: all.length }, () => deps.onPods(all));
   const onMirrors = (all: readonly Pod[]) =>
     supervisor.guard('API mirror pods', { pods: all.length }, () => deps.onMirrors(all));
-  const tellFirst = (pod: Pod | undefined, call: (listener: WatchListener<Pod>) => void): void => {
+  const notifyFirst = (pod: Pod | undefined, call: (listener: WatchListener<Pod>) => void): void => {
     if (first !== undefined) supervisor.guard('API pod', { podUID: pod?.metadata.uid }, () => call(first));
   };
 
-  const tell = (pod: Pod): void => {
+  const publish = (pod: Pod): void => {
     if (isMirrorPod(pod)) onMirrors([...mirrors.values()]);
     else onPods([...pods.values()]);
   };
@@ -49,11 +49,11 @@ export function createApiSource(deps: ApiSourceDeps): WatchListener<unknown> {
       pods = new Map();
       mirrors = new Map();
       const readable = objects.flatMap((object) => read(object) ?? before.get(uidOf(object) ?? '') ?? []);
-      tellFirst(undefined, (listener) => listener.replaced(readable));
+      notifyFirst(undefined, (listener) => listener.replaced(readable));
       for (const pod of readable) {
         const known = before.get(pod.metadata.uid);
-        const kept = known !== undefined && sayTheSame(known, pod) ? known : pod;
-        (isMirrorPod(kept) ? mirrors : pods).set(kept.metadata.uid, kept);
+        const current = known !== undefined && isSameForUs(known, pod) ? known : pod;
+        (isMirrorPod(current) ? mirrors : pods).set(current.metadata.uid, current);
       }
       onMirrors([...mirrors.values()]);
       onPods([...pods.values()]);
@@ -61,28 +61,28 @@ export function createApiSource(deps: ApiSourceDeps): WatchListener<unknown> {
     changed: (object) => {
       const pod = read(object);
       if (pod === undefined) return;
-      tellFirst(pod, (listener) => listener.changed(pod));
+      notifyFirst(pod, (listener) => listener.changed(pod));
       const { uid } = pod.metadata;
       const known = pods.get(uid) ?? mirrors.get(uid);
-      if (known !== undefined && sayTheSame(known, pod)) return;
-      // Who became a mirror, or is none any more, changed sides.
+      if (known !== undefined && isSameForUs(known, pod)) return;
+      // It has become a mirror pod, or is none any more.
       if (known !== undefined && isMirrorPod(known) !== isMirrorPod(pod)) {
         (isMirrorPod(known) ? mirrors : pods).delete(uid);
-        tell(known);
+        publish(known);
       }
       (isMirrorPod(pod) ? mirrors : pods).set(uid, pod);
-      tell(pod);
+      publish(pod);
     },
     removed: (object) => {
-      // One that can't be read is gone all the same.
+      // One that can't be decoded is gone all the same.
       const uid = uidOf(object) ?? '';
       const known = pods.get(uid) ?? mirrors.get(uid);
       const pod = read(object) ?? known;
-      if (pod !== undefined) tellFirst(pod, (listener) => listener.removed(pod));
+      if (pod !== undefined) notifyFirst(pod, (listener) => listener.removed(pod));
       if (known === undefined) return;
       pods.delete(uid);
       mirrors.delete(uid);
-      tell(known);
+      publish(known);
     },
   };
 }

@@ -8,7 +8,7 @@ import { isManifestName } from './rules/manifest-files.ts';
 import type { WatchedPlace, WatchedPlaces } from './watched-places.ts';
 
 /**
- * - writing: somebody has it open and has written to it
+ * - writing: a process has it open and has written to it
  * - complete: closed after writing, or moved here as a whole
  */
 export type WriteState = 'writing' | 'complete';
@@ -16,9 +16,9 @@ export type WriteState = 'writing' | 'complete';
 export interface DirectoryWatch {
   /** Watches these directories from now on and no others. Answers whether one was added, so that it must be looked at again. */
   follow(places: WatchedPlaces): boolean;
-  /** What was seen of a file; undefined if nothing. That it is complete is told once: it will be read now. */
+  /** What was seen of a file; undefined if nothing. `complete` is returned once: the file will be read now. */
   takeState(path: string): WriteState | undefined;
-  /** The files that were deleted since this was asked last. One that was only moved away is none of them: editors do that. */
+  /** The files that were deleted since the last call. One that was only moved away is none of them: editors do that. */
   takeDeleted(): ReadonlySet<string>;
   close(): void;
 }
@@ -27,7 +27,7 @@ export interface DirectoryWatchDeps {
   readonly inotify: Pick<Inotify, 'watch'>;
   readonly log: Logger;
   readonly supervisor: Pick<Supervisor, 'guard'>;
-  /** Something changed: look again. */
+  /** Something changed: read again. */
   readonly wake: () => void;
 }
 
@@ -40,9 +40,9 @@ export function createDirectoryWatch({ inotify, log, supervisor, wake }: Directo
   let deleted = new Set<string>();
   const unwatchable = new Set<string>();
 
-  const hear = (directory: string, event: InotifyEvent) => {
+  const onEvent = (directory: string, event: InotifyEvent) => {
     if (event.mask & (DIRECTORY_GONE | IN.overflow)) {
-      // The name may stand for another directory now, so the watch is made anew.
+      // The name may stand for another directory now, so it is watched again.
       watches.get(directory)?.close();
       watches.delete(directory);
       wake();
@@ -55,21 +55,21 @@ export function createDirectoryWatch({ inotify, log, supervisor, wake }: Directo
     if (event.mask & (IN.closeWrite | IN.movedTo)) states.set(path, 'complete');
     if (event.mask & (IN.delete | IN.movedFrom)) states.delete(path);
     if (event.mask & IN.delete) deleted.add(path);
-    // While it is being written there is nothing to read; the end of it is told by another event.
+    // While it is being written there is nothing to read; another event follows when it is closed.
     if (event.mask & ~IN.modify) wake();
   };
 
   const add = (directory: string, place: WatchedPlace): boolean => {
     try {
       const watch = inotify.watch(directory, CHANGES | DIRECTORY_GONE, (event) =>
-        supervisor.guard('file source', { directory }, () => hear(directory, event)),
+        supervisor.guard('file source', { directory }, () => onEvent(directory, event)),
       );
       watches.set(directory, { place, close: watch.close });
       unwatchable.delete(directory);
       return true;
     } catch (error) {
       if (!unwatchable.has(directory)) {
-        log.warn('Cannot watch directory: changes are seen only at the check interval', {
+        log.warn('Failed to watch directory, changes are seen only at the check interval', {
           directory,
           err: describeError(error),
         });

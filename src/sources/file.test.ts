@@ -211,7 +211,7 @@ test('file source: JSON, a List, a PodList and several documents in one file', a
   ]);
 });
 
-test('file source: what is read of many files is told before the rest is read', async (t) => {
+test('file source: pods of many files are published before the rest is read', async (t) => {
   const names = ['a', 'b', 'c'];
   const { seen, start } = setUp(t, {}, (at) => {
     for (const name of names) writeFileSync(join(at, `${name}.yaml`), manifest(name));
@@ -268,7 +268,7 @@ test('file source: a bad file that never was good is raised as an event of the n
   assert.match(events[0].message, /a\.yaml:1:7: kind: must be Pod, PodList or List; found the string "Deployment"/);
 });
 
-test('file source: unknown fields are told and otherwise ignored', async (t) => {
+test('file source: unknown fields are reported and otherwise ignored', async (t) => {
   const { lines, start, images } = setUp(t, {}, (at) =>
     writeFileSync(join(at, 'a.yaml'), manifest('a').replace('spec:', 'spec:\n  hostnetwork: true')),
   );
@@ -322,7 +322,7 @@ test('file source: an editor that renames the old file away and writes a new one
   assert.ok(seen.every(({ pods }) => pods.length === 1));
 });
 
-test('file source: a file that is deleted and written again brings its pod anew, at once or later; a touched one does not', async (t) => {
+test('file source: a file that is deleted and written again starts its pod again, at once or later; a touched one does not', async (t) => {
   const { directory, seen, start, waitFor, settled } = setUp(t, {}, (at) =>
     writeFileSync(join(at, 'a.yaml'), manifest('a')),
   );

@@ -1,9 +1,9 @@
 /**
  * Pods from files: one file, or all manifests of a directory. A change is seen at once by its inotify event, and at the latest at
- * the check interval; each look goes over all files and reads those that changed.
+ * the check interval; each pass goes over all files and reads those that changed.
  *
- * A file is read when it is whole: after it was closed or moved here, or, where no event told so, when it has not changed for
- * a moment. What is wrong with a file is told and changes nothing about the pods that it described before.
+ * A file is read when it is whole: after it was closed or moved here, or, without such an event, when it has not changed for
+ * a moment. What is wrong with a file is reported, and the pods that it described before stay as they are.
  */
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
@@ -43,10 +43,10 @@ export interface FileSourceDeps {
   readonly onPods: (pods: readonly Pod[], heard: boolean) => void;
 }
 
-/** A file that was just changed and whose end no one told of is left alone for this long. */
+/** A file that has just changed, without an event that it was closed, is left alone for this long. */
 const SETTLE_MS = 100;
-/** While many files are read, those that are read are told of in between: their pods need not wait for the rest. */
-const TELL_EVERY_MS = 50;
+/** While many files are read, their pods are published in between: they need not wait for the rest. */
+const PUBLISH_EVERY_MS = 50;
 
 export function createFileSource(config: FileSourceConfig, deps: FileSourceDeps): Part {
   const { clock, log, supervisor } = deps;
@@ -55,10 +55,10 @@ export function createFileSource(config: FileSourceConfig, deps: FileSourceDeps)
   let running: Promise<void> = Promise.resolve();
 
   const run = async (watch: DirectoryWatch): Promise<void> => {
-    const look = createLook(config, deps, watch);
+    const readAll = createPass(config, deps, watch);
     let again = 0;
     const pass = async (signal: AbortSignal): Promise<void> => {
-      again = await look(signal);
+      again = await readAll(signal);
     };
     const rest = async (): Promise<void> => {
       if (again > 0) await wakeOrTimeout(bit.wait, again);
@@ -86,8 +86,8 @@ export function createFileSource(config: FileSourceConfig, deps: FileSourceDeps)
   };
 }
 
-/** One look at all files. Answers in how many milliseconds the next is due if nothing happens before. */
-function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: DirectoryWatch) {
+/** One pass over all files. Returns in how many milliseconds the next is due if nothing happens before. */
+function createPass(config: FileSourceConfig, deps: FileSourceDeps, watch: DirectoryWatch) {
   const { clock } = deps;
   const report = createReport(deps);
   const reader = createManifestReader({ ...deps, report });
@@ -98,18 +98,18 @@ function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: Direc
     const places: WatchedPlaces = new Map();
     known.noteDeleted(watch.takeDeleted());
     const found = await findManifests(config.path, places);
-    // A directory that was not watched until now may have changed before it was: look again.
+    // A directory that was not watched until now may have changed before it was: read it again.
     if (watch.follow(places)) return 0;
-    report.troubles('problem' in found ? [{ path: config.path, text: found.problem }] : found.skipped);
+    report.unreadable('problem' in found ? [{ path: config.path, text: found.problem }] : found.skipped);
     if ('problem' in found) return config.checkEveryMs;
     const waits = [config.checkEveryMs];
     let heard = true;
-    let toldAt = Number.NEGATIVE_INFINITY;
+    let publishedAt = Number.NEGATIVE_INFINITY;
     const unread = found.files.filter((file) => !known.isCurrent(file));
     for (const [index, file] of unread.entries()) {
-      if (index > 0 && clock.mono() - toldAt >= TELL_EVERY_MS) {
+      if (index > 0 && clock.mono() - publishedAt >= PUBLISH_EVERY_MS) {
         publish(known, false);
-        toldAt = clock.mono();
+        publishedAt = clock.mono();
       }
       const wait = await read(file, signal);
       if (wait === 0) continue;
@@ -122,14 +122,14 @@ function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: Direc
     return Math.min(...waits);
   };
 
-  /** 0: it is read. Otherwise it can't be read yet: look again after so many milliseconds. */
+  /** 0: it is read. Otherwise it can't be read yet: try again after so many milliseconds. */
   async function read(file: FoundFile, signal: AbortSignal): Promise<number> {
     const wait = waitFor(file);
     if (wait > 0) return wait;
     const content = await readStable(file);
     if (content.kind === 'changed') return SETTLE_MS;
     const { pods, isGood } = await reader.read(file.path, content, known.podsOf(file.path), signal);
-    // Deleted and written again: its pods were gone for a moment, so that they begin again where it says the same as before.
+    // Deleted and written again: its pods were gone for a moment, so that they start again also where it is the same as before.
     if (isGood && known.isRewritten(file)) {
       known.set(file, []);
       publish(known, false);
@@ -152,10 +152,10 @@ function createLook(config: FileSourceConfig, deps: FileSourceDeps, watch: Direc
   }
 }
 
-/** Tells of the pods when they or what is known about them changed. */
+/** Publishes the pods when they, or what is known about them, have changed. */
 function createPublisher(
   { log, lastGood, onPods }: FileSourceDeps,
-  tellDuplicates: (refused: ReturnType<typeof settleNames>['refused']) => void,
+  reportDuplicates: (refused: ReturnType<typeof settleNames>['refused']) => void,
 ) {
   let owners: NameOwners = new Map();
   let published: readonly Pod[] = [];
@@ -165,9 +165,9 @@ function createPublisher(
     const files = known.list();
     const { pods, refused, owners: now } = settleNames(files, owners);
     owners = now;
-    tellDuplicates(refused);
-    const isNews = published.length !== pods.length || pods.some((pod, at) => pod !== published[at]);
-    if (!isNews && (everHeard || !heard)) return;
+    reportDuplicates(refused);
+    const isChange = published.length !== pods.length || pods.some((pod, at) => pod !== published[at]);
+    if (!isChange && (everHeard || !heard)) return;
     published = pods;
     everHeard ||= heard;
     if (everHeard) lastGood.keepOnly(files.map(({ path }) => path));

@@ -22,7 +22,7 @@ export type FoundManifests =
       readonly files: readonly FoundFile[];
       readonly skipped: readonly { readonly path: string; readonly text: string }[];
     }
-  /** Nothing can be said about the files. */
+  /** The files can't be listed. */
   | { readonly problem: string };
 
 type Found = FoundFile | { readonly path: string; readonly text: string } | undefined;

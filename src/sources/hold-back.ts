@@ -1,16 +1,16 @@
-/** Sets of pods on their way from the API server: passed on late, the latest set alone. */
+/** Delays sets of pods from the API server: only the latest set is passed on. */
 import type { Pod } from '../api/pod.ts';
 import type { Supervisor } from '../base/supervise.ts';
 
-export type TellPods = (pods: readonly Pod[]) => void;
+export type PublishPods = (pods: readonly Pod[]) => void;
 
 /** Each set names every pod, and many pods may come at once: what arrives together is passed on together. */
-export function inOneGo(supervisor: Pick<Supervisor, 'guard'>, tell: TellPods): TellPods {
+export function passOnTogether(supervisor: Pick<Supervisor, 'guard'>, publish: PublishPods): PublishPods {
   let latest: readonly Pod[] | undefined;
   const pass = () => {
     const pods = latest;
     latest = undefined;
-    if (pods !== undefined) supervisor.guard('API pods', { pods: pods.length }, () => tell(pods));
+    if (pods !== undefined) supervisor.guard('API pods', { pods: pods.length }, () => publish(pods));
   };
   return (pods) => {
     if (latest === undefined) setImmediate(pass);
@@ -24,19 +24,19 @@ export interface KnownNode {
 }
 
 /** Pods are admitted by their node's labels: those of the API server wait until it has the node. */
-export function onceKnown(node: KnownNode, tell: TellPods): TellPods {
+export function onceKnown(node: KnownNode, publish: PublishPods): PublishPods {
   let isKnown = false;
   let waiting: readonly Pod[] | undefined;
   const unsubscribe = node.subscribe('API source', (object) => {
     if (object === undefined || isKnown) return;
     isKnown = true;
     unsubscribe();
-    if (waiting !== undefined) tell(waiting);
+    if (waiting !== undefined) publish(waiting);
     waiting = undefined;
   });
   return (pods) => {
     isKnown ||= node.object() !== undefined;
-    if (isKnown) tell(pods);
+    if (isKnown) publish(pods);
     else waiting = pods;
   };
 }

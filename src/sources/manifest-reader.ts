@@ -1,4 +1,4 @@
-/** From a text to the pods that its origin stands for: reads it, tells what is wrong with it, and keeps what was good before. */
+/** From a text to the pods that its origin stands for: reads it, reports what is wrong with it, and keeps the pods that were good before. */
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -37,7 +37,7 @@ export function createManifestReader({ clock, rules, report, lastGood }: Manifes
       return await readInSteps(readManifest(text, rules), clock, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const problem = { place: undefined, text: `could not be read: ${describeError(error)}` };
+      const problem = { place: undefined, text: `failed to read: ${describeError(error)}` };
       return { pods: [], problems: [problem], warnings: [] };
     }
   };

@@ -1,4 +1,4 @@
-/** Tells people what is wrong with a source: in the log line by line, as an event in short. */
+/** Reports what is wrong with a source: each finding in the log, a summary as an event. */
 import type { Pod } from '../api/pod.ts';
 import { podTitle } from '../api/pod-traits.ts';
 import type { Logger } from '../base/logger.ts';
@@ -19,9 +19,9 @@ export interface SourceReading {
 export interface SourceReport {
   /** What was found in a text. `kept` are the pods that stay as they were because of it. */
   reading(origin: string, reading: SourceReading, kept: readonly Pod[]): void;
-  /** What is in the way of looking at paths now, each told once for as long as it lasts. */
-  troubles(troubles: readonly { readonly path: string; readonly text: string }[]): void;
-  /** Pods that are left out, told once each. */
+  /** Paths that can't be read now, each reported once for as long as that lasts. */
+  unreadable(paths: readonly { readonly path: string; readonly text: string }[]): void;
+  /** Pods that are left out, reported once each. */
   duplicates(refused: readonly { readonly path: string; readonly pod: Pod; readonly keeper: string }[]): void;
 }
 
@@ -32,18 +32,18 @@ const MOST_EVENTS = 20;
 const REASON = 'FailedValidation';
 
 export function createReport({ log, record }: { readonly log: Logger; readonly record: RecordEvent }): SourceReport {
-  let knownTroubles = new Set<string>();
+  let knownProblems = new Set<string>();
   let knownDuplicates = new Set<string>();
 
-  const tell = (origin: string, findings: readonly Finding[], write: (place: string, text: string) => void) => {
-    for (const { place, text } of findings.slice(0, MOST_LINES)) write(formatPlace(origin, place), text);
-    if (findings.length > MOST_LINES) write(origin, `${findings.length - MOST_LINES} more`);
+  const write = (origin: string, findings: readonly Finding[], line: (place: string, text: string) => void) => {
+    for (const { place, text } of findings.slice(0, MOST_LINES)) line(formatPlace(origin, place), text);
+    if (findings.length > MOST_LINES) line(origin, `${findings.length - MOST_LINES} more`);
   };
 
   return {
     reading: (origin, { problems, warnings }, kept) => {
-      tell(origin, warnings, (place, reason) => log.warn('Doubtful manifest', { place, reason }));
-      tell(origin, problems, (place, reason) => log.error('Could not process manifest file', { place, reason }));
+      write(origin, warnings, (place, reason) => log.warn('Doubtful manifest', { place, reason }));
+      write(origin, problems, (place, reason) => log.error('Could not process manifest file', { place, reason }));
       if (problems.length === 0) return;
       const message = summarize(origin, problems, kept.length > 0);
       for (const pod of kept.slice(0, MOST_EVENTS)) {
@@ -51,12 +51,12 @@ export function createReport({ log, record }: { readonly log: Logger; readonly r
       }
       if (kept.length === 0) record({ node: true, type: 'Warning', reason: REASON, message });
     },
-    troubles: (troubles) => {
-      for (const { path, text } of troubles) {
-        if (knownTroubles.has(`${path} ${text}`)) continue;
+    unreadable: (paths) => {
+      for (const { path, text } of paths) {
+        if (knownProblems.has(`${path} ${text}`)) continue;
         log.warn('Skipped while looking for manifests', { path, reason: text });
       }
-      knownTroubles = new Set(troubles.map(({ path, text }) => `${path} ${text}`));
+      knownProblems = new Set(paths.map(({ path, text }) => `${path} ${text}`));
     },
     duplicates: (refused) => {
       const now = new Set<string>();

@@ -1,8 +1,9 @@
-/** Where pods come from. The front door: all sources of one node, merged into the set of pods that should run on it. */
+/** The public entry point: all sources of one node, merged into the set of pods that should run on it. */
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import type { Pod } from '../api/pod.ts';
 import { DEFAULT_POD_GATES, type PodGates } from '../api/pod-gates.ts';
+import { formatNanoTime } from '../api/timestamp.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
@@ -28,7 +29,7 @@ export interface SourcesConfig {
   readonly preventApiReferences: boolean;
   /** Where the last good manifests are kept for the next kubelet; undefined keeps none. */
   readonly stateDirectory?: string;
-  /** Other gates that decide what a pod may say; their defaults if not given. */
+  /** Other gates that decide what a pod may contain; their defaults if not given. */
   readonly gates?: PodGates;
 }
 
@@ -41,7 +42,7 @@ export interface SourcesDeps {
   /** Called with the whole set at the start and after every change. A pod that did not change is the same object as before. */
   readonly onDesired: (pods: readonly Pod[], everySourceHeard: boolean) => void;
   /** Where pods of an API server come from; undefined for a kubelet without one. */
-  readonly apiServer?: ((tell: (pods: readonly Pod[]) => void) => Part) | undefined;
+  readonly apiServer?: ((publish: (pods: readonly Pod[]) => void) => Part) | undefined;
 }
 
 export function createSources(config: SourcesConfig, deps: SourcesDeps): Part {
@@ -108,15 +109,13 @@ type MergeDeps = Pick<SourcesDeps, 'clock' | 'log' | 'record' | 'onDesired'>;
 function createMerge(deps: MergeDeps, names: readonly SourceName[]): (source: SourceName, state: SourceState) => void {
   const states = new Map<SourceName, SourceState | undefined>(names.map((name) => [name, undefined]));
   const report = createReport(deps);
-  // Marked pods by the pod they were made of: who did not change stays the same object.
+  // Marked pods by the pod they were made from: one that did not change stays the same object.
   const marked = new WeakMap<Pod, Pod>();
   let seen = new Map<string, string>();
 
   return (source, state) => {
     states.set(source, state);
-    const now = Temporal.Instant.fromEpochMilliseconds(Math.floor(deps.clock.now())).toString({
-      smallestUnit: 'nanosecond',
-    });
+    const now = formatNanoTime(deps.clock.now());
     const seenNow = new Map<string, string>();
     const merged = mergeSources(states, (pod, from) => {
       const first = seen.get(pod.metadata.uid) ?? now;

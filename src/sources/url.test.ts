@@ -113,7 +113,7 @@ test('URL source: pods, headers, and the marks of the source', async (t) => {
   assert.equal(requests[0]?.url, '/pods?token=secret');
 });
 
-test('URL source: asked again at its interval, and nothing published without news', async (t) => {
+test('URL source: requested again at its interval, and nothing published without a change', async (t) => {
   const { seen, start, askAgain, images } = await setUp(t, answerWith(manifest('web')));
   await start();
   await askAgain(answerWith(manifest('web')));
@@ -193,7 +193,7 @@ test('URL source: a server that does not answer is given up after ten seconds', 
   assert.deepEqual(seen, []);
 });
 
-test('URL source: a failure is told once while it lasts, and its end too', async (t) => {
+test('URL source: a failure is logged once while it lasts, and its end too', async (t) => {
   const down: Answer = (_, response) => response.writeHead(503).end();
   const { lines, start, askAgain } = await setUp(t, down);
   await start();

@@ -1,5 +1,5 @@
 /**
- * Pods from a web address, asked at every check interval. A server that is down, slow or sends garbage changes nothing: the last
+ * Pods from a URL, requested at every check interval. A server that is down, slow or sends garbage changes nothing: the last
  * good answer counts.
  */
 import type { Pod } from '../api/pod.ts';
@@ -42,19 +42,19 @@ export function createUrlSource(config: UrlSourceConfig, deps: UrlSourceDeps): P
   const stopping = linkSignal();
   const check = createCheck(config, deps);
   let running: Promise<void> = Promise.resolve();
-  let trouble: string | undefined;
+  let problem: string | undefined;
 
   const checkOnce = async () => {
     try {
       await check.once(stopping.signal);
-      if (trouble !== undefined) log.info('Successfully read pods from URL', { url: shown(config.url) });
-      trouble = undefined;
+      if (problem !== undefined) log.info('Successfully read pods from URL', { url: shown(config.url) });
+      problem = undefined;
     } catch (error) {
       if (stopping.signal.aborted) return;
       const text = describeError(error);
-      const told = text === trouble ? log.v(4) : log;
-      told?.warn('Failed to read pods from URL', { url: shown(config.url), err: text });
-      trouble = text;
+      const reporter = text === problem ? log.v(4) : log;
+      reporter?.warn('Failed to read pods from URL', { url: shown(config.url), err: text });
+      problem = text;
       await check.recall(stopping.signal);
     }
   };
@@ -75,9 +75,9 @@ export function createUrlSource(config: UrlSourceConfig, deps: UrlSourceDeps): P
 }
 
 interface Check {
-  /** One question. Rejects where there was no usable answer. */
+  /** One request. Rejects where there was no usable answer. */
   once(signal: AbortSignal): Promise<void>;
-  /** Goes on with what an earlier kubelet heard, if this one has heard nothing yet. */
+  /** Goes on with the pods that an earlier kubelet got, if this one has got none yet. */
   recall(signal: AbortSignal): Promise<void>;
 }
 
@@ -88,12 +88,12 @@ function createCheck(config: UrlSourceConfig, deps: UrlSourceDeps): Check {
   let etag: string | undefined;
   let last: string | undefined;
   let pods: readonly Pod[] | undefined;
-  // Garbage is no word of the source: until it has said something that can be used, it counts as not heard.
+  // A source that has only sent garbage counts as not ready: its pods are not known.
   let everGood = false;
 
   const ask = async (signal: AbortSignal) => {
     const url = URL.parse(config.url);
-    if (url === null) throw new Error(`${origin} is no web address`);
+    if (url === null) throw new Error(`${origin} is not a URL`);
     using deadline = withDeadline(deps.clock, ANSWER_WITHIN_MS, origin, signal);
     const headers = etag === undefined ? config.headers : { ...config.headers, 'If-None-Match': [etag] };
     return await httpGet(url, { headers, longestBody: LONGEST_MANIFEST }, deadline.signal);
@@ -119,7 +119,7 @@ function createCheck(config: UrlSourceConfig, deps: UrlSourceDeps): Check {
       const content = decodeText(answer.body);
       if (content.kind !== 'text') throw new Error(content.problem);
       etag = answer.etag;
-      // Without an ETag the same text is told from another only by looking.
+      // Without an ETag only a comparison shows whether the text is the same.
       if (content.text === last) return;
       last = content.text;
       const { pods: now, isGood } = await reader.read(origin, content, pods, signal);
@@ -129,7 +129,7 @@ function createCheck(config: UrlSourceConfig, deps: UrlSourceDeps): Check {
   };
 }
 
-/** An address can carry a password or a token: neither belongs in a log. */
+/** A URL can contain a password or a token: neither belongs in a log. */
 function shown(url: string): string {
   const parsed = URL.parse(url);
   return parsed === null ? 'the static pod URL' : `${parsed.origin}${parsed.pathname}`;

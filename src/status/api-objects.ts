@@ -1,4 +1,4 @@
-/** What the API server has of this node's pods, as far as the watch and the answers to our own writes say. Nothing is ever read. */
+/** What the API server has of this node's pods, from the watch and from the answers to our own writes. No pod is ever read. */
 import type { Pod } from '../api/pod.ts';
 import { isMirrorPod } from '../api/pod-traits.ts';
 import { type ApiObject, podUidOf, slimObject } from './rules/api-object.ts';

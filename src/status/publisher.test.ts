@@ -12,7 +12,7 @@ import { createPublisher, type Publisher } from './publisher.ts';
 
 type Fault = CodedError | 'hold';
 
-/** An API server with a few pods: it merges as far as these tests need it, counts versions, and fails as told. */
+/** An API server with a few pods: it merges as far as these tests need it, counts versions, and fails where a test says so. */
 function createServer() {
   const pods = new Map<string, Pod>();
   const requests: KubeRequest[] = [];
@@ -89,18 +89,19 @@ function world(...pods: readonly Pod[]) {
   void publisher.start(living.signal);
   for (const pod of pods) server.add(pod);
   publisher.listener.replaced(pods);
-  const say = (name: string, phase: PodPhase) => publisher.publish({ uid: podUid(`uid-${name}`), status: { phase } });
+  const publish = (name: string, phase: PodPhase) =>
+    publisher.publish({ uid: podUid(`uid-${name}`), status: { phase } });
   const stop = () => {
     living.abort(new Error('stopped'));
     return publisher.stop?.();
   };
-  return { server, clock, publisher, say, stop };
+  return { server, clock, publisher, publish, stop };
 }
 
 describe('the status publisher', () => {
   test('writes a change at once, as a patch that names the pod it is meant for', async () => {
-    const { server, say } = world(podOf('a'));
-    say('a', 'Running');
+    const { server, publish } = world(podOf('a'));
+    publish('a', 'Running');
     await settled();
     assert.deepEqual(server.requests, [
       {
@@ -115,15 +116,15 @@ describe('the status publisher', () => {
   });
 
   test('a pod that only waits is not urgent', async () => {
-    const { server, say } = world(podOf('a'));
-    say('a', 'Pending');
+    const { server, publish } = world(podOf('a'));
+    publish('a', 'Pending');
     await settled();
     assert.equal(server.requests[0]?.urgent, undefined);
   });
 
-  test('says nothing that the API server says already, and never reads', async () => {
-    const { server, say, publisher } = world(podOf('a', {}, { phase: 'Running' }));
-    say('a', 'Running');
+  test('writes nothing that the API server already has, and never reads', async () => {
+    const { server, publish, publisher } = world(podOf('a', {}, { phase: 'Running' }));
+    publish('a', 'Running');
     await settled();
     publisher.listener.changed(podOf('a', { resourceVersion: '51', labels: { x: 'y' } }, { phase: 'Running' }));
     await settled();
@@ -131,9 +132,9 @@ describe('the status publisher', () => {
   });
 
   test('has one write under way for a pod, and then only the newest', async () => {
-    const { server, say } = world(podOf('a'));
+    const { server, publish } = world(podOf('a'));
     server.faults.push('hold');
-    for (const phase of ['Running', 'Pending', 'Failed', 'Succeeded'] as const) say('a', phase);
+    for (const phase of ['Running', 'Pending', 'Failed', 'Succeeded'] as const) publish('a', phase);
     await settled();
     assert.deepEqual(server.phasesSent(), ['Running']);
     server.release();
@@ -142,13 +143,13 @@ describe('the status publisher', () => {
     assert.deepEqual(server.phasesSent(), ['Running', 'Succeeded']);
   });
 
-  test('tells a moment later that a new pod waits, unless there is more to tell by then', async () => {
-    const { server, clock, say } = world(podOf('a'), podOf('b'));
-    say('a', 'Pending');
-    say('b', 'Pending');
+  test('writes a moment later that a new pod waits, unless its status changes before', async () => {
+    const { server, clock, publish } = world(podOf('a'), podOf('b'));
+    publish('a', 'Pending');
+    publish('b', 'Pending');
     await settled();
     assert.deepEqual(server.phasesSent(), []);
-    say('b', 'Running');
+    publish('b', 'Running');
     await settled();
     assert.deepEqual(server.phasesSent(), ['Running']);
     await clock.advance(30);
@@ -157,28 +158,28 @@ describe('the status publisher', () => {
   });
 
   test('does not wait for one pod with another', async () => {
-    const { server, say } = world(podOf('a'), podOf('b'));
+    const { server, publish } = world(podOf('a'), podOf('b'));
     server.faults.push('hold');
-    say('a', 'Running');
-    say('b', 'Running');
+    publish('a', 'Running');
+    publish('b', 'Running');
     await settled();
     assert.equal(server.pods.get('b')?.status?.phase, 'Running');
     assert.deepEqual(server.pods.get('a')?.status, {});
     server.release();
   });
 
-  test('is not misled by news that are older than the answer to its own write', async () => {
-    const { server, say, publisher } = world(podOf('a'));
-    say('a', 'Running');
+  test('ignores versions that are older than the answer to its own write', async () => {
+    const { server, publish, publisher } = world(podOf('a'));
+    publish('a', 'Running');
     await settled();
     publisher.listener.changed(podOf('a', { resourceVersion: '60' }, { phase: 'Pending' }));
     await settled();
     assert.equal(server.requests.length, 1);
   });
 
-  test('puts right what somebody else overwrote, once, also where versions went back', async () => {
-    const { server, say, publisher } = world(podOf('a'));
-    say('a', 'Running');
+  test('corrects what another client overwrote, once, also where versions went back', async () => {
+    const { server, publish, publisher } = world(podOf('a'));
+    publish('a', 'Running');
     await settled();
     server.add(podOf('a', { resourceVersion: '200' }, { phase: 'Unknown' }));
     publisher.listener.changed(podOf('a', { resourceVersion: '200' }, { phase: 'Unknown' }));
@@ -186,9 +187,9 @@ describe('the status publisher', () => {
     assert.deepEqual(server.phasesSent(), ['Running', 'Running']);
   });
 
-  test('answers ever less often to somebody who keeps overwriting it, and says news at once', async () => {
-    const { server, publisher, say, clock } = world(podOf('a'));
-    say('a', 'Running');
+  test('writes less and less often against a client that keeps overwriting it, and a new status at once', async () => {
+    const { server, publisher, publish, clock } = world(podOf('a'));
+    publish('a', 'Running');
     await settled();
     let version = 1000;
     const overwrite = async () => {
@@ -210,19 +211,19 @@ describe('the status publisher', () => {
       assert.equal(server.requests.length, before + 1, `after ${wait} ms`);
     }
     await overwrite();
-    say('a', 'Succeeded');
+    publish('a', 'Succeeded');
     await settled();
     assert.equal(server.phasesSent().at(-1), 'Succeeded');
   });
 
-  test('does not repeat itself where the API server makes something else of it', async () => {
-    const { server, say, publisher } = world(podOf('a'));
+  test('does not write again where the API server makes something else of it', async () => {
+    const { server, publish, publisher } = world(podOf('a'));
     const stubborn: KubeClient['request'] = (request) => {
       server.requests.push(request);
       return Promise.resolve(podOf('a', { resourceVersion: '70' }, { phase: 'Unknown' }) as never);
     };
     Object.assign(server.client, { request: stubborn });
-    say('a', 'Running');
+    publish('a', 'Running');
     await settled();
     publisher.listener.changed(podOf('a', { resourceVersion: '71', labels: { x: 'y' } }, { phase: 'Unknown' }));
     await settled();
@@ -230,8 +231,8 @@ describe('the status publisher', () => {
   });
 
   test('writes nothing of a pod that the API server has not, and all when it has', async () => {
-    const { server, say, publisher } = world();
-    say('a', 'Running');
+    const { server, publish, publisher } = world();
+    publish('a', 'Running');
     await settled();
     assert.deepEqual(server.requests, []);
     server.add(podOf('a'));
@@ -250,11 +251,11 @@ describe('writes that fail', () => {
     ['a conflict', conflict],
   ] as const) {
     test(`${name} is tried again, later each time, with the newest status`, async () => {
-      const { server, clock, say } = world(podOf('a'));
+      const { server, clock, publish } = world(podOf('a'));
       server.faults.push(fault(), fault());
-      say('a', 'Running');
+      publish('a', 'Running');
       await settled();
-      say('a', 'Failed');
+      publish('a', 'Failed');
       await settled();
       assert.equal(server.requests.length, 1, 'it waits before it tries again');
       await clock.advance(100);
@@ -270,28 +271,28 @@ describe('writes that fail', () => {
     });
   }
 
-  test('trouble with one pod is not that of others', async () => {
-    const { server, say } = world(podOf('a'), podOf('b'));
+  test('a failure with one pod does not delay others', async () => {
+    const { server, publish } = world(podOf('a'), podOf('b'));
     server.faults.push(busy());
-    say('a', 'Running');
+    publish('a', 'Running');
     await settled();
-    say('b', 'Running');
+    publish('b', 'Running');
     await settled();
     assert.equal(server.pods.get('b')?.status?.phase, 'Running');
   });
 
   test('an API server that is away is asked by one pod at a time; when it is back all are written', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
-    const { server, clock, say } = world(...names.map((name) => podOf(name)));
+    const { server, clock, publish } = world(...names.map((name) => podOf(name)));
     server.setDown(true);
-    for (const name of names) say(name, 'Running');
+    for (const name of names) publish(name, 'Running');
     await settled();
     const first = server.requests.length;
     for (let second = 0; second < 60; second += 1) await clock.advance(1000);
     const tries = server.requests.length - first;
     assert.ok(tries >= 55 && tries <= 80, `${tries} tries in a minute`);
-    for (const name of names) say(name, 'Running');
-    for (const name of names.slice(0, 10)) say(name, 'Succeeded');
+    for (const name of names) publish(name, 'Running');
+    for (const name of names.slice(0, 10)) publish(name, 'Succeeded');
     server.setDown(false);
     server.requests.length = 0;
     await clock.advance(1000);
@@ -301,10 +302,10 @@ describe('writes that fail', () => {
     assert.equal(server.requests.length, 20, 'one write for each');
   });
 
-  test('a list from the watch tells that it is back', async () => {
-    const { server, say, publisher } = world(podOf('a'));
+  test('a list from the watch shows that it is back', async () => {
+    const { server, publish, publisher } = world(podOf('a'));
     server.setDown(true);
-    say('a', 'Running');
+    publish('a', 'Running');
     await settled();
     server.setDown(false);
     publisher.listener.replaced([podOf('a')]);
@@ -312,35 +313,35 @@ describe('writes that fail', () => {
     assert.equal(server.pods.get('a')?.status?.phase, 'Running');
   });
 
-  test('what was refused is not asked again soon, unless there is something else to say', async () => {
-    const { server, clock, say } = world(podOf('a'));
+  test('what was refused is not written again soon, unless there is a newer status', async () => {
+    const { server, clock, publish } = world(podOf('a'));
     for (let index = 0; index < 12; index += 1) {
       server.faults.push(new CodedError('invalid', 'no', { data: { httpStatus: 422 } }));
     }
-    say('a', 'Pending');
+    publish('a', 'Pending');
     for (let second = 0; second < 60; second += 1) await clock.advance(1000);
     const tries = server.requests.length;
     assert.ok(tries >= 6 && tries <= 12, `${tries} tries in a minute`);
     server.faults.length = 0;
-    say('a', 'Running');
+    publish('a', 'Running');
     await settled();
     assert.equal(server.pods.get('a')?.status?.phase, 'Running');
   });
 
-  test('a pod that is gone is given up', async () => {
-    const { server, clock, say } = world(podOf('a'));
+  test('a pod that is gone is not written again', async () => {
+    const { server, clock, publish } = world(podOf('a'));
     server.pods.clear();
-    say('a', 'Running');
+    publish('a', 'Running');
     await settled();
-    say('a', 'Succeeded');
+    publish('a', 'Succeeded');
     await clock.advance(60_000);
     assert.equal(server.requests.length, 1);
   });
 
   test('a namesake is never written to', async () => {
-    const { server, clock, say, publisher } = world(podOf('a'));
+    const { server, clock, publish, publisher } = world(podOf('a'));
     server.add(podOf('a', { uid: 'uid-other' }));
-    say('a', 'Running');
+    publish('a', 'Running');
     await settled();
     publisher.listener.removed(podOf('a'));
     publisher.listener.changed(podOf('a', { uid: 'uid-other' }));
@@ -352,10 +353,10 @@ describe('writes that fail', () => {
 describe('the end of a pod', () => {
   const going = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 2 };
 
-  test('its object goes when its last status is told and nothing of it is left', async () => {
-    const { server, say, publisher } = world(podOf('a', going));
+  test('its object is deleted when its last status is written and nothing of it is left', async () => {
+    const { server, publish, publisher } = world(podOf('a', going));
     server.faults.push('hold');
-    say('a', 'Succeeded');
+    publish('a', 'Succeeded');
     publisher.finish(podUid('uid-a'));
     await settled();
     assert.deepEqual(
@@ -389,7 +390,7 @@ describe('the end of a pod', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test('tried again until it is heard', async () => {
+  test('retried until it succeeds', async () => {
     const { server, clock, publisher } = world(podOf('a', going));
     server.setDown(true);
     publisher.finish(podUid('uid-a'));
@@ -406,8 +407,8 @@ describe('the mirror of a static pod', () => {
     podOf('s', { uid, annotations: { 'kubernetes.io/config.mirror': hash }, resourceVersion: '1' });
 
   test('has the status of its pod, and so has the one that takes its place', async () => {
-    const { server, publisher, say } = world();
-    say('s', 'Running');
+    const { server, publisher, publish } = world();
+    publish('s', 'Running');
     server.add(mirror('m1', 'uid-s'));
     publisher.learn(mirror('m1', 'uid-s'));
     await settled();
@@ -421,12 +422,12 @@ describe('the mirror of a static pod', () => {
   });
 
   test('has it also in another life of its pod, when the first one has ended', async () => {
-    const { server, publisher, say } = world();
+    const { server, publisher, publish } = world();
     server.add(mirror('m1', 'uid-s'));
     publisher.learn(mirror('m1', 'uid-s'));
-    say('s', 'Running');
+    publish('s', 'Running');
     publisher.finish(podUid('uid-s'));
-    say('s', 'Pending');
+    publish('s', 'Pending');
     await settled();
     publisher.listener.removed(mirror('m1', 'uid-s'));
     server.add(mirror('m2', 'uid-s'));
@@ -436,8 +437,8 @@ describe('the mirror of a static pod', () => {
   });
 
   test('of another manifest has not', async () => {
-    const { server, publisher, say } = world();
-    say('s', 'Running');
+    const { server, publisher, publish } = world();
+    publish('s', 'Running');
     server.add(mirror('m1', 'another'));
     publisher.listener.changed(mirror('m1', 'another'));
     await settled();

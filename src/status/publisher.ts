@@ -1,6 +1,6 @@
 /**
- * Brings the statuses of pods to the API server: for each pod the latest wins, one write at a time, and none where the API server
- * has the same already. A pod that is being deleted is removed from it when its last status is written and nothing of it is left here.
+ * Writes the statuses of pods to the API server: for each pod only the latest, one write at a time, and none where the API server
+ * already has it. A pod that is being deleted is removed from it when its last status is written and nothing of it is left here.
  * What to write is decided in `rules/status-entry.ts`.
  */
 import type { PodUid } from '../api/ids.ts';
@@ -58,7 +58,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   const listener: WatchListener<Pod> = {
     replaced: (list) => {
       objects.replace(list).forEach(reconsider);
-      // A list is an answer: the API server is back.
+      // A list is an answer: the API server can be reached again.
       writes.retry();
       list.forEach(reconsider);
     },

@@ -1,6 +1,6 @@
 /**
- * When a write that failed is tried again. Trouble of one object is that object's: it waits for itself, longer each time. An API server
- * that can't be reached is everybody's: then all wait while one of them tries, and when it gets through, all go on.
+ * When a failed write is retried. A failure of one object delays that object alone, longer each time. An API server that can't be
+ * reached delays all: one of them is retried, and when its write succeeds, all go on.
  */
 import type { PodUid } from '../api/ids.ts';
 import { createAlarm } from '../base/alarm.ts';
@@ -8,14 +8,14 @@ import type { Clock } from '../base/clock.ts';
 import type { WriteFailure } from './rules/write-failure.ts';
 
 export interface Retries {
-  /** Whether this pod's next write must wait. It is called for (`retry`) when its time has come. */
+  /** Whether this pod's next write must wait. `retry` is called when it may begin. */
   mustWait(uid: PodUid): boolean;
   succeeded(uid: PodUid): void;
   failed(uid: PodUid, failure: Exclude<WriteFailure, 'replaced'>): void;
   forget(uid: PodUid): void;
   /** This pod's next write must wait until then, unless there is something else to write. */
   putOff(uid: PodUid, until: number): void;
-  /** There is something else to write: what was refused before does not count. */
+  /** There is a newer status to write: the refusal of the one before does not count. */
   renewed(uid: PodUid): void;
   /** The API server is known to answer. */
   release(): void;
@@ -29,7 +29,7 @@ export interface RetriesDeps {
 }
 
 const FIRST_MS = 100;
-/** Statuses are to be right soon after the API server is back, and one try a second costs no one anything. */
+/** Statuses are to be current soon after the API server is back, and one request a second is no load. */
 const LONGEST_AWAY_MS = 1000;
 const LONGEST_BUSY_MS = 4000;
 const LONGEST_REFUSED_MS = 30_000;
@@ -43,7 +43,7 @@ export function createRetries({ clock, random, retry }: RetriesDeps): Retries {
   const delay = (times: number, longest: number): number =>
     Math.min(FIRST_MS * 2 ** times, longest) * (0.75 + random() / 4);
 
-  /** The first of those that wait and still have something to say; without any there is nothing to find out. */
+  /** Retries the first of those that wait and still have something to write. */
   const tryOne = (): void => {
     for (const uid of [...waiting]) {
       waiting.delete(uid);
@@ -97,7 +97,7 @@ export function createRetries({ clock, random, retry }: RetriesDeps): Retries {
       if (trying?.uid === uid) trying = undefined;
       if (failure === 'away') {
         waiting.add(uid);
-        // Several that were under way at once failed of the same cause.
+        // Several writes that were under way failed for the same reason.
         if (away !== undefined && away.until > clock.now()) return;
         const times = away === undefined ? 0 : away.times + 1;
         away = { times, until: clock.now() + delay(times, LONGEST_AWAY_MS) };

@@ -1,4 +1,4 @@
-/** Carries out one write of the publisher, and says what came of it. */
+/** Carries out one write of the publisher and returns its result. */
 import { apiPath, apiPathBelow } from '../api/api-path.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Logger } from '../base/logger.ts';

@@ -15,7 +15,7 @@ interface StreamOptions {
   readonly infoBufferSize: string;
 }
 
-/** A larger buffer than this only delays what somebody wants to read. */
+/** A larger buffer than this only delays lines. */
 const LARGEST_BUFFER = 2 ** 31;
 
 export function logSettings(logging: LoggingConfiguration): LogSettings {

@@ -107,7 +107,7 @@ describe('log', () => {
     assert.match(lines.info[3] ?? '', /"last"/);
   });
 
-  it('follows the wall clock when somebody sets it', async () => {
+  it('follows the wall clock when it is set', async () => {
     const { logger, lines, clock } = setUp({ format: 'json' });
     logger.info('one');
     await clock.advance(1.5);

@@ -101,7 +101,7 @@ export function createLog(settings: LogSettings, deps: LogDeps): Log {
   };
 }
 
-/** Holds lines back until `size` bytes would be exceeded or somebody flushes; a line is never cut. */
+/** Holds lines back until `size` bytes would be exceeded or until the next flush; a line is never cut. */
 function bufferStream(stream: LogStream, size: number): LogStream & { drain(): void } {
   let waiting: string[] = [];
   let bytes = 0;
@@ -128,7 +128,7 @@ function bufferStream(stream: LogStream, size: number): LogStream & { drain(): v
 }
 
 /**
- * Wall time with fractions of a millisecond. The monotonic clock gives the fractions; the wall clock, which somebody may set,
+ * Wall time with fractions of a millisecond. The monotonic clock gives the fractions; the wall clock, which may be set,
  * stays the judge of the milliseconds.
  */
 function createPreciseTime(clock: Clock): () => number {

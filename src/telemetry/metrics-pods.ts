@@ -11,20 +11,20 @@ export interface CountedPod {
   readonly uid: string;
   readonly isStatic: boolean;
   readonly step: PodStep;
-  /** A source wants it. */
+  /** A source has it. */
   readonly isDesired: boolean;
   readonly hasRunningSandbox: boolean;
   readonly hasOwnNetwork: boolean;
-  /** It has volumes that others have to bring. */
+  /** It has volumes that other components provide. */
   readonly isStateful: boolean;
   readonly ephemeralContainers: number;
   /** How many of its spec; 0 for a pod that only the runtime knows. */
   readonly wantedContainers: number;
   /** When this kubelet first had it, wall clock, ms. */
   readonly seenAt: number;
-  /** When the API server or the file made it, wall clock, ms; undefined where no one says. */
+  /** Its creation timestamp, wall clock, ms; undefined where it has none. */
   readonly createdAt: number | undefined;
-  /** Set when it was not let in. */
+  /** Set when it was not admitted. */
   readonly rejection: string | undefined;
   readonly sandboxes: readonly { readonly id: string; readonly createdAt: number }[];
   readonly containers: readonly CountedContainer[];
@@ -47,7 +47,7 @@ export interface PodMetricsDeps {
   readonly startedAt: number;
   readonly now: () => number;
   readonly pods: () => readonly CountedPod[];
-  /** How many pods the sources want, static ones and others. */
+  /** How many pods the sources have, static ones and others. */
   readonly desired: () => { readonly fromFiles: number; readonly fromApi: number };
   readonly mirrorPods: () => number;
   readonly cgroupVersion: () => number;
@@ -91,10 +91,10 @@ export function createPodMetrics(metrics: Metrics, deps: PodMetricsDeps): PodMet
       const before = known.get(pod.uid);
       if (before === undefined && gone.delete(pod.uid)) counters.restartedPods.add(1, [pod.isStatic ? 'true' : '']);
       known.set(pod.uid, followPod(pod, before, { counters, deps, pullMs: pullMs.get(pod.uid) ?? 0 }));
-      if (known.get(pod.uid)?.isTold) pullMs.delete(pod.uid);
+      if (known.get(pod.uid)?.isCounted) pullMs.delete(pod.uid);
     },
     pulled: (uid, ms) => {
-      if (!known.get(uid)?.isTold) pullMs.set(uid, (pullMs.get(uid) ?? 0) + ms);
+      if (!known.get(uid)?.isCounted) pullMs.set(uid, (pullMs.get(uid) ?? 0) + ms);
     },
     forget,
   };
@@ -103,7 +103,7 @@ export function createPodMetrics(metrics: Metrics, deps: PodMetricsDeps): PodMet
 interface KnownPod {
   readonly started: ReadonlySet<string>;
   readonly ended: ReadonlySet<string>;
-  readonly isTold: boolean;
+  readonly isCounted: boolean;
   readonly isRejected: boolean;
 }
 
@@ -125,7 +125,7 @@ function createPodCounters(metrics: Metrics) {
     }),
     rejections: metrics.counter({
       name: 'kubelet_admission_rejections_total',
-      help: 'Pods that were not let in, by reason.',
+      help: 'Pods that were not admitted, by reason.',
       labels: ['reason'],
     }),
     containersPerPod: metrics.histogram({
@@ -212,11 +212,11 @@ function followPod(pod: CountedPod, before: KnownPod | undefined, tools: FollowT
   if (before === undefined && pod.wantedContainers === 0) counters.orphans.add(1);
   const isRejected = pod.rejection !== undefined;
   if (isRejected && !before?.isRejected) counters.rejections.add(1, [pod.rejection]);
-  return { started, ended, isRejected, isTold: before?.isTold === true || tellStart(pod, tools) };
+  return { started, ended, isRejected, isCounted: before?.isCounted === true || countStart(pod, tools) };
 }
 
 /** Once, when every container runs that should; a pod that ran before this kubelet came has no start to measure. */
-function tellStart(pod: CountedPod, { counters, deps: { now, startedAt }, pullMs }: FollowTools): boolean {
+function countStart(pod: CountedPod, { counters, deps: { now, startedAt }, pullMs }: FollowTools): boolean {
   const running = pod.containers.filter(({ type, state }) => type === 'container' && state === 'running');
   if (pod.step !== 'syncing' || pod.wantedContainers === 0 || running.length < pod.wantedContainers) return false;
   if (running.some(({ createdAt }) => createdAt < startedAt)) return true;
@@ -255,7 +255,7 @@ function addPodGauges(metrics: Metrics, deps: PodMetricsDeps): void {
       { labels: ['true'], value: fromFiles },
     ];
   });
-  gauge('active_pods', 'Pods that count when another one wants in.', ['static'], () =>
+  gauge('active_pods', 'Pods that count when another one is admitted.', ['static'], () =>
     byStatic(({ step, rejection }) => step === 'syncing' && rejection === undefined),
   );
   gauge('mirror_pods', 'Pods of the API server that stand for static pods here.', [], () => [
@@ -266,7 +266,7 @@ function addPodGauges(metrics: Metrics, deps: PodMetricsDeps): void {
   ]);
   gauge(
     'working_pods',
-    'Pods that are worked on, by what happens to them, who wants them, and whether they are static.',
+    'Pods that have a worker, by its step, whether a source has them, and whether they are static.',
     ['lifecycle', 'config', 'static'],
     () => workingPods(deps.pods()),
   );

@@ -19,7 +19,7 @@ function shown(steps: readonly (readonly [StartupStep, number])[], booted = 1000
   return PARTS.map((part) => Number(value(part)));
 }
 
-test('the start of a new node in parts, each told once', () => {
+test('the start of a new node in parts, each counted once', () => {
   const start = [
     ['registering', 11_100],
     ['registered', 11_400],

@@ -9,7 +9,7 @@ export interface StartupDeps {
   readonly now: () => number;
   /** Of this kubelet, wall clock, ms. */
   readonly startedAt: number;
-  /** Of the machine, wall clock, ms; 0 where no one says. */
+  /** Of the machine, wall clock, ms; 0 where it is unknown. */
   readonly bootedAt: () => number;
 }
 

@@ -12,7 +12,7 @@ export interface WantedImage {
   /** Undefined where it ended before that was known. */
   readonly present: boolean | undefined;
   readonly pullRequired: boolean | undefined;
-  /** What let a pod use an image that was there, or that nothing did; undefined where no one asked. */
+  /** Why a pod may use an image that was present, or that it may not; undefined where that was not checked. */
   readonly check: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface WorkMetrics {
   imageWanted(image: WantedImage): void;
   imageVolumes(what: 'requested' | 'mounted' | 'failed', count: number): void;
   sleepCutShort(): void;
-  /** An HTTPS hook was heard over plain HTTP. */
+  /** An HTTPS hook succeeded over plain HTTP. */
   hookFellBack(): void;
   /** The runtime was asked for its events. */
   eventsAsked(): void;
@@ -119,17 +119,17 @@ function workerMetrics(metrics: Metrics): Pick<WorkMetrics, 'workerPass' | 'podR
 function imageMetrics(metrics: Metrics): Pick<WorkMetrics, 'imageWanted' | 'imageVolumes'> {
   const wanted = metrics.counter({
     name: 'kubelet_image_manager_ensure_image_requests_total',
-    help: 'Images that containers wanted, by pull policy, whether they were there, and whether they had to be pulled.',
+    help: 'Images that containers needed, by pull policy, whether they were present, and whether they had to be pulled.',
     labels: ['present_locally', 'pull_policy', 'pull_required'],
   });
   const checks = metrics.counter({
     name: 'kubelet_imagemanager_image_mustpull_checks_total',
-    help: 'Looks whether a pod may use an image that is there, by what came of them.',
+    help: 'Checks whether a pod may use an image that is present, by result.',
     labels: ['result'],
   });
   const counter = (name: string, help: string) => metrics.counter({ name: `kubelet_image_volume_${name}`, help });
   const volumes = {
-    requested: counter('requested_total', 'Images that were wanted as volumes.'),
+    requested: counter('requested_total', 'Images that were requested as volumes.'),
     mounted: counter('mounted_succeed_total', 'Images that were mounted as volumes.'),
     failed: counter('mounted_errors_total', 'Images that could not be mounted as volumes.'),
   };
@@ -168,7 +168,7 @@ function actionMetrics(
   });
   const fellBack = metrics.counter({
     name: 'kubelet_lifecycle_handler_http_fallbacks_total',
-    help: 'HTTPS hooks that were answered in plain HTTP and heard over it.',
+    help: 'HTTPS hooks that were answered in plain HTTP and succeeded over it.',
   });
   return {
     containerFailed: ({ reason, type }) => failed.add(1, [reason, type]),
@@ -188,8 +188,8 @@ function eventMetrics(metrics: Metrics): Pick<WorkMetrics, 'eventsAsked' | 'even
     name: 'kubelet_evented_pleg_connection_latency_seconds',
     help: 'Seconds from what happened in the runtime until its event came.',
   });
-  // Events only say where to look, so none is ever thrown away.
-  metrics.counter({ name: 'kubelet_pleg_discard_events', help: 'Events of the runtime that were thrown away.' });
+  // Events only say which pod to observe again, so none is ever discarded.
+  metrics.counter({ name: 'kubelet_pleg_discard_events', help: 'Events of the runtime that were discarded.' });
   return {
     eventsAsked: () => asked.add(1),
     eventsFailed: () => failed.add(1),

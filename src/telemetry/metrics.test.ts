@@ -84,7 +84,7 @@ describe('the text of metrics', () => {
     assert.throws(() => counter.add(1, ['x', 'y']), /2 values for the labels x/);
   });
 
-  it('leaves out a computed family that fails, and tells of it', () => {
+  it('leaves out a computed family that fails, and reports it', () => {
     const failed: string[] = [];
     const metrics = createMetrics({ version: '1.36.4', showHiddenFor: '', onError: (family) => failed.push(family) });
     metrics.computed('gauge', { name: 'bad', help: 'B.' }, () => {
@@ -293,7 +293,7 @@ describe('pods', () => {
     );
   });
 
-  it('tell how long their start took without pulls and init containers, where no one else was waited for', () => {
+  it('show how long their start took without pulls and init containers, where it waited for no other component', () => {
     const { follow, value } = world();
     const first = container({ id: 'i', type: 'init_container', state: 'exited', ranForMs: 500 });
     const made = { createdAt: START + 1000 };

@@ -48,7 +48,7 @@ export interface Metrics {
   counter(definition: Definition): Counter;
   gauge(definition: Definition): Gauge;
   histogram(definition: HistogramDefinition): Histogram;
-  /** A family whose samples are asked for at each scrape. One that throws is left out and told to `onError`. */
+  /** A family whose samples are computed at each scrape. One that throws is left out and reported to `onError`. */
   computed(type: 'counter' | 'gauge', definition: Definition, collect: () => Iterable<Sample>): void;
   render(): string;
   /** How many families have been hidden because they are on their way out. */
@@ -72,7 +72,7 @@ export interface MetricsOptions {
   onError?(family: string, error: unknown): void;
 }
 
-/** What histograms have unless told: from 5 ms to 10 s. */
+/** The buckets of histograms that name none: from 5 ms to 10 s. */
 export const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 export function exponentialBuckets(start: number, factor: number, count: number): readonly number[] {
@@ -121,10 +121,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
       return histogram;
     },
     computed: (type, definition, collect) => {
-      let kept: string[] | undefined;
+      let constant: string[] | undefined;
       const lines = () => {
-        const made = kept ?? computedLines(definition, collect, options.onError);
-        if (definition.isConstant) kept = made;
+        const made = constant ?? computedLines(definition, collect, options.onError);
+        if (definition.isConstant) constant = made;
         return made;
       };
       add({ definition, type, lines });
@@ -166,7 +166,7 @@ function isHidden({ deprecatedSince }: Definition, { version, showHiddenFor }: M
   if (deprecatedSince === undefined) return false;
   const [now, since] = [minorOf(version), minorOf(deprecatedSince)];
   if (now <= since) return false;
-  // Hidden one version after it was deprecated, and shown again only to who names the version before this one.
+  // Hidden one version after it was deprecated, and shown again only where the version before this one is named.
   return showHiddenFor === '' || minorOf(showHiddenFor) !== now - 1 || since < now - 1;
 }
 

@@ -70,7 +70,7 @@ test('correlation: from the tenth message on, events of one reason become one', 
   assert.equal(new Set(correlated.slice(9).map(({ name }) => name)).size, 1);
 });
 
-test('correlation: after a quiet while messages are told apart again', () => {
+test('correlation: after a pause messages are distinguished again', () => {
   const correlator = createCorrelator(quiet);
   for (let at = 0; at < 12; at++) correlator.correlate(event({ at, message: `m${at}` }));
   const within = correlator.correlate(event({ at: 11 + quiet.similarWithinMs, message: 'x' })).event;
@@ -100,7 +100,7 @@ test('correlation: counting goes on while an object is held back', () => {
   );
 });
 
-test('correlation: memory is bounded, and what was forgotten starts anew', () => {
+test('correlation: memory is bounded, and what was forgotten starts again', () => {
   const correlator = createCorrelator({ ...quiet, memory: 10 });
   correlator.correlate(event());
   for (let pod = 0; pod < 10; pod++) correlator.correlate(event({ object: { ...object, uid: `other${pod}` } }));

@@ -1,6 +1,6 @@
 /**
  * What becomes of an event beside those before it: the same again is counted, many that differ only in their message become one,
- * and an object that does nothing but make events is heard less and less. The numbers are the reference's.
+ * and an object with very many events is reported less and less often. The numbers are the reference's.
  */
 import { createTokenBucket, type TokenBucket } from '../../base/token-bucket.ts';
 import { truncateUtf8 } from '../../base/truncate.ts';
@@ -61,7 +61,7 @@ export const DEFAULT_LIMITS: CorrelationLimits = {
 const LONGEST_MESSAGE = 1024;
 const LONGEST_REASON = 128;
 
-/** As it may be stored and sent: its texts quote runtimes, registries and probes, which can say anything. */
+/** As it may be stored and sent: its texts quote runtimes, registries and probes, which can contain anything. */
 export function boundTexts<T extends Pick<Event, 'reason' | 'message'>>(event: T): T {
   return {
     ...event,

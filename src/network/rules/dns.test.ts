@@ -37,7 +37,7 @@ test('without a domain the cluster adds none', () => {
   assert.deepEqual(dns({}, { clusterDomain: '' }).config.searches, ['corp', 'cluster.local']);
 });
 
-test('without a cluster DNS the node is asked, and the pod is told', () => {
+test('without a cluster DNS the resolvers of the node are used, and the pod gets an event', () => {
   const { config, warnings } = dns({ dnsPolicy: 'ClusterFirst' }, { clusterDns: [] });
   assert.deepEqual(config, settings.host);
   assert.deepEqual(warnings, [

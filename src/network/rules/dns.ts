@@ -13,7 +13,7 @@ const CLUSTER_OPTIONS = ['ndots:5'];
 export interface DnsSettings {
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** What the node's own resolv.conf says; undefined where the kubelet was told to use none. */
+  /** The node's own resolv.conf; undefined where the kubelet is configured to use none. */
   readonly host: DnsConfig | undefined;
   readonly nodeIps: readonly string[];
 }
@@ -40,7 +40,7 @@ export function computePodDns(pod: Pod, settings: DnsSettings): PodDns {
 
 type Policy = 'ClusterFirst' | 'Default' | 'None';
 
-/** A pod on the node's network resolves as the node does, unless it says that it wants the cluster's names all the same. */
+/** A pod on the node's network resolves as the node does, unless its policy asks for the cluster's names all the same. */
 function effectivePolicy(pod: Pod): Policy {
   switch (pod.spec.dnsPolicy) {
     case 'None':
@@ -66,7 +66,7 @@ function clusterDns(pod: Pod, { clusterDns, clusterDomain, host = emptyDnsConfig
   return { servers: clusterDns, searches: unique([...ofCluster, ...host.searches]), options: CLUSTER_OPTIONS };
 }
 
-/** With no resolv.conf at all a resolver asks the local machine; say so, lest the runtime puts its own file there. */
+/** With no resolv.conf at all a resolver asks the local machine; this is written out, so that the runtime does not mount its own file. */
 function hostDns({ host, nodeIps }: DnsSettings): DnsConfig {
   if (host !== undefined) return host;
   const local = nodeIps.map((ip) => (ip.includes(':') ? '::1' : '127.0.0.1'));
@@ -107,9 +107,9 @@ function keepToLimits({ servers, searches, options }: DnsConfig): PodDns {
 }
 
 function fittingSearches(searches: readonly string[]): readonly string[] {
-  const kept = searches.slice(0, MOST_SEARCHES).filter((search) => search.length <= LONGEST_SEARCH);
-  while (kept.join(' ').length > MOST_SEARCH_CHARS) kept.pop();
-  return kept;
+  const allowed = searches.slice(0, MOST_SEARCHES).filter((search) => search.length <= LONGEST_SEARCH);
+  while (allowed.join(' ').length > MOST_SEARCH_CHARS) allowed.pop();
+  return allowed;
 }
 
 function forming(message: string): DnsWarning {

@@ -14,7 +14,7 @@ export interface PodHostname {
   readonly hostname: string;
   /** Empty for a pod without a subdomain. */
   readonly domain: string;
-  /** What the kernel and `hostname` say: the short name, or the full one if the pod asks for it. */
+  /** What the kernel and `hostname` return: the short name, or the full one if the pod asks for it. */
   readonly kernelName: string;
 }
 

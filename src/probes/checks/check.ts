@@ -1,4 +1,4 @@
-/** Runs the check that a probe asks for, whichever it is. */
+/** Runs the check that a probe describes. */
 import type { Container, Probe } from '../../api/container.ts';
 import type { ContainerId } from '../../api/ids.ts';
 import type { Parsed } from '../../api/parsed.ts';
@@ -14,7 +14,7 @@ export interface CheckDeps {
   readonly clock: Clock;
   readonly execSync: ExecSync;
   readonly leftovers: ExecLeftovers;
-  /** `$(NAME)` in a command, filled in from the values that the container's description itself gives. */
+  /** `$(NAME)` in a command, filled in from the values in the container's own `env`. */
   readonly expand: (words: readonly string[], container: Container) => Parsed<readonly string[]>;
   /** Such as `kube-probe/1.36`. */
   readonly userAgent: string;
@@ -29,7 +29,7 @@ export interface CheckTarget {
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 1;
-/** A check that could not be done is tried this often before its owner is told. */
+/** A check that fails to run is tried this often before that is reported. */
 const TRIES = 3;
 
 /** Rejects with the signal's reason when it aborts, and only then. */

@@ -1,4 +1,4 @@
-/** Opens TCP connections. Errors have the words that users of kubelets know from events. */
+/** Opens TCP connections. Errors have the texts that users know from the reference's events. */
 import type { Socket } from 'node:net';
 import { getSystemErrorMessage } from 'node:util';
 import { CodedError } from '../../base/errors.ts';
@@ -25,8 +25,8 @@ export function dialProblem(host: string, port: number, error: unknown): string 
   return `dial tcp ${joinHostPort(host, port)}: connect: ${systemErrorText(first)}`;
 }
 
-/** Where the C library and Node have different words, the C library's. */
-const WORDS: Readonly<Record<string, string>> = {
+/** Where the texts of the C library and of Node differ, the C library's. */
+const TEXTS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'no route to host',
   ETIMEDOUT: 'connection timed out',
   EADDRNOTAVAIL: 'cannot assign requested address',
@@ -34,7 +34,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 export function systemErrorText(error: unknown): string {
   if (!isSystemError(error)) return error instanceof Error ? error.message : String(error);
-  return WORDS[error.code] ?? (error.errno === undefined ? error.message : getSystemErrorMessage(error.errno));
+  return TEXTS[error.code] ?? (error.errno === undefined ? error.message : getSystemErrorMessage(error.errno));
 }
 
 interface SystemError extends Error {

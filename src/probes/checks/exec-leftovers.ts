@@ -1,4 +1,4 @@
-/** Ends what a command that ran into its timeout leaves behind in its container. */
+/** Kills the processes that a command leaves behind in its container after its timeout. */
 import type { Clock } from '../../base/clock.ts';
 import { type ContainerProcess, endedOf, firstProcesses, leftoversOf } from '../rules/leftovers.ts';
 
@@ -19,7 +19,7 @@ export interface ExecLeftovers {
 export interface ExecWatch {
   /** To be called now and then until the end: a command that came and went between two looks was never seen. */
   look(): void;
-  /** The runtime was told to end the command: sees to it that all of it ends. Goes on in the background. */
+  /** The runtime was requested to end the command: makes sure that all of it ends. Goes on in the background. */
   end(): void;
 }
 
@@ -65,7 +65,7 @@ interface CommandWatch {
   family(): readonly ContainerProcess[];
 }
 
-/** Remembers all processes that it has seen: of one that is gone, its children tell no more. */
+/** Remembers all processes that it has seen: the children of one that is gone do not show whose they were. */
 function watchCommand(processes: ProcessesPort, exec: ExecUnderWay): CommandWatch {
   const { containerId } = exec;
   const startedFrom = processes.uptime() - exec.startedAfterMs - INACCURACY_MS;
@@ -85,7 +85,7 @@ function watchCommand(processes: ProcessesPort, exec: ExecUnderWay): CommandWatc
     }
     return now;
   };
-  /** Others may run commands in the container too; those that are not this one by their words count only if no other does. */
+  /** Others may run commands in the container too; one with another command line counts only if none has this one. */
   const candidates = (): readonly ContainerProcess[] => {
     const all = [...first.values()];
     const mine = all.filter((process) => sure.has(keyOf(process)));
@@ -120,7 +120,7 @@ async function endAll(clock: Clock, processes: ProcessesPort, watch: CommandWatc
   }
 }
 
-/** For where the processes of containers can't be seen. */
+/** Where the processes of containers can't be seen. */
 export const noLeftovers: ExecLeftovers = {
   watch: () => ({ look: () => undefined, end: () => undefined }),
   idle: () => Promise.resolve(),

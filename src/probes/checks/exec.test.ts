@@ -1,4 +1,4 @@
-/** The rules of time, with a runtime and a machine that do as they are told. Real ones: tests/node/probes.test.ts. */
+/** The rules of time, with a runtime and a machine that do as the test says. Real ones: tests/node/probes.test.ts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CodedError } from '../../base/errors.ts';

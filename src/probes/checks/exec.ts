@@ -1,6 +1,6 @@
 /**
- * A check by a command in the container. The runtime is told the timeout and ends the command then, but only its first process;
- * what that one has started would live on and, by holding its output open, keep even the answer back. So the timeout is kept here
+ * A check by a command in the container. The runtime gets the timeout and then ends the command, but only its first process;
+ * what that one has started would go on and, by holding its output open, delay even the answer. So the timeout is kept here
  * as well, and what is left of the command is ended.
  */
 
@@ -35,11 +35,11 @@ export interface ExecCheck {
   readonly timeoutSeconds: number;
 }
 
-/** More output is not shown to anybody. */
+/** More output is not shown. */
 const OUTPUT_LIMIT = 10 * 1024;
 /** Commands that take this long may run into their timeout. A look costs a millisecond for each hundred processes of the machine. */
 const FIRST_LOOK_MS = 300;
-/** From this much before the timeout on it is looked often: on a busy machine the command may begin only then. */
+/** So long before the timeout processes are listed often: on a busy machine the command may begin only then. */
 const LOOK_BEFORE_MS = 100;
 const LOOK_AGAIN_MS = 40;
 /** The runtime may answer this much after the timeout; then it is not waited for any more. */

@@ -66,7 +66,7 @@ function describe(error: unknown): string {
   return `error: health rpc probe failed: ${error instanceof Error ? error.message : error}`;
 }
 
-/** A connection on which the server has said that it speaks HTTP/2. Goes on trying until the signal aborts. */
+/** A connection to a server that has answered in HTTP/2. Retries until the signal aborts. */
 async function openSession(clock: Clock, check: GrpcCheck, signal: AbortSignal): Promise<ClientHttp2Session> {
   for (;;) {
     try {
@@ -171,7 +171,7 @@ function strangeAnswer(path: string, headers: IncomingHttpHeaders): CodedError |
   return grpcError(path, UNKNOWN, `received unexpected content-type ${quoteText(type)}`);
 }
 
-/** The error that the closing headers tell of, if any. */
+/** The error in the closing headers, if any. */
 function closingProblem(path: string, headers: IncomingHttpHeaders | undefined): CodedError | undefined {
   if (headers === undefined) return grpcError(path, UNAVAILABLE, 'the connection was closed before an answer');
   const status = headers['grpc-status'];

@@ -164,7 +164,7 @@ const BROKEN = 'net/http: HTTP/1.x transport connection broken:';
 function talkProblem({ ends, begun }: { readonly ends: string; readonly begun: boolean }, error: unknown): string {
   if (!isSystemError(error)) return error instanceof Error ? error.message : String(error);
   if (error.code.startsWith('HPE_')) return `${BROKEN} ${parseProblem(error)}`;
-  // Node's word for a connection that was closed before the answer.
+  // Node's code for a connection that was closed before the answer.
   if (error.code === 'ECONNRESET' && error.syscall === undefined) return begun ? `${BROKEN} unexpected EOF` : 'EOF';
   return readProblem(ends, error);
 }

@@ -74,7 +74,7 @@ test('what is sent: path, query, headers, no reuse of connections', async (t) =>
   ]);
 });
 
-test('redirects on the same host are followed, one to another host is told', async (t) => {
+test('redirects on the same host are followed, one to another host is reported', async (t) => {
   const asked: string[] = [];
   const port = await serveHttp(t, ({ url = '', headers }, response) => {
     asked.push(`${headers.host}${url}`);

@@ -20,7 +20,7 @@ test('first processes of commands: started from outside, in a session of their o
     [201, 200, 200, 5010],
     // Began a session of its own within the container.
     [202, 200, 202, 5020],
-    // Somebody else's, from before.
+    // Of another command, from before.
     [150, SHIM, 150, 4000],
   );
   assert.deepEqual(pids(firstProcesses(before, 4990)), [200]);
@@ -34,7 +34,7 @@ test('where pods share their processes, an orphan is the sandbox’s child and n
   assert.deepEqual(pids(firstProcesses(now, 4990)), [200]);
 });
 
-test('only the command that ended loses what it left, whoever else runs commands there', () => {
+test('only the command that ended loses what it left, also where others run commands there', () => {
   const before = processes(
     INIT,
     WORKER,

@@ -1,6 +1,6 @@
 /**
- * What a command in a container left running. The runtime ends the command's first process; that one began a session of its own, so
- * what it has started can be told from everything else in the container: by the session, whose first process is gone, and, for those
+ * What a command in a container left running. The runtime ends the command's first process. That process began a session of its own,
+ * so what it has started can be distinguished from everything else in the container: by the session, whose first process is gone, and, for those
  * that began another session, by their parents as they were before.
  */
 export interface ContainerProcess {

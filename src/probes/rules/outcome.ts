@@ -1,20 +1,20 @@
-/** What came of running a check once, and the words in which events tell it. */
+/** The outcome of one check, and how it is shown in events and in the log. */
 import type { ProbeType } from './verdict.ts';
 
 export type Outcome =
   | { readonly kind: 'success'; readonly output: string }
-  /** `answered`: the container itself said so, by an exit code or a status; without it nothing was heard in time. */
+  /** `answered`: the container itself reported it, by an exit code or a status; without it there was no answer in time. */
   | { readonly kind: 'failure'; readonly output: string; readonly answered?: true }
-  /** It counts as a success, and its owner should know: a redirect that was not followed. */
+  /** It counts as a success, with a warning: a redirect that was not followed. */
   | { readonly kind: 'warning'; readonly output: string }
-  /** The check itself could not be done. It says nothing of the container, so it is not counted. */
+  /** The check itself failed to run. That is no verdict on the container, so it is not counted. */
   | { readonly kind: 'error'; readonly state: 'unknown' | 'failure'; readonly message: string };
 
 export const success = (output = ''): Outcome => ({ kind: 'success', output });
 export const failure = (output: string): Outcome => ({ kind: 'failure', output });
 export const refusal = (output: string): Outcome => ({ kind: 'failure', output, answered: true });
 
-/** Whether a stall of this process may be all that went wrong. An answer of the container is no less true for being read late. */
+/** Whether a stall of this process may be the only cause. An answer of the container counts also if it is read late. */
 export function mayBeOurs(outcome: Outcome): boolean {
   return outcome.kind === 'error' || (outcome.kind === 'failure' && outcome.answered !== true);
 }

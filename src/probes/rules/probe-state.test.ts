@@ -71,7 +71,7 @@ test('a failed liveness probe and a startup probe with its verdict are settled: 
   assert.equal(firstState('readiness', 'success').step, 'waiting');
 });
 
-test('what was heard of no one during a stall is ignored; an error is reported and not counted', () => {
+test('a check without an answer during a stall is ignored; an error is reported and not counted', () => {
   const checking: ProbeState = { ...firstState('readiness', 'success'), step: 'checking', due: 0 };
   const kinds = (input: ProbeInput) => nextProbe(checking, input, traits('readiness')).effects.map(({ kind }) => kind);
   assert.deepEqual(kinds(outcome(silence, true)), ['ignore']);

@@ -1,4 +1,4 @@
-/** Where a check goes: port, address, URL and headers, from what the pod says. */
+/** Where a check goes: port, address, URL and headers, from the pod's spec. */
 import type { Container, HttpGetAction, HttpHeader, IntOrString } from '../../api/container.ts';
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 
@@ -46,7 +46,7 @@ const UNSAFE_IN_QUERY = /[^\x21-\x7e]/gu;
 
 /**
  * The request target for a `path` as people write it: with a query, without a leading slash, with blanks, with a host that
- * counts for nothing. One that is no URL at all is taken literally.
+ * is ignored. A text that is no URL at all is taken literally.
  */
 export function requestPath(text: string): string {
   if (BROKEN_ESCAPE.test(text.split('?')[0] ?? '')) return withSlash(text.replaceAll('%', '%25'), true);
@@ -73,10 +73,10 @@ export interface RequestHeaders {
   readonly others: readonly (readonly [name: string, value: string])[];
 }
 
-/** Headers that speak of the connection or the body: these are the client's business. */
+/** Headers about the connection or the body: the client sets these itself. */
 const OWN = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'trailer']);
 
-/** The pod's headers, with the two that every check sends unless the pod says otherwise; an empty one means: leave it out. */
+/** The pod's headers, with the two that every check sends unless the pod sets them; an empty value omits the header. */
 export function requestHeaders(requested: readonly HttpHeader[] | undefined, userAgent: string): RequestHeaders {
   const given = (requested ?? []).map(({ name, value }) => [name, value] as const);
   const first = (name: string) => given.find(([other]) => other.toLowerCase() === name)?.[1];

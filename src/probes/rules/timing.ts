@@ -1,7 +1,7 @@
 /**
  * When a probe runs. Every probe has a place of its own within its period, and the places of all probes of one period lie evenly
- * spread; a probe that begins somewhere else (a container that has just started is asked at once) drifts there in steps so small
- * that no one misses them. So neither a burst of new pods nor a restart of the kubelet makes probes come in waves.
+ * spread; a probe that begins somewhere else (a container that has just started is probed at once) drifts there in small steps.
+ * So neither a burst of new pods nor a restart of the kubelet makes probes come in waves.
  *
  * Times are monotonic milliseconds.
  */
@@ -17,7 +17,7 @@ const LARGEST_STRETCH = 0.1;
 /** The shortest interval where it may be shorter than the period at all. */
 const SHORTEST_MS = 1000;
 
-/** After a restart of the kubelet, what no one knows is asked within this part of the period. */
+/** After a restart of the kubelet, a container without a verdict is probed within this part of the period. */
 const HURRY = 0.1;
 
 /** Less than this beside its place is at its place. */
@@ -51,7 +51,7 @@ export function firstRunAt(run: FirstRun): number {
     return Math.max(allowedFrom, now + place * periodMs * (relaxed ? 1 : HURRY));
   }
   if (type !== 'liveness') return allowedFrom;
-  // Nothing is gained by killing early: a container has a period to come up, unless its owner has said how long it takes.
+  // Killing early helps no one: a container has one period to start, unless `initialDelaySeconds` says how long it takes.
   if (run.afterStartup) return Math.max(allowedFrom, now + periodMs);
   return initialDelayMs > 0 ? allowedFrom : Math.max(allowedFrom, containerStartedAt + periodMs);
 }
@@ -62,7 +62,7 @@ export interface NextRun {
   readonly now: number;
   readonly periodMs: number;
   readonly place: number;
-  /** Another failure would change nothing, so an interval may be shorter: a container that is not ready is asked sooner. */
+  /** Another failure would change nothing, so an interval may be shorter: a container that is not ready is probed sooner. */
   readonly mayHurry: boolean;
 }
 

@@ -24,7 +24,7 @@ const cases: readonly Case[] = [
     results: 'sssfsss',
     verdicts: '??sfffs',
   },
-  // One that breaks the row begins it anew.
+  // One that breaks the row begins it again.
   { type: 'readiness', thresholds: { failureThreshold: 2 }, from: 'success', results: 'fsfsff', verdicts: 'sssssf' },
   { type: 'readiness', thresholds: { failureThreshold: 3 }, results: 'ff', verdicts: '??' },
   // What was known before a restart stands until a whole row speaks against it.

@@ -1,4 +1,4 @@
-/** From single results to a verdict: how many in a row it takes to change one's mind, and when there is nothing more to ask. */
+/** From single results to a verdict: how many in a row change it, and when no further check is needed. */
 import type { Probe } from '../../api/container.ts';
 import type { ProbeVerdict } from '../../model/probe-results.ts';
 
@@ -12,7 +12,7 @@ export interface Count {
   /** The result that came last, and how many times in a row. */
   readonly last: ProbeResult | undefined;
   readonly times: number;
-  /** Asked for the last time: a startup probe has its answer, a container that failed its liveness will be killed. */
+  /** No further check is needed: a startup probe has its verdict, a container that failed its liveness probe will be killed. */
   readonly settled: boolean;
 }
 
@@ -21,7 +21,7 @@ export type Thresholds = Pick<Probe, 'failureThreshold' | 'successThreshold'>;
 export const DEFAULT_FAILURE_THRESHOLD = 3;
 export const DEFAULT_SUCCESS_THRESHOLD = 1;
 
-/** What is known of a container from before a restart of the kubelet counts as if it had just been found out. */
+/** A verdict from before a restart of the kubelet counts as if it had just been found. */
 export function countFrom(type: ProbeType, verdict: ProbeVerdict): Count {
   return { verdict, last: undefined, times: 0, settled: isSettled(type, verdict) };
 }

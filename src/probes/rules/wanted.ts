@@ -35,7 +35,7 @@ export function containersWithProbes({ spec }: Pod): readonly Container[] {
   return [...spec.containers, ...sidecars].filter((container) => typesOf(container).length > 0);
 }
 
-/** The containers that live, with what is to be asked of each. One whose state the runtime can't tell is kept but not asked. */
+/** The containers that run, each with the probes to run. One whose state is unknown to the runtime keeps its probes, but they do not run. */
 export function probedContainers(
   view: ProbedView,
   hasStarted: (container: Container, id: ContainerId) => boolean,
@@ -46,12 +46,12 @@ export function probedContainers(
     if (seen === undefined || (seen.state !== 'running' && seen.state !== 'unknown')) return [];
     const has = typesOf(container);
     const started = hasStarted(container, seen.id);
-    const asked = (type: ProbeType) => {
-      // A pod that ends is asked only whether it still serves.
+    const isRun = (type: ProbeType) => {
+      // While a pod ends, only its readiness is probed.
       if (view.step === 'terminating') return type === 'readiness' && started;
       return type === 'startup' || started;
     };
-    return [{ container, seen, run: seen.state === 'running' ? has.filter(asked) : [] }];
+    return [{ container, seen, run: seen.state === 'running' ? has.filter(isRun) : [] }];
   });
 }
 

@@ -1,4 +1,4 @@
-/** Pods as the API server has them: complete and checked, so they are only looked over. */
+/** Pods as the API server has them: it has completed and validated them, so only their shape is checked. */
 import { isPodUid } from '../../api/ids.ts';
 import { readShape } from '../../api/object-shape.ts';
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
@@ -27,10 +27,10 @@ export function readApiPod(object: unknown): Parsed<Pod> {
 }
 
 /**
- * Whether nothing has changed between two versions of one pod but what this kubelet itself says of it: then there is nothing to
- * do about the newer one.
+ * Whether nothing has changed between two versions of one pod but what this kubelet itself wrote: then there is nothing to do
+ * about the newer one.
  */
-export function sayTheSame(before: Pod, after: Pod): boolean {
+export function isSameForUs(before: Pod, after: Pod): boolean {
   return (
     sameJson(before.spec, after.spec) &&
     sameJson(withoutVersion(before), withoutVersion(after)) &&

@@ -50,15 +50,15 @@ export function settleNames(files: readonly ReadFile[], before: NameOwners): Set
 }
 
 /**
- * What a file stands for after it was read again. Where something in it is wrong, only what is good in it is news: that a pod
- * is missing from a broken file does not mean that it should go.
+ * What a file stands for after it was read again. Where something in it is wrong, only its good documents count: that a pod
+ * is missing from a broken file does not mean that it should end.
  */
 export function podsAfterReading(
   before: readonly Pod[],
   reading: { readonly pods: readonly Pod[]; readonly problems: readonly unknown[] },
 ): { readonly pods: readonly Pod[]; readonly kept: readonly Pod[] } {
   if (reading.problems.length === 0) return { pods: reading.pods, kept: [] };
-  const news = new Set(reading.pods.map(podKey));
-  const kept = before.filter((pod) => !news.has(podKey(pod)));
+  const described = new Set(reading.pods.map(podKey));
+  const kept = before.filter((pod) => !described.has(podKey(pod)));
   return { pods: [...reading.pods, ...kept], kept };
 }

@@ -1,5 +1,5 @@
 /**
- * What a manifest says: a text with pods in YAML or JSON, one or several in a document, in one or several documents. Read in
+ * Reads a manifest: a text with pods in YAML or JSON, one or several in a document, in one or several documents. Read in
  * steps, because there is no limit to how many they are.
  */
 
@@ -86,7 +86,7 @@ function wrongHead(tree: Tree, key: string, wanted: string): ManifestFinding {
   return { place: value.place, text: `${key}: must be ${wanted}; found ${describeTree(value)}` };
 }
 
-/** A pod can have ten thousand containers: each look over it is a step. */
+/** A pod can have ten thousand containers: each pass over it is a step. */
 function* readPod(
   tree: Tree,
   rules: ManifestRules,
@@ -104,9 +104,9 @@ function* readPod(
   const pod = applyPodDefaults(giveStaticIdentity(written, rules));
   yield;
   const own = staticPodFaults(written, rules);
-  // A place is told once: behind a missing name there is already the node's, which is no better.
-  const told = new Set(own.map(({ path }) => path));
-  const faults = [...own, ...validatePod(pod, rules.gates).filter(({ path }) => !told.has(path))];
+  // One report for each place: a missing name already has the node's name appended, which is no better.
+  const reported = new Set(own.map(({ path }) => path));
+  const faults = [...own, ...validatePod(pod, rules.gates).filter(({ path }) => !reported.has(path))];
   for (const [index, fault] of faults.entries()) {
     const place = index < FAULTS_WITH_PLACE ? placeOfPath(tree, fault.path) : tree.place;
     report.problems.push({ place, text: formatFieldError(fault) });

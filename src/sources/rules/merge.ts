@@ -20,7 +20,7 @@ export interface Merged {
   readonly refused: readonly { readonly path: string; readonly pod: Pod; readonly keeper: string }[];
 }
 
-/** A source that has not said anything yet is undefined. */
+/** A source that has not reported yet is undefined. */
 export type SourceStates = ReadonlyMap<SourceName, SourceState | undefined>;
 
 export function mergeSources(states: SourceStates, mark: (pod: Pod, source: SourceName) => Pod): Merged {
@@ -29,7 +29,7 @@ export function mergeSources(states: SourceStates, mark: (pod: Pod, source: Sour
   const refused: Merged['refused'][number][] = [];
   for (const source of ORDER) {
     for (const pod of states.get(source)?.pods ?? []) {
-      // The API server has a mirror of each static pod under its name: it is another pod, and no rival.
+      // The API server has a mirror of each static pod under its name: it is another pod and takes no name.
       const keeper = source === 'api' ? undefined : owners.get(podKey(pod));
       if (keeper !== undefined) {
         refused.push({ path: source, pod, keeper });

@@ -1,9 +1,9 @@
 /**
- * Who a pod from a file or a URL is. No one registered it, so its UID is made from what it says: the same text is the same pod
+ * The identity of a pod from a file or a URL. No API server gave it a UID, so that is made from its content: the same text is the same pod
  * after a restart of the kubelet, and a changed text is another pod, which takes the place of the first.
  *
  * What is hashed is the pod as it was written (formatting, comments and unknown fields aside), without the defaults: a kubelet
- * that learns a new default must not restart every static pod of the node. Nor does the name of the file count: renaming
+ * that gets a new default must not restart every static pod of the node. Nor does the name of the file count: renaming
  * a manifest, or copying it, restarts nothing.
  */
 import type { Pod, Toleration } from '../../api/pod.ts';
@@ -25,7 +25,7 @@ const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
 };
 
-/** Whatever becomes of the node, its own pods stay. */
+/** Static pods stay whatever taints the node gets. */
 const STAY: Toleration = { operator: 'Exists', effect: 'NoExecute' };
 
 export function giveStaticIdentity(pod: Pod, origin: StaticOrigin): Pod {
@@ -66,7 +66,7 @@ function canonicalJson(value: unknown): string {
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`;
 }
 
-/** One that says the same but for how long is replaced: static pods have no time limit. */
+/** One that differs only in its time limit is replaced: static pods have no time limit. */
 function withStay(tolerations: readonly Toleration[]): readonly Toleration[] {
   const isStay = ({ key, operator, value, effect }: Toleration) =>
     !key && !value && operator === STAY.operator && effect === STAY.effect;

@@ -1,4 +1,4 @@
-/** What a pod from a file or a URL may not say, although a pod from the API server may. */
+/** What a pod from a file or a URL may not contain, although a pod from the API server may. */
 
 import type { Container } from '../../api/container.ts';
 import { type FieldError, forbidden, invalid, required } from '../../api/field-error.ts';

@@ -1,4 +1,4 @@
-/** Messages of containers share a limit for the whole pod, so that a status stays small whatever containers and registries say. */
+/** Messages of containers share a limit for the whole pod, so that a status stays small however long the messages of containers and registries are. */
 import type { Pod } from '../../api/pod.ts';
 import type { ContainerState, ContainerStatus } from '../../api/pod-status.ts';
 import { allContainers } from '../../api/pod-traits.ts';

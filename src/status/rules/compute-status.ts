@@ -1,4 +1,4 @@
-/** The status of a pod, from what the runtime has, what the probes say and what is known of its way. */
+/** The status of a pod, from the runtime's observation, the verdicts of probes and the status before. */
 import type { Container } from '../../api/container.ts';
 import { isOwnCondition } from '../../api/pod-conditions.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../../api/pod-status.ts';
@@ -118,8 +118,8 @@ const isTerminal = (phase: PodPhase | undefined): boolean => phase === 'Succeede
  * containers made of it: a victim whose containers all ended with success has succeeded.
  */
 function settlePhase({ pod, previous, ended }: StatusInput, computed: PodPhase): PodPhase {
-  const told = pod.status?.phase;
-  if (told !== undefined && isTerminal(told)) return told;
+  const published = pod.status?.phase;
+  if (published !== undefined && isTerminal(published)) return published;
   if (ended?.disruption !== undefined && isTerminal(computed)) return computed;
   if (ended?.phase !== undefined) return ended.phase;
   if (isTerminal(computed)) return computed;
@@ -141,7 +141,7 @@ function generationOf({ pod }: StatusInput): Pick<PodStatus, 'observedGeneration
   return generation === undefined || generation === 0 ? {} : { observedGeneration: generation };
 }
 
-/** What others say of the pod is theirs; a disruption that was said once stays. */
+/** Conditions of other clients stay as they are, and so does a disruption that was published. */
 function foreignConditions({ pod, previous, ended }: StatusInput): readonly PodCondition[] {
   const foreign = (pod.status?.conditions ?? []).filter((condition) => !isOwnCondition(condition));
   const disruption = previous?.conditions?.find(({ type }) => type === 'DisruptionTarget');

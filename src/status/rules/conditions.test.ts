@@ -15,7 +15,7 @@ interface Case {
   readonly spec?: Partial<PodSpec>;
   readonly containers?: readonly ObservedContainer[];
   readonly more?: Partial<StatusInput>;
-  readonly told?: PodStatus;
+  readonly published?: PodStatus;
   readonly expect: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +39,7 @@ const cases: readonly Case[] = [
   {
     name: 'one that no one asked for is not',
     containers: [makeContainer('c')],
-    told: { conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }] },
+    published: { conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }] },
     expect: { PodResizePending: 'missing' },
   },
   {
@@ -128,7 +128,7 @@ const cases: readonly Case[] = [
     name: 'a readiness gate that says no',
     spec: gated,
     containers: [makeContainer('c')],
-    told: {
+    published: {
       conditions: [
         { type: 'example.com/a', status: 'True' },
         { type: 'b', status: 'Unknown' },
@@ -143,7 +143,7 @@ const cases: readonly Case[] = [
     name: 'all gates open',
     spec: gated,
     containers: [makeContainer('c')],
-    told: {
+    published: {
       conditions: [
         { type: 'example.com/a', status: 'True' },
         { type: 'b', status: 'True' },
@@ -155,7 +155,7 @@ const cases: readonly Case[] = [
     name: 'a readiness gate can’t be opened by a condition of our own',
     spec: { readinessGates: [{ conditionType: 'Initialized' }] },
     containers: [makeContainer('c')],
-    told: { conditions: [{ type: 'Initialized', status: 'True' }] },
+    published: { conditions: [{ type: 'Initialized', status: 'True' }] },
     expect: {
       Ready:
         'False | ReadinessGatesNotReady | corresponding condition of pod readiness gate "Initialized" does not exist.',
@@ -176,16 +176,16 @@ const cases: readonly Case[] = [
     expect: { DisruptionTarget: 'True | TerminationByKubelet | low on memory', Ready: 'False | PodFailed' },
   },
   {
-    name: 'a disruption that was told stays',
+    name: 'a disruption that was published stays',
     containers: [makeContainer('c')],
     more: { previous: { conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'r' }] } },
     expect: { DisruptionTarget: 'True | r' },
   },
 ];
 
-for (const { name, spec, containers = [], more, told, expect } of cases) {
+for (const { name, spec, containers = [], more, published, expect } of cases) {
   test(name, () => {
-    const pod: Pod = { ...makePod(spec), ...(told === undefined ? {} : { status: told }) };
+    const pod: Pod = { ...makePod(spec), ...(published === undefined ? {} : { status: published }) };
     const status = computePodStatus(statusInput(pod, { observation: observe(containers), ...more }));
     for (const [type, text] of Object.entries(expect)) assert.equal(conditionText(status, type), text, type);
   });

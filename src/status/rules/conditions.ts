@@ -1,4 +1,4 @@
-/** The conditions the kubelet says of a pod, in the reference's words and order. */
+/** The conditions that the kubelet sets on a pod, with the reference's texts and in its order. */
 
 import type { Container } from '../../api/container.ts';
 import type { Pod } from '../../api/pod.ts';
@@ -109,7 +109,7 @@ function complaint(what: string, containers: readonly Container[]): readonly str
   return [`containers with ${what} status: [${containers.map(({ name }) => name).join(' ')}]`];
 }
 
-/** Ready when its containers are and when everybody else who has a say in it agrees. */
+/** Ready when its containers are ready and every readiness gate is true. */
 function judgeReady(pod: Pod, containersReady: Verdict): Verdict {
   const type = 'Ready';
   if (containersReady.status !== 'True') return { ...containersReady, type };

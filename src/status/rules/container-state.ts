@@ -1,9 +1,9 @@
-/** State and last state of a container, from what the runtime has of it and from what was said of it before. */
+/** State and last state of a container, from the runtime's answer and from the status before. */
 import type { ContainerState, ContainerStateTerminated } from '../../api/pod-status.ts';
 import { formatTimestamp } from '../../api/timestamp.ts';
 import type { ObservedContainer } from '../../model/observation.ts';
 
-/** The container is gone without a trace: no one can say how it ended, so it counts as killed. */
+/** The runtime has nothing of the container any more: how it ended is unknown, so it counts as killed. */
 const LOST_EXIT_CODE = 137;
 export const RESTARTING_ALL = 'RestartingAllContainers';
 export const RESTARTING_ALL_MESSAGE = 'The container is removed because RestartAllContainers in place';
@@ -33,7 +33,7 @@ export const lostWhileRunning = lost(
   'The container could not be located when the pod was deleted.  The container used to be Running',
 );
 
-/** Nothing of it is there when the pod has ended, or the runtime can't tell its state. */
+/** The pod has ended and the runtime has nothing of the container, or does not know its state. */
 export const lostAtEnd = lost(
   'ContainerStatusUnknown',
   'The container could not be located when the pod was terminated',

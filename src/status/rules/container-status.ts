@@ -23,7 +23,7 @@ export interface ContainerContext {
   /** An init container that has to end, as opposed to a sidecar. */
   readonly plainInit: boolean;
   readonly previous: ContainerStatus | undefined;
-  /** Every container of the pod is being removed to begin anew. */
+  /** Every container of the pod is being removed and will start again. */
   readonly restartingAll: boolean;
   /** Containers that ended only to start again with their new definition. */
   readonly replaced: ReadonlySet<string>;
@@ -80,7 +80,7 @@ function observedState({ input, previous }: ContainerContext, seen: ObservedCont
     case 'created':
       return { waiting: {} };
     case 'unknown': {
-      // It ran, and now no one can say: "it failed" is nearer to the truth than "it has not started yet".
+      // It ran, and its state is unknown now: "it failed" is nearer to the truth than "it has not started yet".
       const known = previous?.containerID === containerIdOf(seen, input.runtimeName);
       if (known && previous.state.terminated !== undefined) return previous.state;
       return previous?.state.running === undefined ? { waiting: {} } : lostAtEnd;
@@ -142,7 +142,7 @@ function restartedStatus({ state, restartCount }: ContainerStatus): Partial<Cont
   };
 }
 
-/** A container that is to run and was held up says why; how it ended before becomes its last state. */
+/** A container that should run and can't start yet shows why; how it ended before becomes its last state. */
 function withWaiting(
   { input, container, plainInit }: ContainerContext,
   newest: ObservedContainer | undefined,

@@ -1,4 +1,4 @@
-/** The last words about a pod: whatever its containers were, they have ended, and so has the pod. */
+/** The last status of a pod: all its containers have ended, and so has the pod. */
 import type { Pod } from '../../api/pod.ts';
 import type { ContainerStatus, PodPhase, PodStatus } from '../../api/pod-status.ts';
 import { isSidecar, isStaticPod } from '../../api/pod-traits.ts';
@@ -26,7 +26,7 @@ function ended(status: ContainerStatus): ContainerStatus {
   return status.state.terminated === undefined ? { ...status, state: lostAtEnd } : status;
 }
 
-/** Init containers start one after the other; the first one is always taken for begun. */
+/** Init containers start one after the other; the first one always counts as started. */
 function lastBegun(init: readonly ContainerStatus[]): number {
   const last = init.findLastIndex(
     ({ state, lastState }) => state.waiting === undefined || lastState.terminated !== undefined,
@@ -34,7 +34,7 @@ function lastBegun(init: readonly ContainerStatus[]): number {
   return Math.max(0, last);
 }
 
-/** Whether the regular containers' turn had come: if not, they have not failed. */
+/** Whether the regular containers were to start: if not, they have not failed. */
 function wasInitialized(pod: Pod, { initContainerStatuses = [], containerStatuses = [] }: PodStatus): boolean {
   const last = initContainerStatuses.at(-1);
   if (last === undefined) return true;

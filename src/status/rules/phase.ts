@@ -1,4 +1,4 @@
-/** The phase of a pod: a summary of its containers' states, computed anew each time. */
+/** The phase of a pod: a summary of its containers' states, computed again each time. */
 import type { Container } from '../../api/container.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { ContainerStatus, PodPhase } from '../../api/pod-status.ts';
@@ -10,11 +10,11 @@ export interface PhaseInput {
   readonly pod: Pod;
   /** Of init and regular containers. */
   readonly statuses: ReadonlyMap<string, ContainerStatus>;
-  /** Every container has been stopped and none will start again, whatever the restart policy says. */
+  /** Every container has been stopped and none will start again, regardless of the restart policy. */
   readonly over: boolean;
   /** A regular container is in the present sandbox. */
   readonly initialized: boolean;
-  /** Containers that start again whatever their restart policy says. */
+  /** Containers that start again regardless of their restart policy. */
   readonly replaced: ReadonlySet<string>;
 }
 
@@ -64,7 +64,7 @@ function progressOf(pod: Pod, container: Container, status: ContainerStatus | un
   return last.exitCode === 0 ? 'succeeded' : 'failed';
 }
 
-/** A sidecar that ended will be back as long as it is needed, so it says nothing about the phase. */
+/** A sidecar that ended will be back as long as it is needed, so it does not count for the phase. */
 function sidecarProgress(status: ContainerStatus | undefined): 'unknown' | 'pending' | 'coming up' | 'up' | 'ended' {
   if (status === undefined) return 'unknown';
   if (status.state.running !== undefined) return status.started === true ? 'up' : 'coming up';

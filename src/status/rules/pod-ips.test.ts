@@ -62,7 +62,12 @@ const cases: readonly Case[] = [
     nodeIps: ['192.0.2.1', 'fd00::9'],
     pod: ['192.0.2.1', 'fd00::9'],
   },
-  { name: 'host network: what was told stays', hostNetwork: true, previous: known('192.0.2.7'), pod: ['192.0.2.7'] },
+  {
+    name: 'host network: what was published stays',
+    hostNetwork: true,
+    previous: known('192.0.2.7'),
+    pod: ['192.0.2.7'],
+  },
   {
     name: 'host network: a second family may join',
     hostNetwork: true,

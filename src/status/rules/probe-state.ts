@@ -1,4 +1,4 @@
-/** `started` and `ready`: what the probes say of a running container, and what is assumed until they have spoken. */
+/** `started` and `ready`: the verdicts of probes on a running container, and what is assumed until there is one. */
 import type { Container } from '../../api/container.ts';
 import type { ContainerStatus } from '../../api/pod-status.ts';
 import type { ProbeVerdict } from '../../model/probe-results.ts';
@@ -30,7 +30,7 @@ function isReady({ input, container, previous }: ProbeContext, status: Container
   if (container.readinessProbe === undefined) return true;
   const verdict = verdictOf(input.probes.readiness, input, status);
   if (verdict === 'success' || verdict === 'failure') return verdict === 'success';
-  // After a restart of the kubelet nothing is known yet: what was said of this very container still holds.
+  // After a restart of the kubelet there is no verdict yet: the status of the same container from before counts.
   return sameContainer(previous, status) && previous?.ready === true;
 }
 

@@ -1,4 +1,4 @@
-/** The status of a pod that was never let in: it has no containers to speak of. */
+/** The status of a pod that was not admitted: it has no containers. */
 import type { Pod } from '../../api/pod.ts';
 import type { PodStatus, QosClass } from '../../api/pod-status.ts';
 import { formatTimestamp } from '../../api/timestamp.ts';

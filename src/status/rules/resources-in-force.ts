@@ -1,4 +1,4 @@
-/** The resources that a running container is held to: what it was given, but for what the runtime says otherwise. */
+/** The resources in force for a running container: those allocated to it, except where the runtime reports others. */
 import type { ResourceRequirements } from '../../api/container.ts';
 import { milliCpuToQuota, milliCpuToShares, quotaToMilliCpu, sharesToMilliCpu } from '../../api/cpu-units.ts';
 import type { ResourceList } from '../../api/meta.ts';

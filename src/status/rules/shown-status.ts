@@ -1,6 +1,6 @@
 /**
- * What others may see of a status. A pod is shown as ended only when nothing of it runs any more: whoever waits for that
- * takes its resources for free.
+ * What others see of a status. A pod is shown as ended only when nothing of it runs any more: schedulers and controllers
+ * treat the resources of an ended pod as free.
  */
 import type { PodCondition, PodStatus } from '../../api/pod-status.ts';
 import type { PodStep } from '../../model/pod-view.ts';
@@ -22,8 +22,8 @@ export function showStatus({ computed, shown, step }: ShownInput): PodStatus {
     phase: before,
     ...(shown?.reason === undefined ? {} : { reason: shown.reason }),
     ...(shown?.message === undefined ? {} : { message: shown.message }),
-    // That the kubelet took the pod away is said together with its end.
-    conditions: (computed.conditions ?? []).filter((condition) => isSaid(condition, shown)),
+    // The disruption is published together with the end of the pod.
+    conditions: (computed.conditions ?? []).filter((condition) => isPublished(condition, shown)),
   };
 }
 
@@ -31,7 +31,7 @@ function isTerminal({ phase }: PodStatus): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-function isSaid({ type }: PodCondition, shown: PodStatus | undefined): boolean {
+function isPublished({ type }: PodCondition, shown: PodStatus | undefined): boolean {
   return type !== 'DisruptionTarget' || (shown?.conditions ?? []).some((condition) => condition.type === type);
 }
 

@@ -77,7 +77,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'a disruption that somebody else has said stays his',
+    name: 'a disruption that another client set stays as it is',
     known: { conditions: [{ ...disrupted, reason: 'EvictionByEvictionAPI' }, scheduled] },
     wanted: { conditions: [disrupted, scheduled] },
     patch: undefined,

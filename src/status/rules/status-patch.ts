@@ -1,6 +1,6 @@
 /**
- * What must be sent so that the API server's status of a pod says what ours says, as a strategic merge patch. Only what is the
- * kubelet's is touched: conditions and fields of others stay as they are, whatever we know of them.
+ * What must be sent so that the API server has our status of a pod, as a strategic merge patch. It contains only what the
+ * kubelet owns: conditions and fields of other clients stay as they are.
  */
 import { isOwnCondition } from '../../api/pod-conditions.ts';
 import type { PodCondition, PodStatus } from '../../api/pod-status.ts';
@@ -28,7 +28,7 @@ const PLAIN_FIELDS = [
 /** Lists that would be merged by address. */
 const ADDRESS_LISTS = ['hostIPs', 'podIPs'] as const satisfies readonly (keyof PodStatus)[];
 
-/** Undefined: there is nothing to say. */
+/** Undefined: nothing differs. */
 export function planStatusPatch(known: PodStatus | undefined, wanted: PodStatus): StatusPatch | undefined {
   const patch: Record<string, unknown> = {};
   for (const name of PLAIN_FIELDS) {
@@ -43,7 +43,7 @@ export function planStatusPatch(known: PodStatus | undefined, wanted: PodStatus)
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-/** Whether two statuses say the same about everything that is the kubelet's. */
+/** Whether two statuses agree on everything that the kubelet owns. */
 export function sameOwnStatus(left: PodStatus | undefined, right: PodStatus): boolean {
   return planStatusPatch(left, right) === undefined;
 }
@@ -52,7 +52,7 @@ function sameAddresses(known: PodStatus['podIPs'], wanted: PodStatus['podIPs']):
   return sameJson(known ?? [], wanted ?? []);
 }
 
-/** Undefined: none. Null takes a field away. */
+/** Undefined: no change. Null removes a field. */
 function changeOf(known: unknown, wanted: unknown): unknown {
   if (sameJson(known, wanted)) return undefined;
   if (wanted === undefined || wanted === null) return null;
@@ -67,19 +67,19 @@ function isStructure(value: unknown): value is Readonly<Record<string, unknown>>
 }
 
 function conditionChanges(known: readonly PodCondition[], wanted: readonly PodCondition[]): StatusPatch {
-  const said = wanted.filter((condition) => isOwnCondition(condition) || isNewDisruption(condition, known));
-  const changes = said.flatMap((condition) => conditionChange(known, condition));
+  const published = wanted.filter((condition) => isOwnCondition(condition) || isNewDisruption(condition, known));
+  const changes = published.flatMap((condition) => conditionChange(known, condition));
   const dropped = known.filter(
-    (condition) => isOwnCondition(condition) && !said.some(({ type }) => type === condition.type),
+    (condition) => isOwnCondition(condition) && !published.some(({ type }) => type === condition.type),
   );
   const removals = dropped.map(({ type }) => ({ $patch: 'delete', type }));
   const conditions = [...changes, ...removals];
   if (conditions.length === 0) return {};
-  const order = said.map(({ type }) => ({ type }));
+  const order = published.map(({ type }) => ({ type }));
   return { ...(order.length === 0 ? {} : { '$setElementOrder/conditions': order }), conditions };
 }
 
-/** That the kubelet takes a pod away is said once; what another says of it is left alone. */
+/** A disruption by the kubelet is published once; one that another client set is left alone. */
 function isNewDisruption({ type, status }: PodCondition, known: readonly PodCondition[]): boolean {
   if (type !== 'DisruptionTarget') return false;
   return !known.some((condition) => condition.type === type && condition.status === status);

@@ -1,9 +1,9 @@
-/** What a write that failed means for the next one. */
+/** What a failed write means for the next one. */
 import { CodedError, type ErrorCode } from '../../base/errors.ts';
 
 /**
- * `replaced`: the object is not there any more, or is another pod's. `away`: the API server can't be reached, by no one. `busy`: it
- * answered that it can't now. `refused`: it won't, and soon won't either.
+ * `replaced`: the object is gone, or belongs to another pod. `away`: the API server can't be reached. `busy`: it answered that it
+ * can't do it now. `refused`: it rejected the write, and will reject it again.
  */
 export type WriteFailure = 'replaced' | 'away' | 'busy' | 'refused';
 
@@ -20,7 +20,7 @@ function judge(code: ErrorCode, answered: boolean): WriteFailure {
     case 'unavailable':
     case 'deadline':
       return answered ? 'busy' : 'away';
-    // Somebody else wrote at the same time, or the name is another pod's by now: then the watch tells it soon.
+    // Another client wrote at the same time, or the name belongs to another pod by now: then the watch delivers it soon.
     case 'conflict':
       return 'busy';
     default:
