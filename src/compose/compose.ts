@@ -97,6 +97,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     mirrorPods: () => podParts.cluster?.mirrors.count() ?? 0,
     eventLoopLag,
     volumes: () => podParts.volumes.counts(),
+    orphans: () => podParts.volumes.orphans(),
   });
   const { cri, running, connection, health: runtimeHealth } = composeRuntime(config, deps, meters);
   const kube = composeKube(config, deps, meters.onApiRequest);

@@ -42,7 +42,6 @@ const NOT_SHOWN: Readonly<Record<string, RegExp>> = {
     /^kubelet_(container_requested_resizes|pod_(in_progress_resizes|resize)|graceful_shutdown|pod_watch_events)/,
   'of parts that are not built: statistics and claims':
     /^kubelet_(volume_stats_|container_log_filesystem|metrics_provider)/,
-  'of a sweep that is not built': /^kubelet_orphan_pod_cleaned_volumes/,
   'of caches of pull records: here all are in memory': /^kubelet_imagemanager_(inmemory|ondisk)_/,
 };
 

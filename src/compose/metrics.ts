@@ -24,7 +24,12 @@ import {
   type RuntimeCall,
 } from '../telemetry/metrics-runtime.ts';
 import { createStartupMetrics, type StartupStep } from '../telemetry/metrics-startup.ts';
-import { type CountedOperation, type CountedVolumes, createVolumeMetrics } from '../telemetry/metrics-volumes.ts';
+import {
+  type CountedOperation,
+  type CountedOrphans,
+  type CountedVolumes,
+  createVolumeMetrics,
+} from '../telemetry/metrics-volumes.ts';
 import { createWorkMetrics, type WantedImage, type WorkMetrics } from '../telemetry/metrics-work.ts';
 import type { PartDeps } from './compose.ts';
 
@@ -59,6 +64,7 @@ export interface MeterTools {
   readonly mirrorPods: () => number;
   readonly eventLoopLag: EventLoopLag;
   readonly volumes?: () => readonly CountedVolumes[];
+  readonly orphans?: () => CountedOrphans;
 }
 
 export function composeMetrics(
@@ -113,7 +119,11 @@ export function composeMetrics(
     probes: createProbeMetrics(probeMetrics),
     onRuntimeCall: createRuntimeMetrics(metrics),
     onApiRequest: createApiMetrics(metrics),
-    onVolumeOperation: createVolumeMetrics(metrics, tools.volumes ?? (() => [])),
+    onVolumeOperation: createVolumeMetrics(
+      metrics,
+      tools.volumes ?? (() => []),
+      tools.orphans ?? (() => ({ orphans: 0, failed: 0 })),
+    ),
     work,
     starts,
     onImage: (image) => {

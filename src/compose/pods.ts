@@ -70,6 +70,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     record,
     objects,
     node,
+    pods: workers,
     onOperation: meters.onVolumeOperation,
     onProgress: (uid) => workers().volumesProgressed(uid),
   });

@@ -10,6 +10,7 @@ import { readMountTable } from '../host/mount-table.ts';
 import { createTreeRemoval } from '../host/pod-trees.ts';
 import type { RecordEvent } from '../model/event.ts';
 import type { Objects } from '../objects/objects.ts';
+import { knownUids, type Pods } from '../pods/pods.ts';
 import type { Resources } from '../resources/resources.ts';
 import { createKinds } from '../volumes/kinds/kinds.ts';
 import { createVolumes, nodeAttachments, type Volumes, type VolumesDeps } from '../volumes/volumes.ts';
@@ -21,6 +22,7 @@ export interface VolumeTools {
   /** Undefined for a kubelet without an API server. */
   readonly objects: Objects | undefined;
   readonly node: () => KubeNode | undefined;
+  readonly pods: () => Pods;
   /** For metrics. */
   readonly onOperation?: VolumesDeps['onOperation'] | undefined;
   readonly onProgress: NonNullable<VolumesDeps['onProgress']>;
@@ -36,7 +38,7 @@ export interface VolumeParts {
 export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTools): VolumeParts {
   const { kubelet, settings, features } = config;
   const { clock, log, supervisor, program, host } = deps;
-  const { resources, record, objects, node, onOperation, onProgress } = tools;
+  const { resources, record, objects, node, pods, onOperation, onProgress } = tools;
   const mountTable = readMountTable;
   const isForeign = (path: string) => leadsToForeign(mountTable(), path);
   const calls = createFileCalls();
@@ -73,6 +75,11 @@ export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTool
       leadsToForeign: isForeign,
       podDirectory: directories.of,
       record,
+      podDirectories: {
+        list: directories.list,
+        known: () => knownUids(pods()),
+        onOrphans: (uids) => pods().foundOnDisk(uids),
+      },
       random: Math.random,
       attachments: nodeAttachments(() => node()?.status),
       onProgress,

@@ -24,6 +24,8 @@ import type { WorkerDeps } from './worker-deps.ts';
 export interface PodSet {
   /** What is on the node, including what other kubelets left there. */
   found(pods: readonly FoundPod[]): void;
+  /** Only a directory is left of these; what is known about them from elsewhere stays. */
+  foundOnDisk(uids: readonly PodUid[]): void;
   reconcile(desired: Desired, signal: AbortSignal): Promise<void>;
   worker(uid: PodUid): Worker | undefined;
   /** The one way to end a pod that would run on. */
@@ -68,6 +70,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
       table.setFound(pods);
       for (const worker of table.workers()) worker.wake('runtime-listed');
     },
+    foundOnDisk: table.addFound,
     reconcile: async ({ pods: given, everySourceHeard }, signal) => {
       const { pods, unsure } = identify(given);
       const desired = new Map(pods.map((pod) => [podUid(pod.metadata.uid), pod]));

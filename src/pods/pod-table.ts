@@ -16,6 +16,8 @@ export interface PodTable {
   found(uid: PodUid): FoundPod | undefined;
   allFound(): readonly FoundPod[];
   setFound(pods: readonly FoundPod[]): void;
+  /** Those that are found already stay as they are. */
+  addFound(uids: readonly PodUid[]): void;
   readonly views: Map<PodUid, PodView>;
 }
 
@@ -54,6 +56,11 @@ export function createPodTable(): PodTable {
     setFound: (pods) => {
       found.clear();
       for (const pod of pods) found.set(pod.uid, pod);
+    },
+    addFound: (uids) => {
+      for (const uid of uids) {
+        if (!found.has(uid)) found.set(uid, { uid, name: '', namespace: '', alive: false });
+      }
     },
     views,
   };

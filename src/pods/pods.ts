@@ -41,6 +41,8 @@ export interface Pods extends Part {
   reconsider(): void;
   /** The node was listed: there may be pods that no source has. */
   found(pods: readonly FoundPod[]): void;
+  /** Pods of which only a directory is left, found while the kubelet runs. */
+  foundOnDisk(uids: readonly PodUid[]): void;
   views(): readonly PodView[];
   view(uid: PodUid): PodView | undefined;
   /** The name is for the log. An exception of one listener reaches no one else. Returns the function that ends the subscription. */
@@ -150,6 +152,11 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
       set.found(pods);
       if (pods.some(({ uid }) => set.worker(uid) === undefined)) bit.wake();
     },
+    foundOnDisk: (uids) => {
+      if (!listed) return;
+      set.foundOnDisk(uids);
+      bit.wake();
+    },
     views: set.views,
     view: set.view,
     subscribe: set.subscribe,
@@ -158,6 +165,13 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
       return stuckReason(set.busy());
     },
   };
+}
+
+/** UIDs of all pods that sources have or that are managed; undefined before every source was heard. */
+export function knownUids(pods: Pick<Pods, 'desired' | 'views'>): ReadonlySet<string> | undefined {
+  const desired = pods.desired();
+  if (desired?.everySourceHeard !== true) return undefined;
+  return new Set([...desired.pods.map(({ metadata }) => metadata.uid), ...pods.views().map(({ uid }) => String(uid))]);
 }
 
 /** One pod whose pass hangs is that pod's problem; most of them are the node's. */

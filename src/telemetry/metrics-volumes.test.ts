@@ -6,10 +6,14 @@ import { createVolumeMetrics } from './metrics-volumes.ts';
 test('volumes and their operations are counted under the names that dashboards know', () => {
   const metrics = createMetrics({ version: '1.36.4', showHiddenFor: '' });
   const plugin = 'kubernetes.io/secret';
-  const count = createVolumeMetrics(metrics, () => [
-    { plugin, state: 'desired', count: 2 },
-    { plugin, state: 'actual', count: 1 },
-  ]);
+  const count = createVolumeMetrics(
+    metrics,
+    () => [
+      { plugin, state: 'desired', count: 2 },
+      { plugin, state: 'actual', count: 1 },
+    ],
+    () => ({ orphans: 2, failed: 1 }),
+  );
   count({ plugin, operation: 'volume_mount', seconds: 0.2, failed: false });
   count({ plugin, operation: 'volume_mount', seconds: 0.2, failed: true });
   count({ plugin, operation: 'volume_unmount', seconds: 0.01, failed: false });
@@ -30,6 +34,8 @@ test('volumes and their operations are counted under the names that dashboards k
     'volume_manager_total_volumes{plugin_name="kubernetes.io/secret",state="desired_state_of_world"} 2',
     'kubelet_volume_metric_collection_duration_seconds_bucket{metric_source="du",le="0.005"} 1',
     'reconstruct_volume_operations_total 2',
+    'kubelet_orphan_pod_cleaned_volumes 2',
+    'kubelet_orphan_pod_cleaned_volumes_errors 1',
     'reconstruct_volume_operations_errors_total 1',
     'force_cleaned_failed_volume_operations_total 2',
     'force_cleaned_failed_volume_operation_errors_total 1',

@@ -8,6 +8,12 @@ export interface CountedOperation {
   readonly failed: boolean;
 }
 
+/** Of the last sweep for directories of pods that no longer exist. */
+export interface CountedOrphans {
+  readonly orphans: number;
+  readonly failed: number;
+}
+
 export interface CountedVolumes {
   readonly plugin: string;
   readonly state: 'desired' | 'actual';
@@ -20,6 +26,7 @@ const STORAGE_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 60
 export function createVolumeMetrics(
   metrics: Metrics,
   counts: () => readonly CountedVolumes[],
+  sweep: () => CountedOrphans,
 ): (operation: CountedOperation) => void {
   const operations = metrics.histogram({
     name: 'storage_operation_duration_seconds',
@@ -41,6 +48,24 @@ export function createVolumeMetrics(
       labels: ['plugin_name', 'state'],
     },
     () => counts().map(({ plugin, state, count }) => ({ labels: [plugin, `${state}_state_of_world`], value: count })),
+  );
+  metrics.computed(
+    'gauge',
+    {
+      name: 'kubelet_orphan_pod_cleaned_volumes',
+      help: 'Orphaned pods that the last sweep found on disk.',
+      labels: [],
+    },
+    () => [{ labels: [], value: sweep().orphans }],
+  );
+  metrics.computed(
+    'gauge',
+    {
+      name: 'kubelet_orphan_pod_cleaned_volumes_errors',
+      help: 'Orphaned pods that the last sweep found on disk although an earlier one had found them, too.',
+      labels: [],
+    },
+    () => [{ labels: [], value: sweep().failed }],
   );
   const measured = metrics.histogram({
     name: 'kubelet_volume_metric_collection_duration_seconds',

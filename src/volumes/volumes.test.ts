@@ -83,6 +83,7 @@ function scene(t: TestContext, more: SceneOptions = {}) {
       podDirectory: (uid) => join(root, uid),
       record: ({ reason, message }) => events.push(`${reason}: ${message}`),
       random: () => 0,
+      podDirectories: { list: () => Promise.resolve([]), known: () => new Set(), onOrphans: () => undefined },
       onOperation: (operation) => operations.push(operation),
       ...(more.resolvers === undefined ? {} : { resolvers: more.resolvers }),
       ...(more.attachments === undefined ? {} : { attachments: more.attachments }),

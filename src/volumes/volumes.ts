@@ -14,12 +14,13 @@ import type { FileJobs } from '../host/file-jobs.ts';
 import type { MountTable } from '../host/mount-table.ts';
 import type { RecordPodEvent } from '../model/event.ts';
 import type { VolumesOutcome } from '../model/mounted-volume.ts';
-import type { PodNewsOf } from '../model/pod-view.ts';
+import type { PodNewsOf, PodView } from '../model/pod-view.ts';
 import type { VolumeProgress } from '../model/volume-progress.ts';
 import { createCleanUp } from './clean-up.ts';
 import { createDevices, type NodeAttachments } from './devices.ts';
 import type { ObjectReference, VolumeKind } from './kind.ts';
 import { createOperations, type VolumeOperation } from './operations.ts';
+import { createOrphanSweep, type OrphanSweep, type PodDirectoriesPort } from './orphan-sweep.ts';
 import { createPodTable, type PodTable } from './pod-table.ts';
 import { createResolvers, type VolumeResolver } from './resolve.ts';
 import { volumesInUse } from './rules/attachment.ts';
@@ -50,6 +51,8 @@ export interface Volumes extends Part {
   readonly usage: Usage;
   /** How many volumes there are, by plugin and by whether they are ready. */
   counts(): readonly VolumeCount[];
+  /** Of the last sweep for directories of pods that no longer exist. */
+  readonly orphans: OrphanSweep['counts'];
 }
 
 export interface VolumesDeps {
@@ -66,6 +69,7 @@ export interface VolumesDeps {
   readonly record: RecordPodEvent;
   /** Undefined: a node without an API server. */
   readonly attachments?: NodeAttachments;
+  readonly podDirectories: PodDirectoriesPort;
   /** For metrics. */
   readonly onOperation?: (operation: VolumeOperation) => void;
   /** The progress of a volume of this pod has changed: one was made or has to wait. */
@@ -119,11 +123,15 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
   });
   const { pods } = table;
   const usage = createUsage({ ...deps, operations, volumes: table.tasks }, config);
+  const sweep = createOrphanSweep(deps, deps.podDirectories);
   const cleanUp = createCleanUp({ ...deps, operations, pods, devices, subPaths });
 
   return {
     name: 'volumes',
-    start: usage.start,
+    start: (signal) => {
+      usage.start(signal);
+      sweep.start(signal);
+    },
     stop: async () => {
       const reason = new CodedError('unavailable', 'the kubelet is stopping');
       await Promise.all([...pods.values()].map((pod) => pod.stop(reason)));
@@ -144,7 +152,10 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
       table.forget(uid);
       usage.forget(uid);
     },
-    follow: (update) => follow(table, update),
+    follow: (update) => {
+      if (update.kind === 'gone') sweep.noticed();
+      else follow(table, update.view);
+    },
     changed: (object) => {
       for (const pod of pods.values()) pod.changed(object);
     },
@@ -162,15 +173,19 @@ export function createVolumes(deps: VolumesDeps, config: VolumesConfig): Volumes
     usage,
     counts: () =>
       countVolumes(
-        table.tasks().map(({ task }) => ({ plugin: task.resolved()?.kind.plugin, ready: task.ready() !== undefined })),
+        table.tasks().map(({ task }) => ({
+          plugin: task.resolved()?.kind.plugin,
+          ready: task.ready() !== undefined,
+        })),
       ),
+    orphans: sweep.counts,
   };
 }
 
+type FollowedView = Pick<PodView, 'uid' | 'pod' | 'step' | 'observation'>;
+
 /** A pod that runs and whose volumes were not made here was started by an earlier kubelet. */
-function follow(table: PodTable, update: Parameters<Volumes['follow']>[0]): void {
-  if (update.kind === 'gone') return;
-  const { uid, pod, step, observation } = update.view;
+function follow(table: PodTable, { uid, pod, step, observation }: FollowedView): void {
   if (step !== 'syncing') return;
   const runs = observation.containers.some(({ state }) => state === 'running');
   if (runs) for (const task of table.adopt(pod, 'found').tasks) task.look();

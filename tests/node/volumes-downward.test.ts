@@ -1,9 +1,9 @@
 /** What a pod is told of itself, in files, without any API server; and what the kubelet counts of its volumes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podNode, runs, until } from './pod-support.ts';
-import { type KubeletClient, kubeletClient } from './streams-support.ts';
-import { finished, mountsIn, podUidOf, readLog } from './volumes-support.ts';
+import { podNode, runs } from './pod-support.ts';
+import { kubeletClient } from './streams-support.ts';
+import { atLeast, finished, mountsIn, podUidOf, readLog } from './volumes-support.ts';
 
 const field = (path: string, fieldPath: string, more: object = {}) => ({ path, fieldRef: { fieldPath }, ...more });
 const labels = field('labels', 'metadata.labels');
@@ -50,8 +50,10 @@ test('downward API volumes of a static pod', { timeout: 120_000 }, async (t) => 
 
   const plugins = ['kubernetes.io/downward-api', 'kubernetes.io/projected'];
   for (const plugin of plugins) {
-    const labels = `operation_name="volume_mount",status="success",volume_plugin="${plugin}"`;
-    await atLeast(kubelet, `storage_operation_duration_seconds_count{migrated="false",${labels}}`, 1);
+    for (const operation of ['verify_controller_attached_volume', 'volume_apply_access_control', 'volume_mount']) {
+      const labels = `operation_name="${operation}",status="success",volume_plugin="${plugin}"`;
+      await atLeast(kubelet, `storage_operation_duration_seconds_count{migrated="false",${labels}}`, 1);
+    }
     await atLeast(
       kubelet,
       `volume_operation_total_seconds_count{operation_name="overall_volume_mount",plugin_name="${plugin}"}`,
@@ -80,10 +82,3 @@ test('downward API volumes of a static pod', { timeout: 120_000 }, async (t) => 
 });
 
 /** Waits until the page of metrics has the series with such a value. */
-async function atLeast(kubelet: KubeletClient, series: string, least: number): Promise<void> {
-  await until(`${series} is ${least} or more`, async () => {
-    const page = (await kubelet.request('/metrics')).text();
-    const line = page.split('\n').find((one) => one.startsWith(`${series} `));
-    return Number(line?.slice(series.length)) >= least ? true : undefined;
-  });
-}

@@ -3,6 +3,7 @@ import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPodLog } from '../lab/static-pods.ts';
 import { type PodNode, until } from './pod-support.ts';
+import type { KubeletClient } from './streams-support.ts';
 
 export async function readLog({ node }: PodNode, pod: string, container: string, word: string): Promise<string> {
   return await until(`"${word}" in the log of ${pod}/${container}`, async () => {
@@ -40,4 +41,13 @@ export async function isGone(path: string): Promise<true | undefined> {
     () => undefined,
     () => true as const,
   );
+}
+
+/** Waits until a metric of the kubelet has this value or a larger one. */
+export async function atLeast(kubelet: KubeletClient, series: string, least: number): Promise<void> {
+  await until(`${series} is ${least} or more`, async () => {
+    const page = (await kubelet.request('/metrics')).text();
+    const line = page.split('\n').find((one) => one.startsWith(`${series} `));
+    return Number(line?.slice(series.length)) >= least ? true : undefined;
+  });
 }
