@@ -1,4 +1,4 @@
-/** Brings one container up: image, request, create, start, postStart hook. */
+/** Starts one container: image, request, create, start, postStart hook. */
 import type { Container } from '../api/container.ts';
 import type { PodUid } from '../api/ids.ts';
 import { type ContainerId, containerId, type SandboxId } from '../api/ids.ts';
@@ -38,9 +38,9 @@ export interface ContainerStart {
   readonly targetId: ContainerId | undefined;
   readonly turn: Turn;
   readonly report: ReportStep;
-  /** Aborts when the pod must go: ends a pull and a hook. */
+  /** Aborts when the pod must end: cancels a pull and a hook. */
   readonly wanted: AbortSignal;
-  /** Aborts when the kubelet stops: calls that make or start something are let finish otherwise. */
+  /** Aborts when the kubelet stops: calls that create or start something finish otherwise. */
   readonly signal: AbortSignal;
 }
 
@@ -79,7 +79,7 @@ interface ReadyImages {
   readonly volumes: ReadonlyMap<string, string>;
 }
 
-/** Images that are there are found in a moment; no one else has to wait while one is pulled. */
+/** Images that are present are found in a moment; while one is pulled, other pods get the turn. */
 async function ensureImages(deps: ContainerStartDeps, start: ContainerStart): Promise<ReadyImages | ImageWait> {
   using soon = linkSignal(start.wanted);
   const wait = () => {
@@ -175,9 +175,9 @@ async function gatherRequests(deps: ContainerStartDeps, start: ContainerStart, i
   try {
     const hosts = await deps.requests.hostsFile(pod, sandbox.ips);
     if (!hosts.ok) return { kind: 'problem', reason: CONFIG_ERROR, message: hosts.problem };
-    const wantsLastWords = (container.terminationMessagePath ?? '') !== '';
+    const hasTerminationLog = (container.terminationMessagePath ?? '') !== '';
     const [terminationLog] = await Promise.all([
-      wantsLastWords ? deps.directories.planTerminationLog(uid, container.name) : undefined,
+      hasTerminationLog ? deps.directories.planTerminationLog(uid, container.name) : undefined,
       deps.directories.writeHosts(uid, hosts.value),
     ]);
     const input = {
@@ -194,7 +194,7 @@ async function gatherRequests(deps: ContainerStartDeps, start: ContainerStart, i
     };
     const request = await deps.requests.container(input, wanted);
     if (request.kind === 'problem') return request;
-    // Only now, so that a container that is refused again and again leaves nothing behind each time.
+    // Only now, so that a container whose request fails again and again leaves no files.
     await Promise.all([
       terminationLog === undefined ? undefined : deps.directories.createTerminationLog(terminationLog),
       deps.logs.ensureContainer(pod, container.name),

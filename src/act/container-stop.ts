@@ -1,7 +1,7 @@
 /**
  * Stops one container: its preStop hook, then the signal, then the kill, all within one grace that can be shortened at any
- * moment. A shorter grace counts at once, also while the hook runs and while the runtime already waits. A hook that outlasts the
- * grace is not cut off: it runs beside the signal and ends with its container.
+ * moment. A shorter grace counts at once, also while the hook runs and while the runtime already waits. A hook that takes longer than the
+ * grace is not cancelled: it runs beside the signal and ends with its container.
  */
 import type { Container } from '../api/container.ts';
 import type { ContainerId } from '../api/ids.ts';
@@ -23,7 +23,7 @@ export interface ContainerStopDeps {
 
 export interface ContainerStop {
   readonly pod: Pod;
-  /** Undefined for one that the pod doesn't know: it has no hook. */
+  /** Undefined for one that is not in the pod's spec: it has no hook. */
   readonly container: Container | undefined;
   readonly id: ContainerId;
   readonly name: string;
@@ -37,11 +37,11 @@ export interface ContainerStop {
 export interface StopUnderWay {
   /** Resolves when the container has stopped. */
   readonly done: Promise<void>;
-  /** Longer than what is left changes nothing. */
+  /** A grace that is longer than what is left changes nothing. */
   shorten(graceSeconds: number): void;
 }
 
-/** Whoever asks again with what is left of the same grace shortens nothing. */
+/** Another request with what is left of the same grace shortens nothing. */
 const SAME_MS = 300;
 
 export function stopContainer(deps: ContainerStopDeps, stop: ContainerStop, signal: AbortSignal): StopUnderWay {
@@ -95,11 +95,11 @@ export function stopContainer(deps: ContainerStopDeps, stop: ContainerStop, sign
 interface HookLife {
   /** Aborts when the container has ended. */
   readonly ended: AbortSignal;
-  /** Aborts when the kubelet stops: then nothing can be said about the hook. */
+  /** Aborts when the kubelet stops: then the result of the hook is not known. */
   readonly signal: AbortSignal;
 }
 
-/** Never rejects: however the hook fails, the container stops. */
+/** Never rejects: the container stops also when its hook fails. */
 async function runPreStop(
   { hooks, report }: ContainerStopDeps,
   stop: ContainerStop,
@@ -112,7 +112,7 @@ async function runPreStop(
   report(pod, { kind: 'begun', subject });
   const problem = await hooks.run({ kind: 'preStop', handler, pod, container, containerId: id, podIps }, ended).then(
     (answer) => answer,
-    // A pause that outlasts the container has done nothing wrong.
+    // A sleep that is longer than the container's life is no failure.
     (error: unknown) => (handler.sleep === undefined ? describeError(error) : undefined),
   );
   if (problem === undefined) report(pod, { kind: 'done', subject });

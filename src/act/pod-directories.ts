@@ -10,14 +10,14 @@ import type { GuardedFiles } from '../host/guarded-files.ts';
 export interface PodDirectories {
   of(uid: PodUid): string;
   ensure(uid: PodUid): Promise<void>;
-  /** The names of all: of each pod that has a directory, and of whatever else lies among them. */
+  /** All names in the directory of pods: UIDs, and the names of other files there. */
   list(): Promise<readonly string[]>;
-  /** Makes the container's directory and answers where the file for its last words will be. */
+  /** Creates the container's directory and answers where its termination message file will be. */
   planTerminationLog(uid: PodUid, container: string): Promise<string>;
   /** An empty file that any user may write. */
   createTerminationLog(path: string): Promise<void>;
   writeHosts(uid: PodUid, content: string): Promise<void>;
-  /** Fails while anything is mounted below it: what is on that mount belongs to somebody else. */
+  /** Fails while anything is mounted below it: what is on that mount does not belong to the pod. */
   remove(uid: PodUid): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What actions need of other parts: each port is the little that is used here. */
+/** What actions need of other parts: each port has only what is used here. */
 
 import type { Container } from '../api/container.ts';
 import type { ContainerId, PodUid } from '../api/ids.ts';
@@ -57,7 +57,7 @@ export interface ImagesPort {
 }
 
 export interface HooksPort {
-  /** Undefined when it went well, else why not. Rejects with the signal's reason as soon as it aborts. */
+  /** Undefined when it succeeded, otherwise why it failed. Rejects with the signal's reason as soon as it aborts. */
   run(hook: Hook, signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -78,7 +78,7 @@ export interface LogsPort {
   ensureContainer(pod: Pod, name: string): Promise<void>;
   /** Makes the link by which log shippers find the file. */
   link(pod: Pod, name: string, id: ContainerId, attempt: number): Promise<void>;
-  /** Takes away the files and the link of a container that is removed. */
+  /** Removes the files and the link of a container that is removed. */
   removeContainer(
     pod: { readonly uid: string; readonly name: string; readonly namespace: string },
     container: { readonly id: ContainerId; readonly name: string; readonly logPath: string },
@@ -86,11 +86,11 @@ export interface LogsPort {
   removePod(pod: { readonly uid: string; readonly name: string; readonly namespace: string }): Promise<void>;
 }
 
-/** A place among the pods that start something now. It is kept from one action to the next, so that what has begun gets done. */
+/** A turn among the pods that start something now. It is held from one action to the next, so that a pod that has begun to start gets done. */
 export interface Turn {
   /** Waits for it, unless it is held already. */
   hold(): Promise<void>;
-  /** Gives it to others; fine if it isn't held. */
+  /** Passes it on to others; does nothing if it isn't held. */
   release(): void;
   /** A pause, while an image is pulled: the moment to publish how far the pod is. */
   pause?(): void;

@@ -1,4 +1,4 @@
-/** What a pod can be told of itself, in environment variables and in files. Error texts are those that users search for. */
+/** The fields of a pod that it can read in its environment variables and files (the downward API). Error texts are those that users search for. */
 import { quoteText } from '../base/go-text.ts';
 import type { Container, ResourceFieldSelector } from './container.ts';
 import type { ResourceList, StringMap } from './meta.ts';

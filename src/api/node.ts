@@ -92,7 +92,7 @@ export interface KubeNode {
   readonly status?: NodeStatus;
 }
 
-/** Resources that somebody named after their own domain, such as `example.com/gpu`: not those of Kubernetes itself. */
+/** Extended resources, named with a domain of their own such as `example.com/gpu`: not those of Kubernetes itself. */
 export function isExtendedResource(name: string): boolean {
   return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');
 }

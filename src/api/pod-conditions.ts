@@ -1,4 +1,4 @@
-/** Which conditions of a pod are the kubelet's to say. All others belong to whoever set them. */
+/** Which conditions of a pod the kubelet owns. All others belong to the component that set them. */
 import type { PodCondition } from './pod-status.ts';
 
 const OWN = new Set([

@@ -48,7 +48,7 @@ export function isBeingDeleted(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined && !isStaticPod(pod);
 }
 
-/** It has ended for good, as everybody was told. */
+/** It has ended for good, by its published status. */
 export function hasEnded(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }

@@ -1,4 +1,4 @@
-/** A hook of a container's life: `act/` has it run, `probes/` runs it. */
+/** A lifecycle hook of a container: `act/` requests it, `probes/` runs it. */
 import type { Container, LifecycleHandler } from '../api/container.ts';
 import type { ContainerId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';

@@ -1,8 +1,8 @@
-/** Images as the parts that need one are told of them. */
+/** The answer to a part that needs an image. */
 export interface ReadyImage {
-  /** What the runtime calls the image. */
+  /** The runtime's name of the image. */
   readonly imageRef: string;
-  /** Whom the image says its processes run as. */
+  /** The user of its processes, by the image's own config. */
   readonly user: { readonly uid: number | undefined; readonly username: string };
 }
 

@@ -1,7 +1,7 @@
 /** The volumes of a pod once they are mounted on the node, for the requests to the runtime. */
 export interface MountedVolume {
   readonly hostPath: string;
-  /** The volume itself can't be written, whatever the container asks for. */
+  /** The volume itself can't be written, whatever the container requests. */
   readonly readOnly?: boolean;
   /** Its files get the label of the pod. */
   readonly selinuxRelabel?: boolean;

@@ -11,7 +11,7 @@ export interface ObservedSandbox {
   readonly ready: boolean;
   readonly createdAt: number;
   readonly hostNetwork: boolean;
-  /** Empty with host network, and where the runtime has not told yet. */
+  /** Empty with host network, and while the runtime has not reported them. */
   readonly ips: readonly string[];
   readonly runtimeHandler: string;
 }
@@ -27,7 +27,7 @@ export interface ObservedContainer {
   readonly startedAt: number;
   readonly finishedAt: number;
   readonly exitCode: number;
-  /** As the runtime says it: Completed, Error, OOMKilled, ContainerCannotRun, StartError… */
+  /** As the runtime reports it: Completed, Error, OOMKilled, ContainerCannotRun, StartError… */
   readonly reason: string;
   readonly message: string;
   /** The image as the pod named it, and what the runtime resolved it to. */
@@ -41,7 +41,7 @@ export interface ObservedContainer {
   readonly logPath: string;
   readonly user: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] } | undefined;
   readonly stopSignal: string;
-  /** What the runtime holds it to; undefined where it does not say. */
+  /** The limits that the runtime enforces; undefined where it does not report them. */
   readonly resources?: ObservedResources | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface ObservedResources {
   readonly memoryLimit: number;
 }
 
-/** The end of a container as an event told it: what is known some 50 ms before the runtime's own status says so. */
+/** The end of a container as an event announced it, some 50 ms before the runtime's status shows it. */
 export interface AnnouncedEnd {
   readonly exitCode: number;
   readonly finishedAt: number;
@@ -71,9 +71,9 @@ export interface Observation {
   readonly sandboxes: readonly ObservedSandbox[];
   /** Newest first; exited ones included for as long as the runtime has them. */
   readonly containers: readonly ObservedContainer[];
-  /** Of containers that the runtime still calls running: only a plan may use it (see plan/plan-ahead.ts). */
+  /** Of containers that the runtime still reports as running: only a plan may use it (see plan/plan-ahead.ts). */
   readonly announced?: ReadonlyMap<ContainerId, AnnouncedEnd>;
-  /** Events are ahead of this reading: when to look again, wall clock, in case no event tells that it has caught up. */
+  /** Events are ahead of this reading: when to read again, wall clock, in case no event shows that the status has caught up. */
   readonly lookAgainAt?: number;
 }
 
@@ -100,7 +100,7 @@ export function newestContainers({
   return newest;
 }
 
-/** The container that counts for that name: one that may run before one that has ended, then the newest. */
+/** The container that counts for that name: one that may run comes before one that has ended, then the newest. */
 export function presentContainer(
   { containers }: Pick<Observation, 'containers'>,
   name: string,

@@ -1,4 +1,4 @@
-/** What was decided about a pod: the tagged actions that its worker carries out, each with its reason. */
+/** What was decided about a pod: the actions that its worker carries out, each with its reason. */
 import type { ContainerId, SandboxId } from '../api/ids.ts';
 import type { PodPhase } from '../api/pod-status.ts';
 import type { EventText } from './event.ts';
@@ -42,7 +42,7 @@ export type StopReason =
   | 'Unknown'
   | '';
 
-/** Something a user should hear about that follows from the decision and from no single action. */
+/** An event that follows from the decision and from no single action. */
 export interface PlanEvent extends Omit<EventText, 'annotations'> {
   /** Field path such as `spec.containers{c}`; without it the event is about the pod. */
   readonly container?: string;
@@ -71,14 +71,14 @@ export type HeldContainer =
   /** An init container comes first, and has to have succeeded, or started where it is a sidecar. */
   | { readonly kind: 'init'; readonly container: string; readonly until: 'succeeded' | 'started' };
 
-/** A crash that was answered with a start, and what the next one has to wait. See plan/back-off.ts. */
+/** A crash after which the container was started again, and the wait after the next one. See plan/back-off.ts. */
 export interface CrashRecord {
   readonly waitMs: number;
   /** When the crashed container ended, wall clock. */
   readonly since: number;
 }
 
-/** The pod must end although its containers have not. */
+/** Why a pod must end although its containers have not ended. */
 export interface PodEnd {
   readonly phase: PodPhase;
   readonly reason: string;
@@ -92,7 +92,7 @@ export interface Plan {
    * started holds the rest up only if it is an init container.
    */
   readonly actions: readonly Action[];
-  /** Look again at this time (wall clock, ms) although nothing happened: a back-off or a deadline ends. */
+  /** Another pass is due at this time (wall clock, ms) although nothing happened: a back-off or a deadline ends. */
   readonly retryAt: number | undefined;
   /** Waiting reasons that follow from the decision itself (CrashLoopBackOff), by container name. */
   readonly waiting: ReadonlyMap<string, WaitingReason>;
@@ -103,6 +103,6 @@ export interface Plan {
   /** Every container ended for good and the sandbox can go: the pod has finished. */
   readonly finished: boolean;
   readonly events: readonly PlanEvent[];
-  /** Set when the pod's own deadline has passed: no action then, the pod goes the way of termination. */
+  /** Set when the pod's own deadline has passed: no action then: the pod is terminated. */
   readonly end: PodEnd | undefined;
 }

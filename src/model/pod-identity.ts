@@ -1,4 +1,4 @@
-/** A pod by name and UID: all that is known of some that only the node has. */
+/** A pod by name and UID: all that is known of a pod that only the node has. */
 import type { PodUid } from '../api/ids.ts';
 
 export interface PodIdentity {
@@ -7,7 +7,7 @@ export interface PodIdentity {
   readonly namespace: string;
 }
 
-/** A pod of which the runtime says that something runs. */
+/** A pod of which something runs, by the runtime's list. */
 export interface RunningPod {
   readonly uid: string;
   readonly name: string;
@@ -15,7 +15,7 @@ export interface RunningPod {
   readonly containers: readonly { readonly name: string; readonly image: string }[];
 }
 
-/** What is on the node, whoever put it there. */
+/** A pod of which something is on the node, including what other kubelets left there. */
 export interface FoundPod extends PodIdentity {
   /** It has a ready sandbox or a running container. */
   readonly alive: boolean;

@@ -1,4 +1,4 @@
-/** What a worker publishes of its pod after each pass. The other parts read views; no one asks a worker. */
+/** What a worker publishes of its pod in each pass. The other parts read views; no part calls a worker. */
 import type { ContainerId, PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { PodExplanation } from './explanation.ts';
@@ -7,9 +7,9 @@ import type { Plan, PodEnd, WaitingReason } from './plan.ts';
 
 /** Why a pod ended that did not end by itself. */
 export interface PodEnding extends PodEnd {
-  /** It was never let in. */
+  /** It was not admitted. */
   readonly rejected?: boolean;
-  /** The kubelet took it away for the sake of others (eviction, preemption, shutdown): told as a condition. */
+  /** The kubelet ended it for other pods or for the node (eviction, preemption, shutdown): shown as a condition. */
   readonly disruption?: { readonly reason: string; readonly message: string };
 }
 
@@ -26,11 +26,11 @@ export interface ContainerMemory {
 
 export interface PodView {
   readonly uid: PodUid;
-  /** With the resources that it was given, which are not always those that its spec asks for. */
+  /** With the resources that are allocated to it, which are not always those that its spec requests. */
   readonly pod: Pod;
-  /** As its source has it, where that asks for a resize that is refused. */
+  /** As its source has it, where that requests a resize that is refused. */
   readonly asked?: Pod | undefined;
-  /** Why it does not get what it asks for. */
+  /** Why it does not get what it requests. */
   readonly resizeRefused?: string | undefined;
   readonly step: PodStep;
   readonly observation: Observation;
@@ -40,13 +40,13 @@ export interface PodView {
   readonly explanation: PodExplanation;
   /** By container name: why it waits. */
   readonly memory: ReadonlyMap<string, ContainerMemory>;
-  /** When the pod began on this node, under whichever kubelet: its deadline counts from here. Wall clock, ms. */
+  /** When the pod began on this node, under any kubelet: its deadline counts from here. Wall clock, ms. */
   readonly startedAt: number;
-  /** When this kubelet first had the pod, or what an earlier one told the API server of that. Wall clock, ms. */
+  /** When this kubelet first had the pod, or the start time that an earlier one reported to the API server. Wall clock, ms. */
   readonly acknowledgedAt: number;
   /** Set for a pod that was ended for a reason of its own (rejected, evicted, past its deadline). */
   readonly ended: PodEnding | undefined;
-  /** No source wants it any more. */
+  /** No source has it any more. */
   readonly deleted: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What probes have found, as plans and statuses read it. */
+/** The verdicts of probes, as plans and statuses read them. */
 import type { ContainerId } from '../api/ids.ts';
 
 export type ProbeVerdict = 'success' | 'failure' | 'unknown';

@@ -1,4 +1,4 @@
-/** What is asked of the container runtime for a pod: made by `runtime/`, sent by `act/`. */
+/** The requests to the container runtime for a pod: made by `runtime/`, sent by `act/`. */
 import type { Container } from '../api/container.ts';
 import type { ContainerId } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
@@ -25,10 +25,10 @@ export interface ContainerRequestInput {
   readonly podIps: readonly string[];
   readonly podDirectory: string;
   readonly volumes: MountedVolumes;
-  /** What the runtime calls the images that are mounted as volumes, by name of the volume. */
+  /** The runtime's names of the images that are mounted as volumes, by name of the volume. */
   readonly imageVolumes: ReadonlyMap<string, string>;
   readonly terminationLog: string | undefined;
-  /** The running container whose processes an ephemeral one asks to see. */
+  /** The running container whose processes an ephemeral one requests to see. */
   readonly targetId: ContainerId | undefined;
 }
 

@@ -42,7 +42,7 @@ export interface StepFailure {
 
 /** What an action reports while it is carried out. Events and explanations follow from it. */
 export type StepReport =
-  /** `message`: what users are told of a container that is stopped. */
+  /** `message`: of the event about a container that is stopped. */
   | { readonly kind: 'begun'; readonly subject: StepSubject; readonly message?: string }
   /** It is ready to be carried out and waits for its turn among the pods that start. */
   | { readonly kind: 'queued'; readonly subject: StepSubject }

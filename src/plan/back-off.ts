@@ -1,10 +1,9 @@
 /**
  * The wait before a crashed container starts again: none after the first crash, then 10 s, doubling up to the maximum.
- * A container that ran long enough begins anew.
+ * A container that ran long enough starts with no wait again.
  *
- * A record is made when a crash is answered with a start, and says what the next crash has to wait. Deciding again about
- * a crash that has its answer changes nothing: a start that is held up (by its image, by the kubelet's own restart) must
- * not make the next wait longer.
+ * A record is made when a crashed container is started again, and holds the wait after the next crash. Another decision about the same
+ * crash changes nothing: a start that is delayed (by its image, by a restart of the kubelet) must not make the next wait longer.
  */
 
 import { formatDuration } from '../api/duration.ts';

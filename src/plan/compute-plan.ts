@@ -1,6 +1,6 @@
 /**
  * What to do next for a pod that should run: the sandbox first, then init containers one after the other, then the
- * regular ones; sidecars are kept running beside them.
+ * regular ones; sidecars run beside them.
  */
 import type { Container } from '../api/container.ts';
 import {
@@ -37,7 +37,7 @@ function planInSandbox(draft: Draft, sandbox: ObservedSandbox): Plan {
   const { pod, observation } = draft.snapshot;
   stopDoubles(draft);
   for (const container of pod.spec.ephemeralContainers ?? []) {
-    if (newestContainer(observation, container.name) === undefined) draft.start(container, 'it was asked for');
+    if (newestContainer(observation, container.name) === undefined) draft.start(container, 'it was requested');
   }
   const progress = planInit(draft, sandbox);
   if (progress === 'failed') return planEnd(draft);
@@ -45,7 +45,7 @@ function planInSandbox(draft: Draft, sandbox: ObservedSandbox): Plan {
   return planRegular(draft) === 'over' ? planEnd(draft) : draft.finish(false);
 }
 
-/** Two running containers of one name can only come from a mistake: the newer one stays. */
+/** Two running containers of one name can only come from an error: the newer one stays. */
 function stopDoubles(draft: Draft): void {
   const seen = new Set<string>();
   for (const container of draft.snapshot.observation.containers.filter(mayRun)) {
@@ -94,7 +94,7 @@ function initContainersSeen({ pod, observation }: Snapshot): readonly ObservedCo
   return observation.containers.filter(({ name }) => names.has(name));
 }
 
-/** Whether a regular container has a reason to run in a new sandbox. */
+/** Whether a regular container runs in a new sandbox. */
 function isStillWanted({ pod, observation }: Snapshot, container: Container): boolean {
   const newest = presentContainer(observation, container.name);
   if (newest?.state === 'exited') return restartsAfterExit(pod, container, newest.exitCode);

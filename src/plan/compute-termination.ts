@@ -1,4 +1,4 @@
-/** What a pod that must end still needs: its containers stopped in order, then its sandboxes, and in the end all removed. */
+/** The actions for a pod that must end: its containers stop in order, then its sandboxes; in the end all are removed. */
 import type { Pod } from '../api/pod.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Action } from '../model/plan.ts';
@@ -6,7 +6,7 @@ import { roleOf } from './roles.ts';
 import { mayRun, orderStops } from './stop-order.ts';
 
 export interface TerminationState {
-  /** Undefined for a pod that only the runtime knows any more. */
+  /** Undefined for a pod that only the runtime still has. */
   readonly pod?: Pod | undefined;
   readonly observation: Observation;
   /** Wall clock, milliseconds. */
@@ -39,7 +39,7 @@ export function computeTermination(state: TerminationState, terms: TerminationTe
       message: `Stopping container ${name}`,
       reason: 'Unknown',
       graceSeconds: left,
-      // When the time is over no one is waited for.
+      // Without grace left no container waits for another.
       ...(after.length === 0 || left === 0 ? {} : { after }),
     }),
   );
@@ -49,7 +49,7 @@ export function computeTermination(state: TerminationState, terms: TerminationTe
   return { actions: [...stops, ...sandboxes], finished: stops.length === 0 && sandboxes.length === 0 };
 }
 
-/** Takes away all that the runtime still has of a pod that is gone. What may still run is not touched: stop it first. */
+/** Removes all that the runtime still has of a pod that is over. What may still run is not removed: stop it first. */
 export function computeRemoval({ containers, sandboxes }: Observation): readonly Action[] {
   const reason = 'the pod is gone';
   const idle = containers.filter((container) => !mayRun(container));

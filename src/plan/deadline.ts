@@ -1,4 +1,4 @@
-/** `activeDeadlineSeconds`: how long a pod may be active on the node, whatever its containers do. */
+/** `activeDeadlineSeconds`: how long a pod may be active on the node. */
 import type { Pod } from '../api/pod.ts';
 import type { PodEnd } from '../model/plan.ts';
 

@@ -1,4 +1,4 @@
-/** A plan in the making: what the decisions about single containers write into. It lives only while one plan is computed. */
+/** A plan while it is computed: the decisions about single containers are written into it. */
 import type { Container } from '../api/container.ts';
 import type { ContainerId, SandboxId } from '../api/ids.ts';
 import { podTitle } from '../api/pod-traits.ts';
@@ -64,7 +64,7 @@ export class Draft {
     this.#sandbox.push({ kind: 'sandbox-create', attempt, reason });
   }
 
-  /** Starts it, or makes it wait until its crash back-off is over. */
+  /** Starts it, or holds it until its crash back-off is over. */
   start(container: Container, reason: string): void {
     if (!this.mayStart(container)) return;
     const { pod } = this.snapshot;
@@ -78,13 +78,13 @@ export class Draft {
     });
   }
 
-  /** For one that was made and never ran (the kubelet died in between, or the runtime failed): it does not count. */
+  /** For one that was created and never ran (the kubelet died in between, or the runtime failed): it does not count as a restart. */
   startAgain(container: Container, seen: ObservedContainer): void {
-    this.remove(seen, 'it was made and never started');
-    this.start(container, 'it was made and never started');
+    this.remove(seen, 'it was created and never started');
+    this.start(container, 'it was created and never started');
   }
 
-  /** Whether the crash back-off lets it start; if not, the wait is noted. */
+  /** Whether the crash back-off lets it start; otherwise the wait is noted. */
   mayStart({ name }: Container): boolean {
     const { pod, observation, backOff, now } = this.snapshot;
     const crashed = observation.containers.find((one) => one.name === name && one.state === 'exited');
@@ -136,7 +136,7 @@ export class Draft {
     };
   }
 
-  /** Containers go after the sandbox that held them is stopped, and before the next one is made. */
+  /** Containers are removed after their sandbox is stopped, and before the next one is created. */
   #removalsAndSandbox(): readonly Action[] {
     const stops = this.#sandbox.filter(({ kind }) => kind === 'sandbox-stop');
     const rest = this.#sandbox.filter(({ kind }) => kind !== 'sandbox-stop');
@@ -149,7 +149,7 @@ function backOffHold(crashed: ObservedContainer, until: number): HeldContainer {
   return { kind: 'back-off', exitCode, reason, message, finishedAt, crashes: restartCount + 1, until };
 }
 
-/** Ephemeral containers first, because they help even where an init container can't start; the rest as the pod has them. */
+/** Ephemeral containers first, because they are of use even where an init container can't start; the rest as the pod has them. */
 function inPodOrder({ pod }: Snapshot, starts: readonly Start[]): readonly Start[] {
   const { ephemeralContainers = [], initContainers = [], containers } = pod.spec;
   const order = new Map([...ephemeralContainers, ...initContainers, ...containers].map(({ name }, at) => [name, at]));

@@ -3,7 +3,7 @@ import type { Container } from '../api/container.ts';
 import type { Pod } from '../api/pod.ts';
 import type { StopReason } from '../model/plan.ts';
 
-/** Even a container that must go at once gets this long to end by itself before it is killed. */
+/** Even a container without grace gets this long to end by itself before it is killed. */
 export const MINIMUM_GRACE_SECONDS = 2;
 
 /** The grace of one container that is stopped while its pod goes on. */
@@ -17,12 +17,12 @@ export function containerGrace(pod: Pod, container: Container | undefined, reaso
   return own;
 }
 
-/** The grace of a pod that begins to end, unless somebody asks for less: at least a second, so that it is never "at once". */
+/** The grace of a pod that begins to end, unless a request is for less: at least a second, so that it is never "at once". */
 export function initialGrace(pod: Pod): number {
   return Math.max(1, pod.metadata.deletionGracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 1);
 }
 
-/** A grace that was promised can be shortened, never prolonged. */
+/** The grace of a pod that ends can be shortened, never prolonged. */
 export function shrinkGrace(current: number | undefined, request: number | undefined): number {
   return Math.max(1, Math.min(current ?? Number.POSITIVE_INFINITY, request ?? current ?? 1));
 }

@@ -1,10 +1,10 @@
-/** What ends a running container although its process goes on. */
+/** Why a running container is stopped although its process has not ended. */
 import type { Container } from '../api/container.ts';
 import type { ObservedContainer } from '../model/observation.ts';
 import type { Draft, StopRequest } from './draft.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** The container was made from another description. One without a hash was made by somebody else: it is left alone. */
+/** The container was created from another spec. One without a hash was not created by a kubelet: it is left as it is. */
 export function hasChanged({ hashes }: Snapshot, container: ObservedContainer): boolean {
   const wanted = hashes.get(container.name);
   return wanted !== undefined && container.hash !== '' && container.hash !== wanted;

@@ -1,8 +1,8 @@
 /**
  * Initialization: init containers run one after the other, each to its success; a sidecar among them only has to have
- * started, and is kept running from then on.
+ * started, and runs from then on.
  *
- * Earlier init containers may have been removed from the runtime, so what counts is the furthest one that is there. Only
+ * Earlier init containers may have been removed from the runtime, so the last one that the runtime has counts. Only
  * containers of the present sandbox count: a new sandbox means a new initialization.
  */
 import type { Container } from '../api/container.ts';
@@ -86,10 +86,10 @@ function planPlain(draft: Draft, container: Container, seen: ObservedContainer):
   }
 }
 
-/** Makes sure that a sidecar whose turn has come runs and is well. Other init containers have had their turn. */
+/** Starts a sidecar whose turn has come, and restarts it when it fails. Other init containers have ended. */
 function keepSidecar(draft: Draft, container: Container, seen: ObservedContainer | undefined): void {
   if (roleOf(draft.snapshot.pod, container.name).role !== 'sidecar') return;
-  if (seen === undefined || seen.state === 'exited') draft.start(container, 'a sidecar is kept running');
+  if (seen === undefined || seen.state === 'exited') draft.start(container, 'a sidecar runs as long as its pod');
   else if (seen.state === 'created') draft.startAgain(container, seen);
   else {
     const ailment = ailmentOf(draft, container, seen);

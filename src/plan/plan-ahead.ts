@@ -1,7 +1,7 @@
 /**
- * A container's next start need not wait until the runtime has cleared the last one away: its event of the end comes some
- * 50 ms before its status says so. What the event told is used to start containers, and for nothing else: whatever is shown,
- * stopped or removed waits for the runtime's own word.
+ * A container is started again before the runtime has cleaned up the last one: the event of its end comes some 50 ms before the
+ * runtime's status shows it. The event is used to start containers, and for nothing else: status, stops and removals wait for the
+ * runtime's status.
  */
 import type { Pod } from '../api/pod.ts';
 import type { AnnouncedEnd, Observation, ObservedContainer } from '../model/observation.ts';
@@ -11,9 +11,9 @@ import type { Snapshot } from './snapshot.ts';
 
 export interface Decision {
   readonly plan: Plan;
-  /** What the plan was made of: what the runtime said, and what its events told besides. */
+  /** What the plan was computed from: the runtime's status, with the ends that only its events show. */
   readonly observation: Observation;
-  /** The runtime has not said yet all that the plan was made of. */
+  /** The runtime's status does not show yet all that the plan was computed from. */
   readonly ahead: boolean;
 }
 
@@ -25,18 +25,18 @@ export function decide(snapshot: Snapshot): Decision {
 }
 
 const KILLED = 137;
-/** What containerd says where it can't tell. */
+/** Containerd's exit code where it does not know it. */
 const NOT_KNOWN = 255;
 
 /**
- * Whether the event is as good as the runtime's word. A container that was killed may have gone with its whole pod, when the
- * process that held it died; then its exit code is a guess too, and the sandbox is about to be found dead.
+ * Whether the event is as reliable as the runtime's status. A container that was killed may have ended with its whole pod, because its
+ * shim died: then its exit code is a guess, and the sandbox will be observed as not ready.
  */
 export function isLastWord({ exitCode, finishedAt }: AnnouncedEnd): boolean {
   return exitCode >= 0 && exitCode < NOT_KNOWN && exitCode !== KILLED && finishedAt > 0;
 }
 
-/** The observation itself where events told nothing more. */
+/** The observation itself where events show nothing more. */
 function anticipate(pod: Pod, observation: Observation): Observation {
   const { announced } = observation;
   // In a process namespace of its own a container's other processes end before its first one; in a shared one they may still go.
@@ -56,8 +56,8 @@ function withEnd(container: ObservedContainer, end: AnnouncedEnd | undefined): O
 }
 
 /**
- * The pod is over, or more is done than to start something: the runtime may still hold what would be removed, and others are
- * told why something stops before it does.
+ * The pod is over, or the plan does more than start containers: the runtime may still hold what would be removed, and the reason
+ * of a stop is published before the stop.
  */
 function needsLastWord({ actions, finished }: Plan): boolean {
   return finished || actions.some(({ kind }) => kind !== 'container-start');

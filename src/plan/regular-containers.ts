@@ -1,4 +1,4 @@
-/** The containers the pod is about: started, kept, restarted or given up, each by its own state. */
+/** The regular containers of a pod: each is started, left running, restarted or not, by its own state. */
 import type { Container } from '../api/container.ts';
 import { type ObservedContainer, presentContainer } from '../model/observation.ts';
 import type { Draft, StopRequest } from './draft.ts';
@@ -6,7 +6,7 @@ import { hasChanged, hasFailedHook, stopAndStart } from './health.ts';
 import { restartsAfterExit, restartsAfterFailure } from './restart-policy.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** `over`: not one of them runs, and not one will run again. */
+/** `over`: none of them runs, and none will run again. */
 export function planRegular(draft: Draft): 'alive' | 'over' {
   const alive = draft.snapshot.pod.spec.containers.map((container) => planOne(draft, container));
   return alive.includes(true) ? 'alive' : 'over';
@@ -18,7 +18,7 @@ function planOne(draft: Draft, container: Container): boolean {
   const seen = presentContainer(observation, container.name);
   switch (seen?.state) {
     case undefined:
-      draft.start(container, 'it is not there yet');
+      draft.start(container, 'it does not exist yet');
       return true;
     case 'created':
       draft.startAgain(container, seen);
@@ -59,7 +59,7 @@ function ailmentOf(snapshot: Snapshot, container: Container, seen: ObservedConta
   if (hasFailedHook(snapshot, seen)) {
     return { restarts: false, message: 'FailedPostStartHook', reason: 'FailedPostStartHook' };
   }
-  // A new description counts, whatever the restart policy says.
+  // A changed spec counts with every restart policy.
   if (hasChanged(snapshot, seen)) {
     return { restarts: true, message: `Container ${name} definition changed`, reason: '' };
   }

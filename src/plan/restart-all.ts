@@ -1,6 +1,6 @@
 /**
- * A container ended with an exit code whose rule restarts the whole pod: every container goes and the pod begins anew in
- * its sandbox. Those that asked for it are removed last, so that the request is not forgotten when the kubelet dies half way.
+ * A container ended with an exit code whose rule restarts the whole pod: every container is removed and the pod starts
+ * again in its sandbox. Those whose exit code requested it are removed last, so that the request is not lost when the kubelet dies half way.
  */
 import type { Container } from '../api/container.ts';
 import type { ObservedContainer, ObservedSandbox } from '../model/observation.ts';
@@ -16,7 +16,7 @@ export interface RestartSource {
   readonly seen: ObservedContainer;
 }
 
-/** A container of an older sandbox has had what it asked for: a new sandbox begins anew anyway. */
+/** The request of a container of an older sandbox is done: in a new sandbox everything has started again. */
 export function findSources(
   { pod, observation }: Pick<Snapshot, 'pod' | 'observation'>,
   sandbox: ObservedSandbox,

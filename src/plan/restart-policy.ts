@@ -7,7 +7,7 @@ export function restartPolicyOf(pod: Pod, container: Container): RestartPolicy {
   return container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always';
 }
 
-/** The first rule that says something about this exit code. */
+/** The first rule that applies to this exit code. */
 export function matchingRule(container: Container, exitCode: number): ContainerRestartRule | undefined {
   return (container.restartPolicyRules ?? []).find(({ exitCodes }) => {
     if (exitCodes === undefined) return false;
@@ -22,7 +22,7 @@ export function restartsAfterExit(pod: Pod, container: Container, exitCode: numb
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 }
 
-/** For a container that did not end by itself, so that there is no exit code to judge by. */
+/** For a container that did not end by itself, so that there is no exit code. */
 export function restartsAfterFailure(pod: Pod, container: Container): boolean {
   return restartPolicyOf(pod, container) !== 'Never';
 }

@@ -1,11 +1,11 @@
-/** What part a container plays in its pod. */
+/** The role of a container in its pod. */
 import type { Container } from '../api/container.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ContainerRole } from '../model/plan.ts';
 
 export interface Role {
   readonly role: ContainerRole;
-  /** Undefined for a container the pod does not know: one of another owner, or of an older description. */
+  /** Undefined for a container that is not in the pod's spec: one that the kubelet did not create, or of an older spec. */
   readonly spec: Container | undefined;
 }
 
@@ -18,7 +18,7 @@ export function roleOf(pod: Pod | undefined, name: string): Role {
   return { role: 'regular', spec: pod?.spec.containers.find(called) };
 }
 
-/** Where the container stands in the pod, as events name it. */
+/** The field path of the container in the pod, as events have it. */
 export function fieldPathOf(pod: Pod, name: string): string {
   const { role } = roleOf(pod, name);
   if (role === 'regular') return `spec.containers{${name}}`;

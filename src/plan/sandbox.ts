@@ -1,4 +1,4 @@
-/** Whether the pod's sandbox will do, or which number the next one has and why. */
+/** Whether the pod's sandbox can be used, or why a new one is needed and which attempt it is. */
 import type { Pod } from '../api/pod.ts';
 import type { Observation, ObservedSandbox } from '../model/observation.ts';
 

@@ -1,4 +1,4 @@
-/** All that a decision about one pod may depend on. One readonly value, so that the decision is a function. */
+/** All that a decision about one pod depends on, as one readonly value: the decision is a pure function of it. */
 import type { Pod } from '../api/pod.ts';
 import type { Observation } from '../model/observation.ts';
 import type { CrashRecord } from '../model/plan.ts';
@@ -27,8 +27,8 @@ export interface Snapshot {
   /** When the kubelet first had the pod (its `startTime`), wall clock: from here its deadline counts. */
   readonly startedAt?: number;
   /**
-   * By container name, the least restart count of the next container: one more than the newest log file's number, for
-   * where the runtime has forgotten the containers that wrote them.
+   * By container name, the least restart count of the next container: one more than the newest log file's number, where
+   * the runtime does not have the containers any more that wrote them.
    */
   readonly restartCounts?: ReadonlyMap<string, number>;
 }

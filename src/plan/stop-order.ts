@@ -17,7 +17,7 @@ export function mayRun({ state }: ObservedContainer): boolean {
   return state === 'running' || state === 'unknown';
 }
 
-/** No one stands before a container it waits for. */
+/** A container never comes before one that it waits for. */
 export function orderStops(pod: Pod | undefined, containers: readonly ObservedContainer[]): readonly OrderedStop[] {
   const running = containers.filter(mayRun).map((container) => ({ container, role: roleOf(pod, container.name).role }));
   const places = new Map((pod?.spec.initContainers ?? []).map(({ name }, index) => [name, index]));
@@ -31,6 +31,6 @@ export function orderStops(pod: Pod | undefined, containers: readonly ObservedCo
     const later = sidecars.filter(({ place }) => place > own);
     return { container, after: [...served, ...later.map(({ id }) => id)] };
   });
-  // Whoever waits for another also waits for all that the other waits for: by their number they stand in order.
+  // A container that waits for another also waits for all that the other waits for: by their number they are in order.
   return stops.toSorted((left, right) => left.after.length - right.after.length);
 }

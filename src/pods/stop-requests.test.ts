@@ -66,6 +66,8 @@ test('a shorter grace is a new request for the containers alone; the first one g
   const { requests, pass, carried, send } = setUp();
   send([stop('a'), sandbox]);
   assert.equal(requests.needsNoRead(pass, 5000), false);
+  send([stop('a'), sandbox]);
+  assert.equal(carried.length, 1, 'the same request again changes nothing');
   send([stop('a'), sandbox], 5000);
   assert.deepEqual(carried[1]?.kinds, ['container-stop']);
   carried[1]?.end.resolve();

@@ -6,7 +6,7 @@ import type { Action } from '../model/plan.ts';
 import type { Pass } from './pass.ts';
 
 export interface StopRequests {
-  /** `until`: when the grace is over, wall clock, ms. */
+  /** `until`: when the grace is over, wall clock, ms. The same request again changes nothing. */
   send(pass: Pass, observation: Observation, actions: readonly Action[], until: number): void;
   /** The wake-up is about stops that are under way: another read of the runtime would show nothing that has to be acted on. */
   needsNoRead(pass: Pass, until: number): boolean;
@@ -35,6 +35,7 @@ export function createStopRequests({ clock, log, carryOut }: StopRequestsDeps): 
   let underWay: UnderWay | undefined;
   return {
     send: (pass, observation, actions, until) => {
+      if (underWay?.until === until) return;
       const isRepeated = underWay !== undefined;
       // Of several containers each end is published: they are stopped first, and the sandboxes in a pass of their own.
       const withSandboxes = underWay?.withSandboxes ?? actions.filter(isContainerStop).length === 1;

@@ -55,6 +55,34 @@ test('edit: a new image restarts the container', async () => {
   assert.equal(kinds(world)[0], 'update');
 });
 
+test('deletion: one read before the stop and one after it; events on the way need none, and nothing is read to clean up', async () => {
+  const world = createWorkerWorld();
+  world.node.ignoreStops('c');
+  const worker = await startRunning(world);
+  worker.send({ kind: 'removed' });
+  await settle(world.clock);
+  worker.wake('runtime-changed');
+  await settle(world.clock);
+  assert.deepEqual(world.node.calls, ['read u', 'stop u/c 30']);
+  assert.ok(worker.busyFor() === 0, 'it is free to learn of a shorter grace');
+  await world.clock.advance(2999);
+  worker.wake('runtime-changed');
+  await settle(world.clock);
+  assert.deepEqual(world.node.calls.length, 2);
+  await world.clock.advance(1);
+  await settle(world.clock);
+  assert.deepEqual(
+    world.node.calls,
+    ['read u', 'stop u/c 30', 'read u'],
+    'a stop that takes long is read once in a while',
+  );
+  world.node.calls.length = 0;
+  await world.clock.advance(27_000);
+  await settle(world.clock);
+  assert.equal(worker.state().step, 'gone');
+  assert.deepEqual(world.node.calls, ['read u', 'clean up u']);
+});
+
 test('deletion during a start: the pull is aborted, nothing starts later, and nothing is left', async () => {
   const world = createWorkerWorld();
   world.node.holdStarts(Promise.withResolvers<void>().promise);

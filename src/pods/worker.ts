@@ -3,6 +3,8 @@
  * Its input is merged by `nextState`; work that a new state makes pointless is aborted.
  */
 import type { PodUid } from '../api/ids.ts';
+import type { Logger } from '../base/logger.ts';
+import type { PodExplanation } from '../model/explanation.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Plan } from '../model/plan.ts';
 import type { ExplainInput } from '../plan/explain.ts';
@@ -55,7 +57,7 @@ export function createWorker(
   const progress = createProgress({
     clock,
     about: () => ({ ...aboutPod(state, acknowledgedAt), volumes: deps.volumeProgress?.(uid) ?? [] }),
-    onChange: (explanation) => deps.explain(uid, explanation),
+    onChange: (explanation) => deps.explain(uid, logged(log, explanation)),
   });
   const stops = deps.act.createStops(progress.report);
   let state = initial;
@@ -80,7 +82,7 @@ export function createWorker(
     const { step, pod } = state;
     const { end: ended, deleted } = state.step === 'syncing' ? { end: undefined, deleted: false } : state;
     const times = { startedAt: observing.startedAt(), acknowledgedAt };
-    const explanation = progress.explanation();
+    const explanation = logged(log, progress.explanation());
     const known = { observation, plan, explanation, memory: memory.snapshot() };
     deps.publish({ uid, pod, step, ...known, ...times, ended, deleted });
   };
@@ -128,4 +130,9 @@ function aboutPod(state: WorkerState, acknowledgedAt: number): Omit<ExplainInput
   const ended = state.step === 'terminating' || state.step === 'terminated' ? state.end : undefined;
   const step = state.step === 'gone' ? 'terminated' : state.step;
   return { pod: { uid, namespace, name }, step, acknowledgedAt, ended };
+}
+
+function logged(log: Logger, explanation: PodExplanation): PodExplanation {
+  log.v(4)?.info('Explanation of pod', { explanation });
+  return explanation;
 }

@@ -1,4 +1,4 @@
-/** Collects what is wrong while an object is looked over, so that all of it can be told at once. */
+/** Collects the errors of an object while it is validated, so that all of them are reported at once. */
 import {
   duplicate,
   type FieldError,
@@ -94,7 +94,7 @@ export class Faults {
     if (value !== undefined && value < 0) this.invalid(path, value, 'must be greater than or equal to 0');
   }
 
-  /** Each name once; empty ones are somebody else's fault. */
+  /** Each name once; empty names are reported elsewhere. */
   unique<T>(items: readonly T[], nameOf: (item: T) => string | undefined, pathOf: (index: number) => string): void {
     const seen = new Set<string>();
     items.forEach((item, index) => {

@@ -31,7 +31,7 @@ export const searchDomain: TextRule = (text) =>
 
 export const qualifiedName: TextRule = labelKeyFault;
 
-/** Keys of annotations are told apart by case but checked without it. */
+/** Keys of annotations are case-sensitive, but are validated without regard to case. */
 export const annotationKey: TextRule = (text) => labelKeyFault(text.toLowerCase());
 
 export const portName: TextRule = (text) => {
