@@ -105,6 +105,12 @@ export function presentContainer(
   { containers }: Pick<Observation, 'containers'>,
   name: string,
 ): ObservedContainer | undefined {
-  const called = containers.filter((container) => container.name === name);
-  return called.find(({ state }) => state === 'running' || state === 'unknown') ?? called[0];
+  let newest: ObservedContainer | undefined;
+  // No list of all with that name is made: a pod may have thousands of containers, and this is called for each.
+  for (const container of containers) {
+    if (container.name !== name) continue;
+    if (container.state === 'running' || container.state === 'unknown') return container;
+    newest ??= container;
+  }
+  return newest;
 }

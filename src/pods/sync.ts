@@ -5,7 +5,7 @@ import type { Pod } from '../api/pod.ts';
 import { allContainers } from '../api/pod-traits.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import { newestContainer, type Observation } from '../model/observation.ts';
+import { newestContainers, type Observation } from '../model/observation.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Action, Plan } from '../model/plan.ts';
 import type { StepSubject } from '../model/step.ts';
@@ -114,8 +114,8 @@ async function decideOn(
 
 /** Read only where the runtime has no container that shows it. */
 function restartCounts({ decisions }: WorkerDeps, pod: Pod, observation: Observation) {
-  const unseen = allContainers(pod).filter(({ name }) => newestContainer(observation, name) === undefined);
-  return unseen.length === 0 ? NONE : decisions.restartCounts(pod);
+  const seen = newestContainers(observation);
+  return allContainers(pod).every(({ name }) => seen.has(name)) ? NONE : decisions.restartCounts(pod);
 }
 
 interface Turns {

@@ -1,4 +1,4 @@
-/** The passes over a pod that must end: first everything is stopped, then, once no one wants it any more, taken away. */
+/** The passes over a pod that must end: first everything is stopped, then, once no source has the pod, removed. */
 import type { Act } from '../act/act.ts';
 import { podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
@@ -108,7 +108,7 @@ function createCleanUp(deps: WorkerDeps, tools: TerminationTools, shared: Shared
     if (!released) await deps.act.release(identityOf(pod), progress.report, pass.signal);
     released = true;
     if (again) {
-      // How this life ended is nothing to the next one, which is judged by what is left of the containers.
+      // How this pod ended does not concern its successor, which is judged by the dead containers.
       await deps.endings.remove(podUid(pod.metadata.uid));
       pass.send({ kind: 'cleaned' });
       return;
@@ -122,7 +122,7 @@ function createCleanUp(deps: WorkerDeps, tools: TerminationTools, shared: Shared
     const { pod, end, deleted, again } = state;
     if (!shared.recorded && !deleted && end !== undefined) await deps.endings.write(identityOf(pod), end);
     shared.recorded = true;
-    // Nothing of it was ever made; with thousands of such pods the runtime must not be asked for each.
+    // Nothing of it was ever created: with thousands of such pods the runtime must not be asked about each.
     if (end?.rejected && isNew && !deleted) return;
     const observation = shared.stopped ?? (await read());
     shared.stopped = undefined;
