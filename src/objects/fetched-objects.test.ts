@@ -28,21 +28,21 @@ function setUp(ttlMs: () => number, ahead: boolean) {
   const clock = createManualClock();
   const server: { answer: unknown } = { answer: object('1') };
   const kube = createFakeKube(() => server.answer);
-  const told: string[] = [];
+  const notified: string[] = [];
   const objects = createFetchedObjects<KeepableObject>(
     {
       clock,
       supervisor: createTestSupervisor(clock),
       log: createSilentLogger(),
       client: kube.general,
-      tell: ({ name }) => told.push(name),
+      notify: ({ name }) => notified.push(name),
       ttlMs,
     },
     { kind: CONFIG_MAPS, lookAgainMs: SYNC_MS, ahead },
   );
   const stopping = new AbortController();
   void objects.start(stopping.signal);
-  return { clock, server, kube, told, objects, stopping };
+  return { clock, server, kube, notified, objects, stopping };
 }
 
 test('cached objects: fetched ahead once, then kept for their time', async () => {
@@ -72,7 +72,7 @@ test('cached objects: a new pod does not start with something old', async () => 
   assert.equal(kube.requests.length, 2);
 });
 
-test('cached objects: what is missing is asked for each time, in the words of the server', async () => {
+test('cached objects: what is missing is requested each time, with the message of the server', async () => {
   const { kube, objects, server } = setUp(() => TTL_MS, false);
   server.answer = absent();
   objects.refer(referred(false, 'p1'));
@@ -104,7 +104,7 @@ test('cached objects: an older version than the known one is not believed', asyn
   assert.deepEqual(await objects.get('ns', 'a', never), { kind: 'found', object: object('9') });
 });
 
-test('fetched objects: asked for every time, by many at once only once', async () => {
+test('fetched objects: requested every time, by many at once only once', async () => {
   const { kube, objects, server } = setUp(() => 0, false);
   objects.refer(referred(false, 'p1'));
   await Promise.all([objects.get('ns', 'a', never), objects.get('ns', 'a', never)]);
@@ -115,16 +115,16 @@ test('fetched objects: asked for every time, by many at once only once', async (
   await assert.rejects(objects.get('ns', 'a', never));
 });
 
-test('fetched objects: what volumes show is looked at again, and a change is told', async () => {
-  const { clock, kube, objects, server, told, stopping } = setUp(() => 0, false);
+test('fetched objects: what volumes show is read again, and a change is reported', async () => {
+  const { clock, kube, objects, server, notified, stopping } = setUp(() => 0, false);
   objects.refer(referred(true, 'p1'));
   await objects.get('ns', 'a', never);
   await clock.advance(SYNC_MS);
   assert.equal(kube.requests.length, 2);
-  assert.deepEqual(told, []);
+  assert.deepEqual(notified, []);
   server.answer = object('2');
   await clock.advance(SYNC_MS);
-  assert.deepEqual(told, ['a']);
+  assert.deepEqual(notified, ['a']);
   server.answer = object('3', { immutable: true });
   await clock.advance(SYNC_MS);
   await clock.advance(5 * SYNC_MS);
@@ -141,13 +141,13 @@ test('fetched objects: variables alone are not looked at again', async () => {
   assert.equal(kube.requests.length, 1);
 });
 
-test('fetched objects: one that no one refers to is not asked for', async () => {
+test('fetched objects: one that no one refers to is not requested', async () => {
   const { kube, objects } = setUp(() => 0, false);
   await assert.rejects(objects.get('ns', 'a', never), { message: 'object "ns"/"a" not registered' });
   assert.equal(kube.requests.length, 0);
 });
 
-test('fetched objects: a name that leads elsewhere is never asked for', async () => {
+test('fetched objects: a name that leads elsewhere is never requested', async () => {
   const { kube, objects } = setUp(() => 0, false);
   const names = ['../secrets/x', '..', 'a%2f..%2fsecrets', 'a?watch=1#b'];
   const one = (name: string): Referred => ({ namespace: 'ns', name, byVolume: true, pods: new Set(['p']) });

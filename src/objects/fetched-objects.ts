@@ -1,6 +1,6 @@
 /**
- * Strategies `Cache` and `Get`: objects are fetched when they are asked for, and (`Cache`) kept for a while. What volumes show is
- * looked at again from time to time, so that a change gets there without anybody asking.
+ * Strategies `Cache` and `Get`: objects are fetched when they are needed, and (`Cache`) kept for a while. What volumes show is
+ * read again from time to time, so that a change reaches the volume without a request.
  */
 import { apiPathBelow } from '../api/api-path.ts';
 import type { Clock } from '../base/clock.ts';
@@ -11,14 +11,14 @@ import type { KubeClient } from '../kube/kube.ts';
 import {
   type KeepableObject,
   type KeptObjects,
+  type NotifyChange,
   notRegistered,
   type ObjectKind,
   pathOf,
-  type TellChange,
 } from './kept-objects.ts';
 import type { ObjectAnswer } from './objects.ts';
 import { keyOf, type Referred } from './rules/gather.ts';
-import { serverWords } from './server-words.ts';
+import { serverMessage } from './server-message.ts';
 import { createShared, type Shared } from './shared.ts';
 
 export interface FetchedObjectsDeps {
@@ -26,16 +26,16 @@ export interface FetchedObjectsDeps {
   readonly log: Logger;
   readonly supervisor: Supervisor;
   readonly client: KubeClient;
-  readonly tell: TellChange;
-  /** How long an answer is good for now, milliseconds; 0: never. */
+  readonly notify: NotifyChange;
+  /** How long an answer stays valid, milliseconds; 0: not at all. */
   readonly ttlMs: () => number;
 }
 
 export interface FetchedObjectsConfig {
   readonly kind: ObjectKind;
-  /** How often objects that volumes show are asked for. */
+  /** How often objects that volumes show are read. */
   readonly lookAgainMs: number;
-  /** Ask at once for what a new pod refers to. */
+  /** Read at once what a new pod refers to. */
   readonly ahead: boolean;
 }
 
@@ -45,7 +45,7 @@ interface Entry<T> {
   byVolume: boolean;
   pods: ReadonlySet<string>;
   answer: ObjectAnswer<T> | undefined;
-  /** Monotonic; undefined: whatever is known is too old. */
+  /** Monotonic; undefined: the answer is too old. */
   fetchedAt: number | undefined;
 }
 
@@ -70,11 +70,11 @@ export function createFetchedObjects<T extends KeepableObject>(
         entry.answer = answer;
         entry.fetchedAt = clock.mono();
       }
-      if (before !== undefined && versionOf(before) !== versionOf(entry.answer)) deps.tell(entry);
+      if (before !== undefined && versionOf(before) !== versionOf(entry.answer)) deps.notify(entry);
       return entry.answer ?? answer;
     });
 
-  /** What is known stands in for an API server that is away. */
+  /** Without an answer of the API server the last known object is used. */
   const get = async (entry: Entry<T>, signal: AbortSignal): Promise<ObjectAnswer<T>> => {
     if (isFresh(entry) && entry.answer !== undefined) return entry.answer;
     try {
@@ -91,7 +91,7 @@ export function createFetchedObjects<T extends KeepableObject>(
     } catch (error) {
       if (signal.aborted) return;
       const object = keyOf(entry.namespace, entry.name);
-      log.info(`Could not read a ${config.kind.singular} ahead`, { object, err: describeError(error) });
+      log.info(`Failed to prefetch ${config.kind.singular}`, { object, err: describeError(error) });
     }
   };
 
@@ -135,7 +135,7 @@ const isShown = <T>(entry: Entry<T>): boolean =>
 
 const isImmutable = (object: unknown): boolean => (object as KeepableObject).immutable === true;
 
-/** A pod that is new here must not start with something old. */
+/** A new pod must not start with an old object. */
 function renew<T>(entry: Entry<T> | undefined, reference: Referred): Entry<T> {
   const { namespace, name, byVolume, pods } = reference;
   if (entry === undefined) return { namespace, name, byVolume, pods, answer: undefined, fetchedAt: undefined };
@@ -157,7 +157,7 @@ async function ask<T>(
     return { kind: 'found', object };
   } catch (error) {
     if (codeOf(error) !== 'notFound') throw error;
-    return { kind: 'missing', message: serverWords(error) };
+    return { kind: 'missing', message: serverMessage(error) };
   }
 }
 
@@ -165,7 +165,7 @@ function versionOf<T extends KeepableObject>(answer: ObjectAnswer<T> | undefined
   return answer?.kind === 'found' ? answer.object.metadata.resourceVersion : undefined;
 }
 
-/** Answers may come from a server that lags behind another. */
+/** Answers may come from an API server that is behind another one. */
 function isOlder<T extends KeepableObject>(answer: ObjectAnswer<T>, before: ObjectAnswer<T> | undefined): boolean {
   const [now, then] = [versionOf(answer), versionOf(before)].map(Number);
   return now !== undefined && then !== undefined && now < then;

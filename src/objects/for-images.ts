@@ -1,11 +1,11 @@
-/** Objects in the form in which credentials for images ask for them. */
+/** Objects in the form that credentials for images need. */
 import { CodedError, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { CredentialObjects } from '../images/ports.ts';
 import { secretData } from './for-requests.ts';
 import type { Objects } from './objects.ts';
 
-/** What the API server gives a caller that asks for no particular time, as the reference does here. */
+/** The API server's default, which the reference uses here, too. */
 const PROVIDER_TOKEN_SECONDS = 3600;
 
 export function objectsForImages(

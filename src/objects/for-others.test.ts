@@ -47,11 +47,11 @@ test('a pull secret that can not be read counts as missing; a service account th
   await assert.rejects(read.serviceAccount('n', 'a', signal), /serviceaccount "a" not found/);
 });
 
-test('the UID of the node is known from its object, or asked for; a TTL that is no number is none', async () => {
+test('the UID of the node is known from its object, or requested; a TTL that is no number is ignored', async () => {
   let node: { metadata: { uid: string; annotations: Record<string, string> } } | undefined;
-  const client = { request: <T>() => Promise.resolve({ metadata: { uid: 'asked' } } as T) };
+  const client = { request: <T>() => Promise.resolve({ metadata: { uid: 'requested' } } as T) };
   const facts = ownNodeFacts(client, 'node', () => node);
-  assert.equal(await facts.nodeUid(signal), 'asked');
+  assert.equal(await facts.nodeUid(signal), 'requested');
   assert.equal(facts.nodeTtlSeconds(), undefined);
   const annotations: Record<string, string> = { 'node.alpha.kubernetes.io/ttl': '15' };
   node = { metadata: { uid: 'known', annotations } };

@@ -1,4 +1,4 @@
-/** Objects in the form in which requests to the runtime ask for them. */
+/** Objects in the form that requests to the runtime need. */
 import type { ConfigMap, Secret } from '../api/referenced-objects.ts';
 import { describeError } from '../base/errors.ts';
 import type { ObjectsPort } from '../runtime/requests.ts';
@@ -34,13 +34,13 @@ async function dataOf<T>(
   }
 }
 
-/** Variables come from the text of a config map only. */
+/** Variables come only from the text of a config map (`data`). */
 const textData = ({ data = {} }: ConfigMap): ReadonlyMap<string, string> => new Map(Object.entries(data));
 
 export const secretData = ({ data = {} }: Secret): ReadonlyMap<string, Uint8Array> =>
   new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64')]));
 
-/** Without an API server there is no object, and each answer names the one that was asked for. */
+/** Without an API server there is no object, and each answer names the requested one. */
 const NO_OBJECTS: ObjectsPort = {
   services: () => Promise.resolve([]),
   configMap: (_, name) => Promise.resolve({ kind: 'missing', message: `configmap "${name}" not found` }),

@@ -1,4 +1,4 @@
-/** Opens when something is known, so that those who came before can wait for it; may close again. */
+/** Opens when something is known; callers wait at it until then. It may close again. */
 import type { Clock } from '../base/clock.ts';
 import { linkSignal } from '../base/signal.ts';
 
@@ -6,7 +6,7 @@ export interface Gate {
   readonly isOpen: boolean;
   open(): void;
   close(): void;
-  /** True when it is open, false when it still isn't after the time. Rejects with the signal's reason. */
+  /** True as soon as it is open, false if it is still closed after this time. Rejects with the signal's reason. */
   wait(ms: number, signal: AbortSignal): Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-/** What every way of keeping secrets and config maps has in common. */
+/** What the strategies for secrets and config maps have in common. */
 import { type ApiPath, apiPath } from '../api/api-path.ts';
 import type { StoredMeta } from '../api/referenced-objects.ts';
 import type { Part } from '../base/lifecycle.ts';
@@ -22,12 +22,12 @@ export const CONFIG_MAPS: ObjectKind = { kind: 'configMap', plural: 'configmaps'
 export const SECRETS: ObjectKind = { kind: 'secret', plural: 'secrets', singular: 'secret' };
 
 export interface KeptObjects<T> extends Part {
-  /** All that is referred to, by `keyOf`; what is not in it is let go. */
+  /** All objects that pods refer to, by `keyOf`; others are forgotten. */
   refer(referred: ReadonlyMap<string, Referred>): void;
   get(namespace: string, name: string, signal: AbortSignal): Promise<ObjectAnswer<T>>;
 }
 
-export type TellChange = (change: { readonly namespace: string; readonly name: string }) => void;
+export type NotifyChange = (change: { readonly namespace: string; readonly name: string }) => void;
 
 export const pathOf = ({ plural }: ObjectKind, namespace: string): ApiPath =>
   apiPath`/api/v1/namespaces/${namespace}/${plural}`;

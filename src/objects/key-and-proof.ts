@@ -1,4 +1,4 @@
-/** A new key pair of the requested type, and the request that proves that we have it. */
+/** A new key pair of the requested type, and the request that proves possession of it. */
 import { generateKeyPair, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { CodedError } from '../base/errors.ts';
@@ -41,7 +41,7 @@ function makePair(keyType: KeyType): Promise<{ readonly publicKey: KeyObject; re
   }
 }
 
-/** Off the main thread, as a large RSA key takes its time. */
+/** Not on the main thread, because a large RSA key takes long. */
 function signWith(key: KeyObject, hash: string | undefined, data: Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     sign(hash, data, key, (error, signature) => (error === null ? resolve(signature) : reject(error)));

@@ -13,14 +13,14 @@ export interface FakeKube {
   readonly requests: KubeRequest[];
   readonly watches: FakeWatch[];
   readonly general: { request<A>(request: KubeRequest, signal: AbortSignal): Promise<A> };
-  watch<T extends KubeObject>(asked: WatchRequest<T>): Part;
+  watch<T extends KubeObject>(request: WatchRequest<T>): Part;
   /** The running watch of one object or one kind. */
   running(path: string, fieldSelector?: string): FakeWatch;
   runningPaths(): readonly string[];
 }
 
 export function createFakeKube(
-  answer: (request: KubeRequest, signal: AbortSignal) => unknown = () => new Error('no one asks here'),
+  answer: (request: KubeRequest, signal: AbortSignal) => unknown = () => new Error('no request is expected'),
 ): FakeKube {
   const requests: KubeRequest[] = [];
   const watches: FakeWatch[] = [];

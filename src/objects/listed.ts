@@ -1,4 +1,4 @@
-/** All objects of one kind, kept up to date by a watch, each reduced to the little that is used of it. */
+/** All objects of one kind, kept up to date by a watch, each reduced to the fields that are used. */
 import type { ApiPath, FieldSelector } from '../api/api-path.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
@@ -7,7 +7,7 @@ import type { Kube, KubeObject } from '../kube/kube.ts';
 import { createGate } from './gate.ts';
 
 export interface Listed<V> extends Part {
-  /** Undefined until the first list is there. */
+  /** Undefined until the first list has come. */
   all(): ReadonlyMap<string, V> | undefined;
   /** Waits for the first list: undefined where it did not come in time. */
   first(ms: number, signal: AbortSignal): Promise<ReadonlyMap<string, V> | undefined>;
@@ -23,7 +23,7 @@ export interface ListedConfig<T, V> {
   readonly path: ApiPath;
   readonly fieldSelector?: FieldSelector;
   readonly reduce: (object: T) => V;
-  /** Each that came, changed or went; `first`: with the first list. */
+  /** Called for each object that was added, changed or deleted; `first`: with the first list. */
   readonly onChange?: (value: V, first: boolean) => void;
 }
 

@@ -87,17 +87,17 @@ for (const [name, one, watched] of [
   });
 }
 
-test('objects: changes are told with their kind until no one listens', async () => {
+test('objects: changes are notified with their kind until no one listens', async () => {
   const { kube, objects } = await setUp();
-  const told: ObjectChange[] = [];
-  const stop = objects.subscribe('test', (change) => told.push(change));
+  const notified: ObjectChange[] = [];
+  const stop = objects.subscribe('test', (change) => notified.push(change));
   objects.setPods([pod('a', withMap('m'))]);
   const { listener } = kube.running('/api/v1/namespaces/ns/configmaps', 'metadata.name=m');
   listener.replaced([]);
   listener.changed({ metadata: meta('m', 'ns') });
   stop();
   listener.removed({ metadata: meta('m', 'ns') });
-  assert.deepEqual(told, [{ kind: 'configMap', namespace: 'ns', name: 'm' }]);
+  assert.deepEqual(notified, [{ kind: 'configMap', namespace: 'ns', name: 'm' }]);
 });
 
 test('objects: services, unknown at first', async () => {
@@ -186,7 +186,7 @@ for (const [strategy, requests] of [
   ['Cache', 1],
   ['Get', 0],
 ] as const) {
-  test(`objects: strategy ${strategy} watches no secret, and asks ${requests === 0 ? 'only when asked' : 'ahead'}`, async () => {
+  test(`objects: strategy ${strategy} watches no secret, and reads it ${requests === 0 ? 'when it is needed' : 'ahead'}`, async () => {
     const { clock, kube, objects } = await setUp({ strategy }, () => ({ metadata: meta('s', 'ns') }));
     objects.setPods([pod('a', withSecret('s'))]);
     await settled();

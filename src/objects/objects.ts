@@ -1,6 +1,6 @@
 /**
- * What the API server has that pods here refer to: secrets, config maps, tokens, services, runtime classes, trust bundles and
- * certificates. The front door.
+ * The objects of the API server that pods here refer to: secrets, config maps, tokens, services, runtime classes, trust bundles and
+ * certificates. The public entry point.
  */
 
 import { apiPath } from '../api/api-path.ts';
@@ -46,13 +46,13 @@ export interface TokenOptions {
 export interface BoundToken {
   readonly token: string;
   readonly expiresAt: number;
-  /** Ask again then: it is newer. */
+  /** Request a new one then. */
   readonly refreshAt: number;
 }
 
 export type TrustBundleRequest =
   | { readonly name: string }
-  /** Without a selector: nothing is chosen. An empty one chooses all of the signer's. */
+  /** Without a selector no bundle matches. An empty one matches all bundles of the signer. */
   | { readonly signerName: string; readonly labelSelector: LabelSelector | undefined };
 
 /** One `podCertificate` source of a projected volume. */
@@ -72,7 +72,7 @@ export type PodCertificateAnswer =
       readonly certificateChain: string;
       readonly expiresAt: number;
     }
-  /** Listeners are told (`podCertificate`) when it is there. */
+  /** Listeners are notified (`podCertificate`) when it is issued. */
   | { readonly kind: 'waiting'; readonly message: string }
   | { readonly kind: 'refused'; readonly message: string };
 
@@ -84,25 +84,25 @@ export interface ObjectChange {
   readonly name: string;
 }
 
-/** Questions that the API server can't answer now throw a CodedError (`unavailable`, `denied`…). */
+/** What the API server does not answer now throws a CodedError (`unavailable`, `denied`…). */
 export interface Objects extends Part {
-  /** The pods here, always all of them: what they refer to is kept while they are, and asked for at once. */
+  /** All pods of this node: what they refer to is fetched at once and kept as long as they exist. */
   setPods(pods: readonly Pod[]): void;
-  /** The first answer is waited for; later ones come from what is kept. */
+  /** Waits for the first answer; later ones are answered from memory. */
   configMap(namespace: string, name: string, signal: AbortSignal): Promise<ObjectAnswer<ConfigMap>>;
   secret(namespace: string, name: string, signal: AbortSignal): Promise<ObjectAnswer<Secret>>;
-  token(asked: TokenOptions, signal: AbortSignal): Promise<BoundToken>;
+  token(options: TokenOptions, signal: AbortSignal): Promise<BoundToken>;
   serviceAccount(namespace: string, name: string, signal: AbortSignal): Promise<ObjectAnswer<ServiceAccount>>;
   /** Undefined: not known yet. */
   services(): readonly ServiceView[] | undefined;
-  /** Waits a moment for the first list. */
+  /** Waits a short time for the first list. */
   awaitServices(signal: AbortSignal): Promise<readonly ServiceView[] | undefined>;
   /** Waits for the first list. */
   runtimeHandler(runtimeClass: string, signal: AbortSignal): Promise<Parsed<string>>;
-  /** PEM, without doubles. */
-  clusterTrustBundles(asked: TrustBundleRequest, signal: AbortSignal): Promise<Parsed<string>>;
-  podCertificate(asked: CertificateOptions, signal: AbortSignal): Promise<PodCertificateAnswer>;
-  /** Calls with each change of something that a pod here refers to. Answers how to stop listening. */
+  /** PEM, each certificate once. */
+  clusterTrustBundles(request: TrustBundleRequest, signal: AbortSignal): Promise<Parsed<string>>;
+  podCertificate(options: CertificateOptions, signal: AbortSignal): Promise<PodCertificateAnswer>;
+  /** Calls the listener for each change of an object that a pod here refers to. Returns the function that ends this. */
   subscribe(name: string, listener: (change: ObjectChange) => void): () => void;
 }
 
@@ -137,8 +137,8 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
   const { clock, kube, supervisor } = deps;
   const log = deps.log.named('objects');
   const listeners = createListeners<ObjectChange>({ ...deps, keyOf: keyOfChange, about: (change) => ({ ...change }) });
-  const { tell } = listeners;
-  const keep = <T extends KeepableObject>(kind: ObjectKind) => createKept<T>({ ...deps, log }, config, kind, tell);
+  const notify = listeners.tell;
+  const keep = <T extends KeepableObject>(kind: ObjectKind) => createKept<T>({ ...deps, log }, config, kind, notify);
   const configMaps = keep<ConfigMap>(CONFIG_MAPS);
   const secrets = keep<Secret>(SECRETS);
   const tokens = createTokens({ clock, log, client: kube.general, random: deps.random });
@@ -152,11 +152,11 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
   );
   const serviceAccount: Objects['serviceAccount'] = (namespace, name, signal) =>
     readServiceAccount({ clock, client: kube.general }, { namespace, name }, signal);
-  const tools: Tools = { ...deps, log, tell, serviceAccount };
+  const tools: Tools = { ...deps, log, notify, serviceAccount };
   const bundles = config.trustBundles ? createBundles(tools) : undefined;
   const certificates = config.podCertificates ? createCertificates(tools, config) : undefined;
   const parts: readonly Part[] = [services, classes, configMaps, secrets, ...(certificates ? [certificates] : [])];
-  // What one pod refers to and can't be read must not cost the others.
+  // A pod whose references can't be read must not affect the others.
   const gather = createGatherer(
     (pod) => supervisor.value('objects', { podUID: pod.metadata.uid }, () => referencesOf(pod)) ?? [],
   );
@@ -178,12 +178,12 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
     services: () => listOf(services.all()),
     awaitServices: async (signal) => listOf(await services.first(FIRST_LIST_MS, signal)),
     runtimeHandler: async (name, signal) => handlerIn(await classes.first(FIRST_LIST_MS, signal), name),
-    clusterTrustBundles: (asked, signal) =>
-      bundles?.get(asked, signal) ??
+    clusterTrustBundles: (request, signal) =>
+      bundles?.get(request, signal) ??
       Promise.reject(new CodedError('unsupported', 'the feature gate ClusterTrustBundleProjection is off')),
-    podCertificate: (asked) =>
+    podCertificate: (options) =>
       Promise.resolve(
-        certificates?.get(asked) ?? { kind: 'refused', message: 'the feature gate PodCertificateRequest is off' },
+        certificates?.get(options) ?? { kind: 'refused', message: 'the feature gate PodCertificateRequest is off' },
       ),
     subscribe: listeners.add,
     start: async (signal) => {
@@ -200,15 +200,15 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
 const keyOfChange = ({ kind, namespace, name }: ObjectChange) => `${kind} ${namespace}/${name}`;
 
 interface Tools extends ObjectsDeps {
-  readonly tell: (change: ObjectChange) => void;
+  readonly notify: (change: ObjectChange) => void;
   readonly serviceAccount: Objects['serviceAccount'];
 }
 
-function createBundles({ tell, ...deps }: Tools): TrustBundles {
-  return createTrustBundles({ ...deps, tell: (name) => tell({ kind: 'clusterTrustBundle', namespace: '', name }) });
+function createBundles({ notify, ...deps }: Tools): TrustBundles {
+  return createTrustBundles({ ...deps, notify: (name) => notify({ kind: 'clusterTrustBundle', namespace: '', name }) });
 }
 
-function createCertificates({ tell, serviceAccount, ...deps }: Tools, config: ObjectsConfig): PodCertificates {
+function createCertificates({ notify, serviceAccount, ...deps }: Tools, config: ObjectsConfig): PodCertificates {
   return createPodCertificates(
     {
       ...deps,
@@ -217,7 +217,7 @@ function createCertificates({ tell, serviceAccount, ...deps }: Tools, config: Ob
         if (account.kind === 'found') return account.object.metadata.uid;
         throw new CodedError('notFound', `while fetching service account: ${account.message}`);
       },
-      tell: ({ namespace, name }) => tell({ kind: 'podCertificate', namespace, name }),
+      notify: ({ namespace, name }) => notify({ kind: 'podCertificate', namespace, name }),
     },
     config,
   );
@@ -237,19 +237,19 @@ function createKept<T extends KeepableObject>(
   { clock, log, kube, supervisor, nodeTtlSeconds }: ObjectsDeps,
   { strategy, syncMs }: ObjectsConfig,
   kind: ObjectKind,
-  tellAll: (change: ObjectChange) => void,
+  notifyAll: (change: ObjectChange) => void,
 ): KeptObjects<T> {
-  const tell = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
-    tellAll({ kind: kind.kind, namespace, name });
+  const notify = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
+    notifyAll({ kind: kind.kind, namespace, name });
   if (strategy === 'Watch') {
     const idleMs = Math.max(5 * syncMs, SHORTEST_IDLE_MS);
-    return createWatchedObjects<T>({ clock, log, kube, supervisor, tell }, { kind, idleMs });
+    return createWatchedObjects<T>({ clock, log, kube, supervisor, notify }, { kind, idleMs });
   }
   const caches = strategy === 'Cache';
   const nodeTtl = () => (nodeTtlSeconds() ?? CACHE_MS / 1000) * 1000;
   const ttlMs = caches ? nodeTtl : () => 0;
   const client = kube.general;
-  const fetching = { clock, log, client, supervisor, tell, ttlMs };
+  const fetching = { clock, log, client, supervisor, notify, ttlMs };
   return createFetchedObjects<T>(fetching, { kind, lookAgainMs: syncMs, ahead: caches });
 }
 

@@ -37,7 +37,7 @@ const pod: Pod = {
     ],
   },
 };
-const asked = { pod, volumeName: 'v', sourceIndex: 1 };
+const options = { pod, volumeName: 'v', sourceIndex: 1 };
 
 interface Status {
   readonly spec: { readonly podUID: string };
@@ -49,7 +49,7 @@ async function setUp(answer?: (request: KubeRequest) => unknown) {
   let serial = 0;
   const made = () => ({ metadata: { name: `req-${++serial}`, creationTimestamp: formatTimestamp(clock.now()) } });
   const kube = createFakeKube((request) => answer?.(request) ?? made());
-  const told: string[] = [];
+  const notified: string[] = [];
   const events: string[] = [];
   const certificates = createPodCertificates(
     {
@@ -60,7 +60,7 @@ async function setUp(answer?: (request: KubeRequest) => unknown) {
       record: ({ reason }) => events.push(reason),
       serviceAccountUid: () => Promise.resolve('sa-uid'),
       nodeUid: () => Promise.resolve('node-uid'),
-      tell: ({ namespace, name }) => told.push(`${namespace}/${name}`),
+      notify: ({ namespace, name }) => notified.push(`${namespace}/${name}`),
       random: () => 0,
     },
     { nodeName: 'node1' },
@@ -79,7 +79,7 @@ async function setUp(answer?: (request: KubeRequest) => unknown) {
       notAfter: formatTimestamp(clock.now() + 2 * HOUR),
     },
   });
-  return { clock, kube, told, events, certificates, watch, show, stopping };
+  return { clock, kube, notified, events, certificates, watch, show, stopping };
 }
 
 /** Keys are made in another thread. */
@@ -87,9 +87,9 @@ async function until(done: () => boolean): Promise<void> {
   while (!done()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('pod certificates: asked for when the pod comes, given out when issued, renewed in time', async () => {
-  const { clock, kube, told, certificates, watch, show } = await setUp();
-  assert.deepEqual(certificates.get(asked).kind, 'waiting');
+test('pod certificates: requested when the pod comes, given out when issued, renewed in time', async () => {
+  const { clock, kube, notified, certificates, watch, show } = await setUp();
+  assert.deepEqual(certificates.get(options).kind, 'waiting');
   certificates.setPods([pod]);
   certificates.setPods([pod]);
   await until(() => kube.requests.length === 1);
@@ -115,33 +115,33 @@ test('pod certificates: asked for when the pod comes, given out when issued, ren
   });
 
   watch.changed(show('req-1', undefined));
-  assert.deepEqual(certificates.get(asked), { kind: 'waiting', message: 'credential bundle is not issued yet' });
+  assert.deepEqual(certificates.get(options), { kind: 'waiting', message: 'credential bundle is not issued yet' });
   watch.changed(show('other', 'Issued'));
-  assert.deepEqual(told, []);
+  assert.deepEqual(notified, []);
   watch.changed(show('req-1', 'Issued'));
-  const first = certificates.get(asked);
+  const first = certificates.get(options);
   assert.ok(first.kind === 'issued');
   assert.match(first.privateKey, /BEGIN PRIVATE KEY/);
-  assert.deepEqual(told, ['ns/web']);
+  assert.deepEqual(notified, ['ns/web']);
 
   await clock.advance(HOUR);
   await until(() => kube.requests.length === 2);
-  assert.deepEqual(certificates.get(asked), first, 'the old one until the new one is there');
+  assert.deepEqual(certificates.get(options), first, 'the old one until the new one exists');
   await until(() => clock.sleepers() > 0);
   watch.changed(show('req-2', 'Issued', 'REVG'));
-  const second = certificates.get(asked);
+  const second = certificates.get(options);
   assert.ok(second.kind === 'issued' && second.privateKey !== first.privateKey);
   assert.match(second.certificateChain, /REVG/);
-  assert.deepEqual(told, ['ns/web', 'ns/web']);
+  assert.deepEqual(notified, ['ns/web', 'ns/web']);
 });
 
-test('pod certificates: a refusal is final and told', async () => {
+test('pod certificates: a refusal is final and reported', async () => {
   const { kube, events, certificates, watch, show } = await setUp();
   certificates.setPods([pod]);
   await until(() => kube.requests.length === 1);
   await new Promise((resolve) => setImmediate(resolve));
   watch.changed(show('req-1', 'Denied'));
-  assert.deepEqual(certificates.get(asked).kind, 'refused');
+  assert.deepEqual(certificates.get(options).kind, 'refused');
   assert.deepEqual(events, ['Denied']);
 });
 
@@ -155,7 +155,7 @@ test('pod certificates: a request that was taken away is made anew', async () =>
   await until(() => kube.requests.length === 2);
 });
 
-test('pod certificates: a server that is away is asked again, ever more slowly, and the reason is shown', async () => {
+test('pod certificates: requests to a server that is away are retried with back-off, and the reason is shown', async () => {
   let away = true;
   const { clock, kube, certificates } = await setUp(() =>
     away ? new CodedError('unavailable', 'refused') : undefined,
@@ -163,7 +163,7 @@ test('pod certificates: a server that is away is asked again, ever more slowly, 
   certificates.setPods([pod]);
   for (const [tries, pause] of [1000, 2000, 4000].entries()) {
     await until(() => kube.requests.length === tries + 1 && clock.sleepers() > 0);
-    const answer = certificates.get(asked);
+    const answer = certificates.get(options);
     assert.ok(answer.kind === 'waiting' && /refused/.test(answer.message));
     await clock.advance(pause - 1);
     assert.equal(kube.requests.length, tries + 1);
@@ -180,7 +180,7 @@ test('pod certificates: a pod that is gone is no longer cared for', async () => 
   await new Promise((resolve) => setImmediate(resolve));
   watch.changed(show('req-1', 'Issued'));
   certificates.setPods([]);
-  assert.equal(certificates.get(asked).kind, 'waiting');
+  assert.equal(certificates.get(options).kind, 'waiting');
   await clock.advance(2 * HOUR);
   assert.equal(kube.requests.length, 1);
   assert.equal(clock.sleepers(), 0);

@@ -1,6 +1,6 @@
 /**
- * Certificates of pods: for each `podCertificate` source of a volume a key of its own, a PodCertificateRequest, the answer of
- * its signer, and the same again before the certificate ends. Nothing of it outlives this process: a new one asks anew.
+ * Certificates of pods: for each `podCertificate` source of a volume its own key, a PodCertificateRequest and the answer of
+ * its signer, and the same again before the certificate expires. All of it is in memory only: a restarted kubelet makes new requests.
  */
 
 import { apiPath, fieldEquals } from '../api/api-path.ts';
@@ -21,12 +21,12 @@ import { makeKeyAndProof } from './key-and-proof.ts';
 import { createListed, type Listed } from './listed.ts';
 import type { CertificateOptions, PodCertificateAnswer } from './objects.ts';
 import {
-  type AskedFor,
   type CertificateRequest,
   type CertificateState,
+  needsRequest,
   nextCertificateState,
-  nextLookAt,
-  wantsRequest,
+  nextCheckAt,
+  type PendingRequest,
   withRequest,
 } from './rules/certificate-state.ts';
 import { whileDenied } from './while-denied.ts';
@@ -39,15 +39,15 @@ export interface PodCertificatesDeps {
   readonly record: RecordPodEvent;
   readonly serviceAccountUid: (namespace: string, name: string, signal: AbortSignal) => Promise<string>;
   readonly nodeUid: (signal: AbortSignal) => Promise<string>;
-  /** The certificate of this pod is there, new, or refused. */
-  readonly tell: (pod: { readonly namespace: string; readonly name: string }) => void;
+  /** The certificate of this pod was issued, renewed or refused. */
+  readonly notify: (pod: { readonly namespace: string; readonly name: string }) => void;
   /** From 0 to below 1. */
   readonly random: () => number;
 }
 
 export interface PodCertificates extends Part {
   setPods(pods: readonly Pod[]): void;
-  get(asked: CertificateOptions): PodCertificateAnswer;
+  get(options: CertificateOptions): PodCertificateAnswer;
 }
 
 const ABANDON_MS = 10 * 60_000;
@@ -84,13 +84,13 @@ export function createPodCertificates(
   return {
     name: 'pod certificates',
     setPods: (pods) => {
-      const wanted = new Map(pods.flatMap(sourcesOf));
+      const desired = new Map(pods.flatMap(sourcesOf));
       for (const [key, source] of sources) {
-        if (wanted.has(key)) continue;
+        if (desired.has(key)) continue;
         sources.delete(key);
         source.end();
       }
-      for (const [key, { pod, projection }] of wanted) {
+      for (const [key, { pod, projection }] of desired) {
         if (sources.has(key)) continue;
         const source = new Source({ deps, config, requests }, pod, projection);
         sources.set(key, source);
@@ -186,8 +186,8 @@ class Source {
     if (this.#signal === undefined) return;
     const { clock } = this.#tools.deps;
     this.#advance();
-    if (wantsRequest(this.#state, clock.now())) void this.#ask(this.#signal);
-    const at = nextLookAt(this.#state, clock.now());
+    if (needsRequest(this.#state, clock.now())) void this.#ask(this.#signal);
+    const at = nextCheckAt(this.#state, clock.now());
     if (at !== undefined && !this.#asking) this.#alarm.ringAt(at);
   }
 
@@ -202,11 +202,12 @@ class Source {
     });
     this.#state = state;
     for (const event of events) deps.record({ ...event, pod: this.pod.metadata, type: 'Warning' });
-    if (before.kind !== state.kind && (state.kind === 'held' || state.kind === 'refused')) deps.tell(this.pod.metadata);
+    if (before.kind !== state.kind && (state.kind === 'held' || state.kind === 'refused'))
+      deps.notify(this.pod.metadata);
   }
 
   #requestName(): string | undefined {
-    return 'asked' in this.#state ? this.#state.asked.requestName : undefined;
+    return 'pending' in this.#state ? this.#state.pending.requestName : undefined;
   }
 
   #request(): CertificateRequest | 'unseen' | 'gone' {
@@ -226,20 +227,20 @@ class Source {
       this.#retryMs = FIRST_RETRY_MS;
       this.#problem = '';
       this.#asking = false;
-      // The signer may have been faster than the answer to us.
+      // The signer may have answered before the API server confirmed the request.
       this.look();
     } catch (error) {
       this.#asking = false;
       if (signal.aborted || this.#signal === undefined) return;
       this.#problem = describeError(error);
       const { namespace, name } = this.pod.metadata;
-      log.warn('Failed to ask for a certificate', { pod: `${namespace}/${name}`, err: this.#problem });
+      log.warn('Failed to create PodCertificateRequest', { pod: `${namespace}/${name}`, err: this.#problem });
       this.#alarm.ringAt(clock.now() + this.#retryMs);
       this.#retryMs = Math.min(2 * this.#retryMs, LAST_RETRY_MS);
     }
   }
 
-  async #create(signal: AbortSignal): Promise<AskedFor> {
+  async #create(signal: AbortSignal): Promise<PendingRequest> {
     const { deps, config } = this.#tools;
     const { namespace, name, uid } = this.pod.metadata;
     const { signerName, keyType, maxExpirationSeconds, userAnnotations } = this.#projection;

@@ -33,7 +33,7 @@ export interface OwnNode {
   readonly metadata: Pick<StoredMeta, 'uid' | 'annotations'>;
 }
 
-/** What objects need of this node: from its object where that is known, else asked of the API server. */
+/** What objects need of this node: from its object where that is known, else by a request to the API server. */
 export function ownNodeFacts(
   client: KubeClient,
   name: string,

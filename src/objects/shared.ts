@@ -1,4 +1,4 @@
-/** One request for many who want the same thing at the same time; it ends early only when all of them have gone. */
+/** One request for all callers that need the same thing at the same time; it is cancelled only when all of them have left. */
 import { linkSignal } from '../base/signal.ts';
 
 export interface Shared<T> {
@@ -23,7 +23,7 @@ export function createShared<T>(): Shared<T> {
       abort: own.abort,
       waiting: 0,
     };
-    // Those who wait hear of a failure; when they have all gone, no one needs to.
+    // Waiting callers get the failure; when all have left, no one needs it.
     begun.result.catch(() => undefined);
     running.set(key, begun);
     return begun;

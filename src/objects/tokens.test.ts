@@ -12,7 +12,7 @@ import { createTokens } from './tokens.ts';
 const never = new AbortController().signal;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const pod = { uid: 'u1', name: 'web', namespace: 'ns' };
-const asked: TokenOptions = { pod, serviceAccountName: 'robot', audiences: [], expirationSeconds: 600 };
+const options: TokenOptions = { pod, serviceAccountName: 'robot', audiences: [], expirationSeconds: 600 };
 
 interface Body {
   readonly spec: { readonly expirationSeconds: number };
@@ -28,12 +28,12 @@ function setUp(answer?: (request: KubeRequest, clock: ManualClock) => unknown) {
   };
   const kube = createFakeKube((request) => answer?.(request, clock) ?? issue(request));
   const tokens = createTokens({ clock, log: createSilentLogger(), client: kube.general, random: () => 0 });
-  return { clock, kube, tokens, get: (one: TokenOptions = asked) => tokens.get(one, never) };
+  return { clock, kube, tokens, get: (one: TokenOptions = options) => tokens.get(one, never) };
 }
 
-test('tokens: bound to the pod, asked for as the API wants it', async () => {
+test('tokens: bound to the pod, requested as the API expects it', async () => {
   const { kube, get, clock } = setUp();
-  const { token, expiresAt, refreshAt } = await get({ ...asked, audiences: ['vault'], serviceAccountUid: 'sa-uid' });
+  const { token, expiresAt, refreshAt } = await get({ ...options, audiences: ['vault'], serviceAccountUid: 'sa-uid' });
   assert.equal(token, 'token-1');
   assert.deepEqual([expiresAt - clock.now(), refreshAt - clock.now()], [600_000, 480_000]);
   assert.deepEqual(kube.requests, [
@@ -81,7 +81,7 @@ for (const [name, other] of Object.entries({
   test(`tokens: another ${name} is another token`, async () => {
     const { get } = setUp();
     const first = await get();
-    assert.notEqual((await get({ ...asked, ...other })).token, first.token);
+    assert.notEqual((await get({ ...options, ...other })).token, first.token);
     assert.equal((await get()).token, first.token);
   });
 }
@@ -94,7 +94,7 @@ test('tokens: while a refresh fails, the old one is good until it expires, and n
   await clock.advance(500_000);
   const old = await get();
   assert.equal(old.token, first.token);
-  assert.equal(old.refreshAt, clock.now() + 30_000, 'asked for again soon');
+  assert.equal(old.refreshAt, clock.now() + 30_000, 'requested again soon');
   await clock.advance(90_000);
   assert.equal((await get()).refreshAt, first.expiresAt, 'not later than it expires');
   await clock.advance(10_000);
@@ -106,7 +106,7 @@ test('tokens: while a refresh fails, the old one is good until it expires, and n
   assert.equal((await get()).token, 'token-2');
 });
 
-test('tokens: the first that can not be had is an error with its reason', async () => {
+test('tokens: a first request that fails is an error with its reason', async () => {
   const { get } = setUp(() => new CodedError('notFound', 'serviceaccounts "robot" not found'));
   await assert.rejects(get(), (error) => {
     assert.equal(codeOf(error), 'notFound');
@@ -115,28 +115,28 @@ test('tokens: the first that can not be had is an error with its reason', async 
   });
 });
 
-test('tokens: a refusal just after the pod came is not the last word', async () => {
+test('tokens: a refusal just after the pod came is retried', async () => {
   let refusals = 3;
   const { clock, kube, get } = setUp(() =>
     refusals-- > 0 ? new CodedError('denied', 'no relationship found') : undefined,
   );
-  const asked = get();
+  const answer = get();
   for (const pause of [5, 10, 20]) {
     await settled();
     await clock.advance(pause);
   }
-  assert.equal((await asked).token, 'token-1');
+  assert.equal((await answer).token, 'token-1');
   assert.equal(kube.requests.length, 4);
 });
 
-test('tokens: a refusal that stays is told', async () => {
+test('tokens: a refusal that stays is an error', async () => {
   const { clock, kube, get } = setUp(() => new CodedError('denied', 'no relationship found'));
-  const asked = get().catch((error: unknown) => error);
+  const answer = get().catch((error: unknown) => error);
   for (let n = 0; n < 10; n++) {
     await settled();
     await clock.advance(1300);
   }
-  assert.equal(codeOf(await asked), 'denied');
+  assert.equal(codeOf(await answer), 'denied');
   assert.equal(kube.requests.length, 10);
 });
 
@@ -155,9 +155,9 @@ for (const [name, answer] of Object.entries({
 test('tokens: those of pods that are gone are forgotten', async () => {
   const { kube, tokens, get } = setUp();
   await get();
-  await get({ ...asked, pod: { ...pod, uid: 'u2' } });
+  await get({ ...options, pod: { ...pod, uid: 'u2' } });
   tokens.keepOnly(new Set(['u2']));
-  await get({ ...asked, pod: { ...pod, uid: 'u2' } });
+  await get({ ...options, pod: { ...pod, uid: 'u2' } });
   assert.equal(kube.requests.length, 2);
   await get();
   assert.equal(kube.requests.length, 3);
@@ -174,7 +174,7 @@ test('tokens: who leaves does not end it for others; when all have left, it ends
   };
   const tokens = createTokens({ clock, log: createSilentLogger(), client, random: () => 0 });
   const [one, two] = [new AbortController(), new AbortController()];
-  const waits = [one, two].map(({ signal }) => tokens.get(asked, signal).catch((error: unknown) => error));
+  const waits = [one, two].map(({ signal }) => tokens.get(options, signal).catch((error: unknown) => error));
   await settled();
   one.abort('first');
   await settled();
@@ -185,10 +185,10 @@ test('tokens: who leaves does not end it for others; when all have left, it ends
   assert.equal(seen.length, 1);
 });
 
-test('tokens: none is asked for in the name of something else', async () => {
+test('tokens: none is requested with a name that leads elsewhere', async () => {
   const { kube, get } = setUp();
   await assert.rejects(
-    get({ ...asked, serviceAccountName: '../../kube-system/serviceaccounts/admin' }),
+    get({ ...options, serviceAccountName: '../../kube-system/serviceaccounts/admin' }),
     /failed to fetch token: invalid resource name/,
   );
   assert.deepEqual(kube.requests, []);

@@ -1,4 +1,4 @@
-/** Tokens of service accounts, each bound to a pod and good only while it lives. One that has expired is never given out. */
+/** Tokens of service accounts, each bound to a pod and valid only as long as the pod exists. An expired one is never returned. */
 import { apiPath } from '../api/api-path.ts';
 import { parseTimestamp } from '../api/timestamp.ts';
 import type { Clock } from '../base/clock.ts';
@@ -7,7 +7,7 @@ import type { Logger } from '../base/logger.ts';
 import type { KubeClient } from '../kube/kube.ts';
 import type { BoundToken, TokenOptions } from './objects.ts';
 import { tokenRefreshAt } from './rules/token-refresh.ts';
-import { serverWords } from './server-words.ts';
+import { serverMessage } from './server-message.ts';
 import { createShared, type Shared } from './shared.ts';
 import { whileDenied } from './while-denied.ts';
 
@@ -20,7 +20,7 @@ export interface TokensDeps {
 }
 
 export interface Tokens {
-  get(asked: TokenOptions, signal: AbortSignal): Promise<BoundToken>;
+  get(options: TokenOptions, signal: AbortSignal): Promise<BoundToken>;
   /** Forgets those of all other pods. */
   keepOnly(podUids: ReadonlySet<string>): void;
 }
@@ -30,23 +30,23 @@ interface Kept {
   readonly podUid: string;
 }
 
-/** How soon a refresh that failed is tried again, as long as the old token lives. */
+/** The pause before a failed refresh is retried, as long as the old token is valid. */
 const RETRY_MS = 30_000;
 
 export function createTokens({ clock, log, client, random }: TokensDeps): Tokens {
   const cache = new Map<string, Kept>();
   const requests: Shared<BoundToken> = createShared();
 
-  const request = async (key: string, asked: TokenOptions, signal: AbortSignal): Promise<BoundToken> => {
-    const wanted = requestOf(asked);
-    const answer = await whileDenied(clock, signal, () => client.request<TokenAnswer>(wanted, signal));
-    const token = readAnswer(answer, asked, random());
-    cache.set(key, { token, podUid: asked.pod.uid });
+  const request = async (key: string, options: TokenOptions, signal: AbortSignal): Promise<BoundToken> => {
+    const body = requestOf(options);
+    const answer = await whileDenied(clock, signal, () => client.request<TokenAnswer>(body, signal));
+    const token = readAnswer(answer, options, random());
+    cache.set(key, { token, podUid: options.pod.uid });
     return token;
   };
 
   const insteadOf = (kept: Kept | undefined, key: string, error: unknown): BoundToken => {
-    const text = serverWords(error);
+    const text = serverMessage(error);
     if (kept === undefined) throw new CodedError(codeOf(error), `failed to fetch token: ${text}`);
     if (clock.now() >= kept.token.expiresAt) {
       cache.delete(key);
@@ -57,12 +57,12 @@ export function createTokens({ clock, log, client, random }: TokensDeps): Tokens
   };
 
   return {
-    get: async (asked, signal) => {
-      const key = keyOf(asked);
+    get: async (options, signal) => {
+      const key = keyOf(options);
       const kept = cache.get(key);
       if (kept !== undefined && clock.now() < kept.token.refreshAt) return kept.token;
       try {
-        return await requests.run(key, signal, (own) => request(key, asked, own));
+        return await requests.run(key, signal, (own) => request(key, options, own));
       } catch (error) {
         signal.throwIfAborted();
         return insteadOf(kept, key, error);
@@ -74,7 +74,7 @@ export function createTokens({ clock, log, client, random }: TokensDeps): Tokens
   };
 }
 
-/** Fit for a log: nothing of it is secret. */
+/** May be logged: it contains no secret. */
 function keyOf({
   pod,
   serviceAccountName,
@@ -115,13 +115,13 @@ function requestOf({ pod, serviceAccountName, audiences, expirationSeconds, serv
   } as const;
 }
 
-function readAnswer({ spec, status }: TokenAnswer, asked: TokenOptions, random: number): BoundToken {
+function readAnswer({ spec, status }: TokenAnswer, options: TokenOptions, random: number): BoundToken {
   const expiresAt = parseTimestamp(status?.expirationTimestamp ?? '');
   const token = status?.token ?? '';
   if (expiresAt === undefined || token === '') {
-    const whose = `${asked.pod.namespace}/${asked.serviceAccountName}`;
+    const whose = `${options.pod.namespace}/${options.serviceAccountName}`;
     throw new CodedError('internal', `the answer for a token of ${whose} has no token or no time of expiry`);
   }
-  const lifeSeconds = spec?.expirationSeconds ?? asked.expirationSeconds;
+  const lifeSeconds = spec?.expirationSeconds ?? options.expirationSeconds;
   return { token, expiresAt, refreshAt: tokenRefreshAt({ expiresAt, lifeSeconds, random }) };
 }

@@ -32,17 +32,17 @@ function setUp(offered: readonly string[], salt = 's') {
       ? { resources: [{ name: 'clustertrustbundles' }, { name: 'other' }] }
       : new CodedError('notFound', 'no such group'),
   );
-  const told: string[] = [];
+  const notified: string[] = [];
   const bundles = createTrustBundles({
     clock,
     supervisor: createTestSupervisor(clock),
     log: createSilentLogger(),
     kube,
-    tell: (name) => told.push(name),
+    notify: (name) => notified.push(name),
     salt,
   });
   bundles.start(never);
-  return { clock, kube, told, bundles };
+  return { clock, kube, notified, bundles };
 }
 
 const list = [
@@ -81,7 +81,7 @@ test('trust bundles: a server that has none', async () => {
   await assert.rejects(bundles.get({ name: 'x' }, never), (error) => codeOf(error) === 'unsupported');
 });
 
-test('trust bundles: a server that can not be asked now is asked again', async () => {
+test('trust bundles: a request that fails is retried', async () => {
   const clock = createManualClock();
   let away = true;
   const kube = createFakeKube(() =>
@@ -92,24 +92,24 @@ test('trust bundles: a server that can not be asked now is asked again', async (
     supervisor: createTestSupervisor(clock),
     log: createSilentLogger(),
     kube,
-    tell: () => undefined,
+    notify: () => undefined,
     salt: '',
   });
   bundles.start(never);
   await assert.rejects(bundles.get({ name: 'plain' }, never), (error) => codeOf(error) === 'unavailable');
   away = false;
-  const asked = bundles.get({ name: 'plain' }, never);
+  const answer = bundles.get({ name: 'plain' }, never);
   await settled();
   kube.running(`${GROUP}/v1beta1/clustertrustbundles`).listener.replaced(list);
-  assert.equal((await asked).ok, true);
+  assert.equal((await answer).ok, true);
 });
 
 test('trust bundles: no list in time', async () => {
   const { clock, bundles } = setUp([`${GROUP}/v1beta1`]);
-  const asked = bundles.get({ name: 'x' }, never).catch((error: unknown) => error);
+  const answer = bundles.get({ name: 'x' }, never).catch((error: unknown) => error);
   await settled();
   await clock.advance(10_000);
-  assert.equal(codeOf(await asked), 'unavailable');
+  assert.equal(codeOf(await answer), 'unavailable');
 });
 
 const CASES: Readonly<
@@ -153,12 +153,12 @@ test('trust bundles: the order is the same every time, and another in another pr
   assert.ok(orders.size > 1);
 });
 
-test('trust bundles: changes are told and seen', async () => {
-  const { kube, bundles, told } = await listed();
-  told.length = 0;
+test('trust bundles: changes are notified and seen', async () => {
+  const { kube, bundles, notified } = await listed();
+  notified.length = 0;
   const watch = kube.running(`${GROUP}/v1beta1/clustertrustbundles`).listener;
   watch.changed(bundle('plain', pem('RkZG')));
-  assert.deepEqual(told, ['plain']);
+  assert.deepEqual(notified, ['plain']);
   const found = await bundles.get({ name: 'plain' }, never);
   assert.deepEqual(found.ok && pemBlocks(found.value), ['RkZG']);
   watch.removed(bundle('plain', ''));

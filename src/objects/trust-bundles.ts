@@ -20,14 +20,14 @@ export interface TrustBundlesDeps {
   readonly log: Logger;
   readonly supervisor: Supervisor;
   readonly kube: Pick<Kube, 'watch' | 'general'>;
-  /** A bundle came, changed or went. */
-  readonly tell: (name: string) => void;
-  /** Sets the order of the anchors, so that no one comes to rely on one. */
+  /** A bundle was added, changed or deleted. */
+  readonly notify: (name: string) => void;
+  /** Decides the order of the anchors, so that no one relies on a particular one. */
   readonly salt: string;
 }
 
 export interface TrustBundles {
-  get(asked: TrustBundleRequest, signal: AbortSignal): Promise<Parsed<string>>;
+  get(request: TrustBundleRequest, signal: AbortSignal): Promise<Parsed<string>>;
   start(signal: AbortSignal): void;
   stop(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export function createTrustBundles(deps: TrustBundlesDeps): TrustBundles {
       path: apiPath`/apis/certificates.k8s.io/${version}/clustertrustbundles`,
       reduce: (bundle) => bundle,
       onChange: ({ metadata }, first) => {
-        if (!first) deps.tell(metadata.name);
+        if (!first) deps.notify(metadata.name);
       },
     });
     await opened.start(running);
@@ -57,14 +57,14 @@ export function createTrustBundles(deps: TrustBundlesDeps): TrustBundles {
   };
 
   return {
-    get: async (asked, signal) => {
+    get: async (request, signal) => {
       const opened = list ?? (await opening.run('', signal, open));
       if (opened === undefined) throw new CodedError('unsupported', UNSUPPORTED);
       const bundles = await opened.first(FIRST_LIST_MS, signal);
       if (bundles === undefined) {
         throw new CodedError('unavailable', 'ClusterTrustBundle informer has not yet synced');
       }
-      const chosen = choose([...bundles.values()], asked);
+      const chosen = choose([...bundles.values()], request);
       return chosen.ok ? parsed(anchorsOf(chosen.value, deps.salt)) : chosen;
     },
     start: (signal) => {
@@ -97,16 +97,16 @@ async function offeredVersion({ kube, log }: TrustBundlesDeps, signal: AbortSign
 
 function choose(
   bundles: readonly ClusterTrustBundle[],
-  asked: TrustBundleRequest,
+  request: TrustBundleRequest,
 ): Parsed<readonly ClusterTrustBundle[]> {
-  if ('name' in asked) {
-    const named = bundles.filter(({ metadata }) => metadata.name === asked.name);
-    const problem = `clustertrustbundle.certificates.k8s.io ${JSON.stringify(asked.name)} not found`;
+  if ('name' in request) {
+    const named = bundles.filter(({ metadata }) => metadata.name === request.name);
+    const problem = `clustertrustbundle.certificates.k8s.io ${JSON.stringify(request.name)} not found`;
     return named.length > 0 ? parsed(named) : unparsable(`while getting ClusterTrustBundle: ${problem}`);
   }
   const chosen = bundles.filter(
     ({ metadata, spec }) =>
-      (spec.signerName ?? '') === asked.signerName && matchesLabels(asked.labelSelector, metadata.labels),
+      (spec.signerName ?? '') === request.signerName && matchesLabels(request.labelSelector, metadata.labels),
   );
   if (chosen.length > 0) return parsed(chosen);
   return unparsable('combination of signerName and labelSelector matched zero ClusterTrustBundles');

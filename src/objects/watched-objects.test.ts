@@ -30,16 +30,16 @@ const referred = (names: Readonly<Record<string, boolean>>): ReadonlyMap<string,
 function setUp(start = true) {
   const clock = createManualClock();
   const kube = createFakeKube();
-  const told: string[] = [];
-  const tell = ({ namespace, name }: { namespace: string; name: string }) => told.push(`${namespace}/${name}`);
+  const notified: string[] = [];
+  const notify = ({ namespace, name }: { namespace: string; name: string }) => notified.push(`${namespace}/${name}`);
   const objects = createWatchedObjects<KeepableObject>(
-    { clock, supervisor: createTestSupervisor(clock), log: createSilentLogger(), kube, tell },
+    { clock, supervisor: createTestSupervisor(clock), log: createSilentLogger(), kube, notify },
     { kind: SECRETS, idleMs: IDLE_MS },
   );
   const stopping = new AbortController();
   if (start) void objects.start(stopping.signal);
   const watch = (name = 'a') => kube.running(PATH, `metadata.name=${name}`).listener;
-  return { clock, kube, told, objects, watch, stopping };
+  return { clock, kube, notified, objects, watch, stopping };
 }
 
 test('watched objects: one watch for each that is referred to, and none beyond', () => {
@@ -64,7 +64,7 @@ test('watched objects: what was referred to before the start is watched from the
 });
 
 test('watched objects: the first answer is waited for, then they come from memory', async () => {
-  const { objects, watch, told } = setUp();
+  const { objects, watch, notified } = setUp();
   objects.refer(referred({ a: false }));
   const early = objects.get('ns', 'a', never);
   await settled();
@@ -75,30 +75,30 @@ test('watched objects: the first answer is waited for, then they come from memor
   watch().removed(object('3'));
   assert.deepEqual(await objects.get('ns', 'a', never), { kind: 'missing', message: 'secret "a" not found' });
   watch().changed(object('4'));
-  assert.deepEqual(told, ['ns/a', 'ns/a', 'ns/a']);
+  assert.deepEqual(notified, ['ns/a', 'ns/a', 'ns/a']);
 });
 
 test('watched objects: a list without news tells no one', () => {
-  const { objects, watch, told } = setUp();
+  const { objects, watch, notified } = setUp();
   objects.refer(referred({ a: false }));
   watch().replaced([object('1')]);
   watch().replaced([object('1')]);
-  assert.deepEqual(told, []);
+  assert.deepEqual(notified, []);
   watch().replaced([]);
-  assert.deepEqual(told, ['ns/a']);
+  assert.deepEqual(notified, ['ns/a']);
 });
 
 test('watched objects: no answer within a second; a late one is news', async () => {
-  const { clock, objects, watch, told } = setUp();
+  const { clock, objects, watch, notified } = setUp();
   objects.refer(referred({ a: false }));
-  const asked = objects.get('ns', 'a', never).catch((error: unknown) => error);
+  const answer = objects.get('ns', 'a', never).catch((error: unknown) => error);
   await settled();
   await clock.advance(1000);
-  const error = await asked;
+  const error = await answer;
   assert.equal(codeOf(error), 'unavailable');
   assert.equal(describeError(error), 'failed to sync secret cache: timed out waiting for the condition');
   watch().replaced([object('1')]);
-  assert.deepEqual(told, ['ns/a']);
+  assert.deepEqual(notified, ['ns/a']);
 });
 
 test('watched objects: who stops waiting hears why, and holds nothing', async () => {
@@ -106,14 +106,14 @@ test('watched objects: who stops waiting hears why, and holds nothing', async ()
   objects.refer(referred({ a: false }));
   const sleepers = clock.sleepers();
   const leaving = new AbortController();
-  const asked = objects.get('ns', 'a', leaving.signal);
+  const answer = objects.get('ns', 'a', leaving.signal);
   await settled();
   leaving.abort('pod gone');
-  await assert.rejects(asked, (error) => error === 'pod gone');
+  await assert.rejects(answer, (error) => error === 'pod gone');
   assert.equal(clock.sleepers(), sleepers);
 });
 
-test('watched objects: one that no one refers to is not asked for', async () => {
+test('watched objects: one that no one refers to is not requested', async () => {
   const { kube, objects } = setUp();
   await assert.rejects(objects.get('ns', 'a', never), { message: 'object "ns"/"a" not registered' });
   assert.equal(kube.watches.length, 0);
@@ -131,12 +131,12 @@ test('watched objects: an immutable one is not watched further, and stays', asyn
 });
 
 test('watched objects: one made immutable later', () => {
-  const { kube, objects, watch, told } = setUp();
+  const { kube, objects, watch, notified } = setUp();
   objects.refer(referred({ a: true }));
   watch().replaced([object('1')]);
   watch().changed(object('2', { immutable: true }));
   assert.deepEqual(kube.runningPaths(), []);
-  assert.deepEqual(told, ['ns/a']);
+  assert.deepEqual(notified, ['ns/a']);
 });
 
 test('watched objects: what only variables need is let go when idle, and comes back fresh', async () => {
@@ -160,7 +160,7 @@ test('watched objects: what only variables need is let go when idle, and comes b
 });
 
 test('watched objects: words of a watch that was ended count no more', async () => {
-  const { kube, objects, told } = setUp();
+  const { kube, objects, notified } = setUp();
   objects.refer(referred({ a: false }));
   const old = kube.running(PATH, 'metadata.name=a').listener;
   old.replaced([object('1')]);
@@ -169,7 +169,7 @@ test('watched objects: words of a watch that was ended count no more', async () 
   old.changed(object('2'));
   kube.running(PATH, 'metadata.name=a').listener.replaced([object('3')]);
   assert.deepEqual(await objects.get('ns', 'a', never), { kind: 'found', object: object('3') });
-  assert.deepEqual(told, []);
+  assert.deepEqual(notified, []);
 });
 
 test('watched objects: a bad reference asks for nothing else, and keeps no other from being watched', async () => {

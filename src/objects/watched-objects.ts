@@ -1,6 +1,6 @@
 /**
  * Strategy `Watch`: one watch for each object that pods here refer to. It ends with the last pod, when the object turns out to be
- * immutable, and, where no volume shows the object, when no one has asked for it for long.
+ * immutable, and, where no volume shows the object, when no caller has requested it for a long time.
  */
 import { type ApiPath, fieldEquals } from '../api/api-path.ts';
 import type { Clock } from '../base/clock.ts';
@@ -13,10 +13,10 @@ import { createGate, type Gate } from './gate.ts';
 import {
   type KeepableObject,
   type KeptObjects,
+  type NotifyChange,
   notRegistered,
   type ObjectKind,
   pathOf,
-  type TellChange,
 } from './kept-objects.ts';
 import type { ObjectAnswer } from './objects.ts';
 import { keyOf, type Referred } from './rules/gather.ts';
@@ -26,12 +26,12 @@ export interface WatchedObjectsDeps {
   readonly log: Logger;
   readonly supervisor: Supervisor;
   readonly kube: Pick<Kube, 'watch'>;
-  readonly tell: TellChange;
+  readonly notify: NotifyChange;
 }
 
 export interface WatchedObjectsConfig {
   readonly kind: ObjectKind;
-  /** A watch that no volume needs ends when no one has asked for so long. */
+  /** A watch that no volume needs ends when no caller has requested the object for this time. */
   readonly idleMs: number;
 }
 
@@ -98,9 +98,9 @@ class Entry<T extends KeepableObject> {
   #object: T | undefined;
   #watch: Part | undefined;
   #usedAt: number;
-  /** Why it can't be asked for at all. */
+  /** Why it can't be requested at all. */
   #refusal: unknown;
-  /** Somebody has asked and got no answer: the first one is news to them. */
+  /** A caller has requested it and got no answer: the first answer is reported as a change. */
   #missed = false;
 
   constructor(deps: WatchedObjectsDeps, kind: ObjectKind, reference: Referred) {
@@ -118,7 +118,7 @@ class Entry<T extends KeepableObject> {
     try {
       path = pathOf(this.#kind, namespace);
     } catch (error) {
-      // One bad reference must not keep the others from being watched: who asks for it gets the error.
+      // One bad reference must not keep the others from being watched: a caller that requests it gets the error.
       this.#refusal = error;
       return;
     }
@@ -156,7 +156,7 @@ class Entry<T extends KeepableObject> {
   }
 
   endIfIdle(idleMs: number): void {
-    // One that was never answered goes on: asking again would only cost the server more.
+    // A watch that was never answered goes on: a second one would only add load to the server.
     if (this.#watch === undefined || this.byVolume || !this.#known.isOpen) return;
     if (this.#deps.clock.mono() - this.#usedAt <= idleMs) return;
     this.end();
@@ -165,14 +165,14 @@ class Entry<T extends KeepableObject> {
 
   #learn(from: Part, object: T | undefined): void {
     if (from !== this.#watch) return;
-    const news = object?.metadata.resourceVersion !== this.#object?.metadata.resourceVersion;
+    const isNew = object?.metadata.resourceVersion !== this.#object?.metadata.resourceVersion;
     const first = !this.#known.isOpen;
     this.#object = object;
     this.#known.open();
     if (object?.immutable === true) this.end();
-    const tell = first ? this.#missed : news;
+    const notify = first ? this.#missed : isNew;
     this.#missed = false;
-    if (tell) this.#deps.tell(this.#reference);
+    if (notify) this.#deps.notify(this.#reference);
   }
 
   async #attempt(what: string, call: () => Promise<void> | void): Promise<void> {
@@ -181,7 +181,7 @@ class Entry<T extends KeepableObject> {
     } catch (error) {
       const { namespace, name } = this.#reference;
       const object = `${namespace}/${name}`;
-      this.#deps.log.warn(`Failed to ${what} watching an object`, { object, err: describeError(error) });
+      this.#deps.log.warn(`Failed to ${what} watching object`, { object, err: describeError(error) });
     }
   }
 }

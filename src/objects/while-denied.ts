@@ -1,6 +1,6 @@
 /**
- * The API server lets a node read what its pods refer to, and learns of a new pod a moment after the node may have: a refusal
- * just then is not the last word.
+ * The API server lets a node read what its pods refer to, and may see a new pod a moment later than the node: a refusal
+ * at that time is retried.
  */
 import type { Clock } from '../base/clock.ts';
 import { CodedError } from '../base/errors.ts';
@@ -21,7 +21,7 @@ export async function whileDenied<T>(clock: Clock, signal: AbortSignal, work: ()
   return work();
 }
 
-/** Refused, or the pod that a token is asked for is not known there yet. */
+/** Refused, or the pod of a requested token is not known there yet. */
 function isTooEarly(error: unknown): boolean {
   if (!(error instanceof CodedError)) return false;
   const { status }: KubeErrorData = error.data;

@@ -1,18 +1,18 @@
 /**
  * The life of one certificate of a pod.
  *
- *   none ──asked──► asked ──issued──► held ──time to renew──► renewing ──issued──► held
+ *   none ──requested──► requested ──issued──► held ──time to renew──► renewing ──issued──► held
  *                     └───refused──► refused ◄──────refused──────┘
  *
- * A request that was taken away leads back to `none` or `held`, from where it is made anew.
+ * A request that was deleted leads back to `none` or `held`, from where a new one is made.
  */
 import { parseTimestamp } from '../../api/timestamp.ts';
 import { certificatePem, pemBlocks } from './pem.ts';
 
-export interface AskedFor {
+export interface PendingRequest {
   readonly requestName: string;
   readonly privateKey: string;
-  /** Not seen until then: somebody has deleted it before we saw it. */
+  /** Not seen until then: it was deleted before the watch showed it. */
   readonly abandonAt: number;
 }
 
@@ -21,16 +21,16 @@ export interface Held {
   readonly chain: string;
   readonly refreshAt: number;
   readonly expiresAt: number;
-  /** What was told about this one already. */
-  readonly told: readonly string[];
+  /** Reasons of the events about this certificate that were recorded already. */
+  readonly reported: readonly string[];
 }
 
 export type CertificateState =
   | { readonly kind: 'none' }
-  | { readonly kind: 'asked'; readonly asked: AskedFor }
+  | { readonly kind: 'requested'; readonly pending: PendingRequest }
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'held'; readonly held: Held }
-  | { readonly kind: 'renewing'; readonly held: Held; readonly asked: AskedFor };
+  | { readonly kind: 'renewing'; readonly held: Held; readonly pending: PendingRequest };
 
 /** A PodCertificateRequest, as far as it is read. */
 export interface CertificateRequest {
@@ -62,49 +62,49 @@ export interface CertificateStep {
 
 const OVERDUE_MS = 10 * 60_000;
 
-/** What the API server and time make of it. */
+/** The state after what the API server and the clock say now. */
 export function nextCertificateState(state: CertificateState, input: CertificateInput): CertificateStep {
   switch (state.kind) {
     case 'none':
     case 'refused':
       return { state, events: [] };
-    case 'asked':
-      return afterRequest(state, { kind: 'none' }, state.asked, input);
+    case 'requested':
+      return afterRequest(state, { kind: 'none' }, state.pending, input);
     case 'held': {
-      const { held, events } = tellAge(state.held, input.now);
+      const { held, events } = reportAge(state.held, input.now);
       return { state: { kind: 'held', held }, events };
     }
     case 'renewing': {
-      const step = afterRequest(state, { kind: 'held', held: state.held }, state.asked, input);
+      const step = afterRequest(state, { kind: 'held', held: state.held }, state.pending, input);
       if (step.state.kind !== 'renewing') return step;
-      const { held, events } = tellAge(state.held, input.now);
+      const { held, events } = reportAge(state.held, input.now);
       return { state: { ...step.state, held }, events };
     }
   }
 }
 
-/** It is time for a new request: after nothing, and when what is held grows old. */
-export function wantsRequest(state: CertificateState, now: number): boolean {
+/** A new request is due: there is none yet, or the certificate must be renewed. */
+export function needsRequest(state: CertificateState, now: number): boolean {
   return state.kind === 'none' || (state.kind === 'held' && now >= state.held.refreshAt);
 }
 
-export function withRequest(state: CertificateState, asked: AskedFor): CertificateState {
-  return state.kind === 'held' ? { kind: 'renewing', held: state.held, asked } : { kind: 'asked', asked };
+export function withRequest(state: CertificateState, pending: PendingRequest): CertificateState {
+  return state.kind === 'held' ? { kind: 'renewing', held: state.held, pending } : { kind: 'requested', pending };
 }
 
-/** When to look again, if nothing happens before. */
-export function nextLookAt(state: CertificateState, now: number): number | undefined {
+/** When to check again, if nothing happens before. */
+export function nextCheckAt(state: CertificateState, now: number): number | undefined {
   switch (state.kind) {
     case 'none':
     case 'refused':
       return undefined;
-    case 'asked':
-      return state.asked.abandonAt;
+    case 'requested':
+      return state.pending.abandonAt;
     case 'held':
       return state.held.refreshAt;
     case 'renewing': {
       const { refreshAt, expiresAt } = state.held;
-      const times = [state.asked.abandonAt, refreshAt + OVERDUE_MS, expiresAt].filter((time) => time > now);
+      const times = [state.pending.abandonAt, refreshAt + OVERDUE_MS, expiresAt].filter((time) => time > now);
       return times.length === 0 ? undefined : Math.min(...times);
     }
   }
@@ -113,18 +113,21 @@ export function nextLookAt(state: CertificateState, now: number): number | undef
 function afterRequest(
   state: CertificateState,
   without: CertificateState,
-  asked: AskedFor,
+  pending: PendingRequest,
   { now, request, requestName, jitterMs }: CertificateInput,
 ): CertificateStep {
   if (request === 'gone') return { state: without, events: [] };
-  if (request === 'unseen') return { state: now >= asked.abandonAt ? without : state, events: [] };
+  if (request === 'unseen') return { state: now >= pending.abandonAt ? without : state, events: [] };
   for (const { type, reason = '', message = '' } of request.conditions) {
-    const words = `reason=${JSON.stringify(reason)}, message=${JSON.stringify(message)}`;
+    const details = `reason=${JSON.stringify(reason)}, message=${JSON.stringify(message)}`;
     if (type === 'Denied')
-      return refused(type, 'denied', `PodCertificateRequest ${requestName} was denied, ${words}`, { reason, message });
+      return refused(type, 'denied', `PodCertificateRequest ${requestName} was denied, ${details}`, {
+        reason,
+        message,
+      });
     if (type === 'Failed')
-      return refused(type, 'failed', `PodCertificateRequest ${requestName} failed, ${words}`, { reason, message });
-    if (type === 'Issued') return { state: { kind: 'held', held: heldOf(asked, request, jitterMs) }, events: [] };
+      return refused(type, 'failed', `PodCertificateRequest ${requestName} failed, ${details}`, { reason, message });
+    if (type === 'Issued') return { state: { kind: 'held', held: heldOf(pending, request, jitterMs) }, events: [] };
   }
   return { state, events: [] };
 }
@@ -132,27 +135,27 @@ function afterRequest(
 function refused(
   type: string,
   verb: string,
-  told: string,
+  reported: string,
   { reason, message }: { readonly reason: string; readonly message: string },
 ): CertificateStep {
   const text = `reason=${JSON.stringify(reason)} message=${JSON.stringify(message)}`;
   return {
     state: { kind: 'refused', message: `PodCertificateRequest was permanently ${verb}: ${text}` },
-    events: [{ reason: type, message: told }],
+    events: [{ reason: type, message: reported }],
   };
 }
 
-function heldOf({ privateKey }: AskedFor, request: CertificateRequest, jitterMs: number): Held {
+function heldOf({ privateKey }: PendingRequest, request: CertificateRequest, jitterMs: number): Held {
   return {
     privateKey,
     chain: certificatePem(pemBlocks(request.certificateChain)),
     refreshAt: (parseTimestamp(request.beginRefreshAt) ?? 0) + jitterMs,
     expiresAt: parseTimestamp(request.notAfter) ?? 0,
-    told: [],
+    reported: [],
   };
 }
 
-function tellAge(held: Held, now: number): { readonly held: Held; readonly events: readonly CertificateEvent[] } {
+function reportAge(held: Held, now: number): { readonly held: Held; readonly events: readonly CertificateEvent[] } {
   const due = [
     {
       reason: 'CertificateOverdueForRefresh',
@@ -160,8 +163,8 @@ function tellAge(held: Held, now: number): { readonly held: Held; readonly event
       at: held.refreshAt + OVERDUE_MS,
     },
     { reason: 'CertificateExpired', message: 'PodCertificate expired', at: held.expiresAt },
-  ].filter(({ reason, at }) => now > at && !held.told.includes(reason));
+  ].filter(({ reason, at }) => now > at && !held.reported.includes(reason));
   if (due.length === 0) return { held, events: [] };
-  const told = [...held.told, ...due.map(({ reason }) => reason)];
-  return { held: { ...held, told }, events: due.map(({ reason, message }) => ({ reason, message })) };
+  const reported = [...held.reported, ...due.map(({ reason }) => reason)];
+  return { held: { ...held, reported }, events: due.map(({ reason, message }) => ({ reason, message })) };
 }

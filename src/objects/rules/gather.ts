@@ -7,7 +7,7 @@ import type { Reference, ReferenceKind } from './references.ts';
 export interface Referred {
   readonly namespace: string;
   readonly name: string;
-  /** A volume shows it: changes are wanted while the pod runs. */
+  /** A volume shows it: changes are needed while the pod runs. */
   readonly byVolume: boolean;
   /** The UIDs of the pods. */
   readonly pods: ReadonlySet<string>;
@@ -22,7 +22,7 @@ export function isLiving(pod: Pod): boolean {
 
 export type ReferredByKind = Readonly<Record<ReferenceKind, ReadonlyMap<string, Referred>>>;
 
-/** Pods stay the same object for as long as they don't change: each is looked through once. */
+/** Pods stay the same object for as long as they don't change: each is read once. */
 export function createGatherer(look: (pod: Pod) => readonly Reference[]): (pods: readonly Pod[]) => ReferredByKind {
   const looked = new WeakMap<Pod, readonly Reference[]>();
   return (pods) => {

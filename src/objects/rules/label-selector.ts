@@ -1,4 +1,4 @@
-/** Whether labels fit a selector. None fits nothing; an empty one fits everything. */
+/** Whether labels match a selector. No selector matches nothing; an empty one matches everything. */
 import type { LabelSelector, LabelSelectorRequirement, StringMap } from '../../api/meta.ts';
 
 export function matchesLabels(selector: LabelSelector | undefined, labels: StringMap = {}): boolean {

@@ -1,4 +1,4 @@
-/** PEM text: the blocks in it, without what stands between them, and new text of blocks. */
+/** PEM text: reads the blocks in it, without the text between them, and writes blocks. */
 const BEGIN = /-----BEGIN ([^-\r\n]+)-----\r?\n/g;
 const HEADER = /^[^:\r\n]+:.*$/gm;
 const WHOLE = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -9,9 +9,9 @@ export function pemBlocks(text: string): readonly string[] {
   return contents.filter((content) => content !== '' && WHOLE.test(content));
 }
 
-/** What stands between the first line of each block and its last one. */
+/** The text between the first and the last line of each block. */
 function* insides(text: string): Generator<string> {
-  // Types without an end: each is looked for only once, however often it begins.
+  // Types without an end line: each is searched for only once, however often it begins.
   const endless = new Set<string>();
   let from = 0;
   for (const { 0: line, 1: type = '', index } of text.matchAll(BEGIN)) {

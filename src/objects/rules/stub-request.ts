@@ -1,5 +1,5 @@
 /**
- * A PKCS #10 request that asks for nothing: it only carries a public key and proves that its sender has the private one. The signer
+ * A PKCS #10 request without a name: it only carries a public key and proves that its sender has the private one. The signer
  * takes names and times from elsewhere.
  */
 export type KeyType = 'RSA3072' | 'RSA4096' | 'ECDSAP256' | 'ECDSAP384' | 'ECDSAP521' | 'ED25519';

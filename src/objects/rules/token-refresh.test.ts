@@ -5,7 +5,7 @@ import { tokenRefreshAt } from './token-refresh.ts';
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
-// Life, chance, seconds after the issue at which it is renewed.
+// Life, random number, seconds after the issue at which it is renewed.
 const CASES: readonly (readonly [string, number, number, number])[] = [
   ['an hour: at four fifths', HOUR, 0, 2880],
   ['the usual 3607 s, a fifth cut to whole seconds', 3607, 0, 3607 - 721],
@@ -14,7 +14,7 @@ const CASES: readonly (readonly [string, number, number, number])[] = [
   ['never a whole ten seconds', HOUR, 0.9999, 2880 - 9],
   ['a day: four fifths come first', DAY, 0, 0.8 * DAY],
   ['a year: after a day', 365 * DAY, 0, DAY],
-  ['a year, sooner by chance', 365 * DAY, 0.31, DAY - 3],
+  ['a year, sooner by a random time', 365 * DAY, 0.31, DAY - 3],
 ];
 
 for (const [name, lifeSeconds, random, expected] of CASES) {

@@ -1,12 +1,12 @@
-/** When a token is replaced: well before it ends, and after a day at the latest. */
+/** When a token is replaced: well before it expires, and after a day at the latest. */
 const LONGEST_USE_MS = 24 * 3600 * 1000;
-/** Nodes that got their tokens together must not all come back together. */
+/** Nodes that got their tokens at the same time must not all renew them at the same time. */
 const MOST_JITTER_SECONDS = 10;
 
 export interface TokenLife {
   /** Wall clock, milliseconds. */
   readonly expiresAt: number;
-  /** How long it lives in all. */
+  /** Its whole lifetime. */
   readonly lifeSeconds: number;
   /** From 0 to below 1. */
   readonly random: number;
