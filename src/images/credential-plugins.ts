@@ -1,4 +1,4 @@
-/** Programs that know credentials for registries: asked when an image matches, their answers kept as long as they say. */
+/** Programs that provide credentials for registries: called when an image matches, their answers kept as long as they say. */
 import { createHash } from 'node:crypto';
 import { access, constants, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export interface CredentialPluginSettings {
   /** A file, or a directory of `.json`, `.yaml` and `.yml` files. */
   readonly configPath: string;
   readonly binDirectory: string;
-  /** Whether plugins may ask for service account tokens. */
+  /** Whether plugins may get service account tokens. */
   readonly tokens: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface CredentialPluginDeps {
   readonly run?: RunProgram;
 }
 
-/** Rejects with everything that is wrong with the files: a kubelet with half of its plugins would fail in strange ways later. */
+/** Rejects with all problems of the files: a kubelet with only some of its plugins would fail later without a clear reason. */
 export async function openCredentialPlugins(
   deps: CredentialPluginDeps,
   settings: CredentialPluginSettings,
@@ -74,8 +74,8 @@ export function createCredentialPlugins(
   const plugins = providers.map((provider) => new Plugin(deps, provider, join(binDirectory, provider.name)));
   return {
     provide: async (pod, repository, signal) => {
-      const asked = plugins.filter((plugin) => plugin.matches(repository));
-      const answers = await Promise.all(asked.map((plugin) => plugin.provide(pod, repository, signal)));
+      const matching = plugins.filter((plugin) => plugin.matches(repository));
+      const answers = await Promise.all(matching.map((plugin) => plugin.provide(pod, repository, signal)));
       return answers.filter((answer) => answer !== undefined);
     },
   };
@@ -87,7 +87,7 @@ interface Kept {
   readonly until: number;
 }
 
-/** What the plugin is told about the pod, and what its answer depends on because of it. */
+/** What the plugin gets to know about the pod, and so what its answer depends on. */
 interface Identity {
   readonly source: CredentialSource;
   readonly token: string;
@@ -116,12 +116,12 @@ class Plugin {
     return this.#provider.matchImages.some((pattern) => textMatches(pattern, image));
   }
 
-  /** Undefined where the plugin has nothing for this pod, or fails: other credentials may still do. */
+  /** Undefined where the plugin has nothing for this pod, or fails: other credentials may still work. */
   async provide(pod: Pod, image: string, signal: AbortSignal): Promise<PluginLogins | undefined> {
     try {
       const identity = await this.#identify(pod, signal);
       if (identity === undefined) return undefined;
-      const logins = this.#find(image, identity) ?? (await this.#ask(image, identity, signal));
+      const logins = this.#find(image, identity) ?? (await this.#callPlugin(image, identity, signal));
       return { logins, source: identity.source };
     } catch (error) {
       signal.throwIfAborted();
@@ -136,29 +136,29 @@ class Plugin {
   }
 
   async #identify(pod: Pod, signal: AbortSignal): Promise<Identity | undefined> {
-    const { token: asked } = this.#provider;
-    if (asked === undefined) return ANONYMOUS;
+    const { token: settings } = this.#provider;
+    if (settings === undefined) return ANONYMOUS;
     const { namespace } = pod.metadata;
     const name = pod.spec.serviceAccountName ?? '';
-    if (name === '') return asked.required ? undefined : ANONYMOUS;
+    if (name === '') return settings.required ? undefined : ANONYMOUS;
     const { objects } = this.#deps;
     if (objects === undefined) {
       throw new CodedError('unavailable', 'service accounts are known only to an API server, and there is none');
     }
     const account = await objects.serviceAccount(namespace, name, signal);
-    if (asked.requiredAnnotations.some((key) => account.annotations[key] === undefined)) return undefined;
-    const wanted = [...asked.requiredAnnotations, ...asked.optionalAnnotations].toSorted();
+    if (settings.requiredAnnotations.some((key) => account.annotations[key] === undefined)) return undefined;
+    const keys = [...settings.requiredAnnotations, ...settings.optionalAnnotations].toSorted();
     const annotations = Object.fromEntries(
-      wanted.flatMap((key) => {
+      keys.flatMap((key) => {
         const value = account.annotations[key];
         return value === undefined ? [] : [[key, value]];
       }),
     );
     const token = await objects.token(
-      { pod: pod.metadata, serviceAccount: { uid: account.uid, name }, audience: asked.audience },
+      { pod: pod.metadata, serviceAccount: { uid: account.uid, name }, audience: settings.audience },
       signal,
     );
-    const tokenHash = asked.cacheType === 'Token' ? createHash('sha256').update(token).digest('hex') : '';
+    const tokenHash = settings.cacheType === 'Token' ? createHash('sha256').update(token).digest('hex') : '';
     return {
       source: { kind: 'serviceAccount', uid: account.uid, namespace, name },
       token,
@@ -174,13 +174,13 @@ class Plugin {
     return keys.map((name) => this.#kept.get(name)).find((kept) => kept !== undefined)?.logins;
   }
 
-  async #ask(image: string, identity: Identity, signal: AbortSignal): Promise<Logins> {
+  async #callPlugin(image: string, identity: Identity, signal: AbortSignal): Promise<Logins> {
     const { key, token, annotations } = identity;
-    const { apiVersion, defaultCacheMs, token: asked } = this.#provider;
+    const { apiVersion, defaultCacheMs, token: settings } = this.#provider;
     const request = formatRequest({ apiVersion, image, token, annotations });
     const answer = await this.#runs.join(JSON.stringify([request, key]), (own) => this.#exec(request, own), signal);
     const echoed = token !== '' && [...answer.logins.values()].some(({ password }) => password === token);
-    if (echoed && asked?.cacheType !== 'Token') {
+    if (echoed && settings?.cacheType !== 'Token') {
       throw new CodedError(
         'invalid',
         "the plugin returned the service account token as the password, which needs cacheType 'Token'",

@@ -1,4 +1,4 @@
-/** All credentials that may open a registry for an image of a pod: its pull secrets, the node's files, the plugins. */
+/** All credentials that may give access to an image of a pod: its pull secrets, the node's files, the plugins. */
 import { createHash } from 'node:crypto';
 import type { Pod } from '../api/pod.ts';
 import { CodedError } from '../base/errors.ts';
@@ -21,14 +21,14 @@ export interface CredentialPlugins {
 
 export interface FoundCredentials {
   readonly credentials: readonly HashedCredential[];
-  /** Pull secrets of the pod that are not there. */
+  /** Pull secrets of the pod that are missing. */
   readonly missing: readonly string[];
 }
 
 export interface Credentials {
-  /** To try in this order. Rejects with `invalid` where a secret of the pod can't be understood. */
+  /** To try in this order. Rejects with `invalid` where a secret of the pod can't be parsed. */
   find(pod: Pod, repository: string, signal: AbortSignal): Promise<FoundCredentials>;
-  /** Pull secrets of the pod that are not there, where there is somebody to ask. */
+  /** Pull secrets of the pod that are missing; empty without an API server. */
   missing(pod: Pod, signal: AbortSignal): Promise<readonly string[]>;
 }
 
@@ -96,7 +96,7 @@ function withHash(credential: Credential): HashedCredential {
   return { ...credential, hash: hashLogin(credential.login) };
 }
 
-/** As the reference makes it, since it stands in files that both read: SHA-256 of the login as JSON, empty fields left out. */
+/** As the reference computes it, because it is in files that both read: SHA-256 of the login as JSON, empty fields left out. */
 export function hashLogin({ username, password, email }: Login): string {
   const filled = Object.entries({ username, password, email }).filter(([, value]) => value !== '');
   return createHash('sha256')

@@ -1,4 +1,4 @@
-/** The node's own registry credentials, from Docker's files: the first that is there and can be read counts. */
+/** The node's own registry credentials, from Docker's files: the first one that exists and can be read is used. */
 
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ export interface DockerConfigFiles {
   read(): Promise<Logins>;
 }
 
-/** A changed file counts after this time at the latest. */
+/** A changed file is used after this time at the latest. */
 const KEEP_MS = 5 * 60_000;
 
 export interface DockerConfigPlaces extends Pick<Surroundings, 'workingDirectory' | 'homeDirectory'> {
@@ -43,12 +43,12 @@ async function readFirst(places: DockerConfigPlaces, log: Logger): Promise<Login
       log.v(4)?.info('Using registry credentials from file', { path });
       return logins.value;
     }
-    log.warn('Ignoring a file of registry credentials', { path, problem: logins.problem });
+    log.warn('Ignoring file of registry credentials', { path, problem: logins.problem });
   }
   return new Map();
 }
 
-/** Every place for the new form, then every place for the old one. */
+/** Every directory for the new form, then every directory for the old one. */
 function candidates({ rootDirectory, workingDirectory, homeDirectory }: DockerConfigPlaces) {
   const home = homeDirectory === undefined ? [] : [homeDirectory];
   const inDirectories = [rootDirectory, workingDirectory];
@@ -69,7 +69,7 @@ async function readIfThere(path: string, log: Logger): Promise<string | undefine
     return await readFile(path, 'utf8');
   } catch (error) {
     if (!isPathMissing(error)) {
-      log.warn('A file of registry credentials cannot be read', { path, err: error });
+      log.warn('Failed to read file of registry credentials', { path, err: error });
     }
     return undefined;
   }

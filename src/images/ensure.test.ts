@@ -51,7 +51,7 @@ function createBench(more: Partial<EnsureDeps> = {}, outcome: () => PullOutcome 
   return { clock, events, jobs, used, ensure: createEnsure(deps) };
 }
 
-test('the runtime is asked with the tag, the annotations and the sandbox of the pod', async () => {
+test('the runtime gets the tag, the annotations and the sandbox of the pod', async () => {
   const { ensure, jobs, used } = createBench();
   assert.deepEqual(await ensure(request, never), {
     kind: 'ready',
@@ -70,7 +70,7 @@ test('the runtime is asked with the tag, the annotations and the sandbox of the 
   assert.deepEqual(used, ['sha256:1']);
 });
 
-test('without verification the words about access are left out', async () => {
+test('without verification the text about access is left out', async () => {
   const { ensure, events } = createBench({ runtime: { status: () => Promise.resolve({ image }) } });
   await ensure(request, never);
   assert.deepEqual(events, ['Pulled: Container image "a.io/app" already present on machine']);
@@ -110,7 +110,7 @@ test('a success forgets the failures before it', async () => {
   assert.ok(waiting.kind === 'waiting' && waiting.retryAt - clock.now() === 10_000);
 });
 
-test('no space: whoever frees it is told', async () => {
+test('no space: the image garbage collection is notified', async () => {
   const { ensure, used } = createBench({}, () => ({ ...FAILED, diskFull: true }));
   await ensure(request, never);
   assert.deepEqual(used, ['disk full']);
@@ -134,7 +134,7 @@ test('an image that can not be looked at', async () => {
   assert.deepEqual(away.events, []);
 });
 
-test('a pull that takes long is told about, and not after it is over', async () => {
+test('a pull that takes long is reported, and not after it has ended', async () => {
   const slow = Promise.withResolvers<PullOutcome>();
   const { ensure, events, clock } = createBench({}, () => slow.promise);
   const answer = ensure(request, never);
@@ -154,7 +154,7 @@ test('a pull that takes long is told about, and not after it is over', async () 
   assert.equal(clock.sleepers(), 0);
 });
 
-test('who joins a pull that is under way is told no more than its own wait', async () => {
+test('a pod that joins a pull under way gets its own waiting time', async () => {
   const { ensure, events, clock } = createBench({}, async () => {
     await clock.advance(400);
     return PULLED;
@@ -163,11 +163,11 @@ test('who joins a pull that is under way is told no more than its own wait', asy
   assert.match(events.at(-1) ?? '', / in 400ms \(400ms including waiting\)/);
 });
 
-/** Records that note what was asked of them. */
+/** Records that note each call. */
 function createRecords(more: Partial<PullRecords> = {}) {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const note = (what: string) => () => {
-    asked.push(what);
+    calls.push(what);
     return Promise.resolve();
   };
   const records: PullRecords = {
@@ -175,7 +175,7 @@ function createRecords(more: Partial<PullRecords> = {}) {
     begin: note('begin'),
     pulled: note('pulled'),
     failed: note('failed'),
-    abandon: () => asked.push('abandon'),
+    abandon: () => calls.push('abandon'),
     learn: note('learn'),
     recordOf: () => undefined,
     isIntended: () => false,
@@ -183,7 +183,7 @@ function createRecords(more: Partial<PullRecords> = {}) {
     prune: note('prune'),
     ...more,
   };
-  return { asked, access: { records, verification: { policy: 'AlwaysVerify', allowlist: [] } as const } };
+  return { calls, access: { records, verification: { policy: 'AlwaysVerify', allowlist: [] } as const } };
 }
 
 test('each pull is noted before it begins and when it ends, whatever its end', async () => {
@@ -193,10 +193,10 @@ test('each pull is noted before it begins and when it ends, whatever its end', a
     [() => Promise.reject(new CodedError('unavailable', 'away')), 'abandon'],
   ];
   for (const [outcome, end] of cases) {
-    const { asked, access } = createRecords();
+    const { calls, access } = createRecords();
     const { ensure } = createBench({ access }, outcome);
     await ensure(request, never).catch(() => undefined);
-    assert.deepEqual(asked, ['begin', end]);
+    assert.deepEqual(calls, ['begin', end]);
   }
 });
 
@@ -235,8 +235,8 @@ test('credentials are looked up once, and not at all where no one needs them', a
   assert.equal(lookups, 1);
 });
 
-test('a pull secret that is not there is told of, also where the image is', async () => {
-  const told = (image: Image | undefined, missing: readonly string[]) => {
+test('a missing pull secret is reported, also where the image is present', async () => {
+  const reported = (image: Image | undefined, missing: readonly string[]) => {
     const find = () => Promise.resolve({ credentials: [], missing });
     const credentials = { find, missing: () => Promise.resolve(missing) };
     const { ensure, events } = createBench({ credentials, runtime: { status: () => Promise.resolve({ image }) } });
@@ -245,7 +245,7 @@ test('a pull secret that is not there is told of, also where the image is', asyn
   const expected = [
     'FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (a, b); attempting to pull the image may not succeed.',
   ];
-  assert.deepEqual(await told(image, ['a', 'b']), expected);
-  assert.deepEqual(await told(undefined, ['a', 'b']), expected);
-  assert.deepEqual(await told(image, []), []);
+  assert.deepEqual(await reported(image, ['a', 'b']), expected);
+  assert.deepEqual(await reported(undefined, ['a', 'b']), expected);
+  assert.deepEqual(await reported(image, []), []);
 });

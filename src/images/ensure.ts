@@ -34,14 +34,14 @@ export interface EnsureDeps {
   readonly credentials: Credentials;
   readonly record: RecordEvent;
   readonly progress: PullProgress;
-  /** Told of each image that a container is about to use, so that no one takes it away before. */
+  /** Called with each image that a container is about to use, so that it is not removed before. */
   readonly onUse: (imageId: string) => void;
   /** A pull ended because there was no space for it. */
   readonly onDiskFull: () => void;
   readonly sandboxConfigOf: (pod: Pod, signal: AbortSignal) => Promise<Init<PodSandboxConfig> | undefined>;
-  /** Told of each request when it is answered: for metrics. */
+  /** Called for each request when it is answered: for metrics. */
   readonly onEnsured?: ((report: EnsureReport) => void) | undefined;
-  /** Undefined where every pod may use whatever is on the machine. */
+  /** Undefined where every pod may use every image of the machine. */
   readonly access: { readonly records: PullRecords; readonly verification: Verification } | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface EnsureReport {
   readonly pullRequired: boolean | undefined;
   /** Wall clock, ms, where the image was pulled. */
   readonly pulled: { readonly from: number; readonly to: number } | undefined;
-  /** What let the pod use an image that was there, or that nothing did; undefined where no one asked. */
+  /** What allowed the pod to use an image of the machine, or that nothing did; undefined where that was not checked. */
   readonly check: 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate' | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface Request {
   readonly fieldPath: string | undefined;
 }
 
-/** After a failure that only somebody else can mend. */
+/** After a failure that only another component can correct. */
 const RETRY_MS = 10_000;
 /** How long the failure itself is shown before the back-off is. */
 const SHOW_FAILURE_MS = 1_000;
@@ -120,15 +120,15 @@ class Attempt {
     this.#present = seen.image !== undefined;
     if (seen.image !== undefined && (await this.#mayUse(seen.image.id))) {
       this.#pullRequired = false;
-      // Told also where the secret is not needed now: on the next node it may be.
+      // Reported also where the secret is not needed now: on the next node it may be.
       if (this.#found === undefined) {
         this.#tellMissing(await this.#deps.credentials.missing(this.#request.pod, this.#signal));
       }
       const verified = this.#deps.access !== undefined;
-      this.#tell({ type: 'Normal', reason: 'Pulled', message: texts.alreadyPresent(image, verified) });
+      this.#record({ type: 'Normal', reason: 'Pulled', message: texts.alreadyPresent(image, verified) });
       return ready(seen.image);
     }
-    // One that the pod may not use is as good as absent, and no one is told that it is there.
+    // An image that the pod may not use counts as absent, and its presence is not reported.
     if (policy === 'Never') return this.#fail(texts.WAITING.neverPull, 'ErrImageNeverPull', texts.notPresent(image));
     return this.#pull(name.value);
   }
@@ -165,9 +165,9 @@ class Attempt {
   async #isGranted(records: PullRecords, imageId: string, record: PulledRecord | undefined): Promise<boolean> {
     const { image } = this.#request;
     const judged = judgeRecord(record, image);
-    if (judged.kind !== 'ask') return judged.kind === 'granted';
+    if (judged.kind !== 'check-registry') return judged.kind === 'granted';
     const shown = await this.#credentials().catch(() => {
-      // They can't be looked up. Where a pull follows, it fails for the same reason and tells it.
+      // The credentials can't be read. Where a pull follows, it fails for the same reason and reports it.
       this.#signal.throwIfAborted();
       return [];
     });
@@ -178,7 +178,7 @@ class Attempt {
     return granted;
   }
 
-  /** Looked up at most once, and not before they are needed: plugins are programs, secrets are requests. */
+  /** Read at most once, and not before they are needed: plugins are programs, secrets are requests. */
   #credentials(): Promise<readonly HashedCredential[]> {
     this.#found ??= this.#lookUp();
     return this.#found;
@@ -208,7 +208,7 @@ class Attempt {
     const until = backOffUntil(last, clock.now());
     if (until !== undefined) {
       const message = texts.backOff(image);
-      this.#tell({ type: 'Normal', reason: 'BackOff', message });
+      this.#record({ type: 'Normal', reason: 'BackOff', message });
       return { kind: 'waiting', reason: texts.WAITING.backOff, message: `${message}: ${last?.error}`, retryAt: until };
     }
     let credentials: readonly HashedCredential[];
@@ -232,12 +232,12 @@ class Attempt {
     const { clock, access, progress } = this.#deps;
     const { image } = this.#request;
     const started = clock.mono();
-    this.#tell({ type: 'Normal', reason: 'Pulling', message: texts.pulling(image) });
+    this.#record({ type: 'Normal', reason: 'Pulling', message: texts.pulling(image) });
     let outcome: PullOutcome;
     try {
-      // A reason of its own: `Pulling` is where others begin to count.
+      // Its own reason: tools measure from `Pulling` on.
       using _watch = progress.watch(image, (message) =>
-        this.#tell({ type: 'Normal', reason: 'PullProgress', message }),
+        this.#record({ type: 'Normal', reason: 'PullProgress', message }),
       );
       outcome = await this.#deps.pulls.pull(await this.#job(name, credentials), this.#signal);
     } catch (error) {
@@ -256,16 +256,16 @@ class Attempt {
     const used = outcome.login === undefined ? undefined : credentials[outcome.login];
     await access?.records.pulled(image, outcome.image.id, credentialsUsed(used));
     const waitedMs = clock.mono() - started;
-    // Who joined a pull that was under way waited for the rest of it only.
+    // A pod that joined a pull under way waited only for the rest of it.
     const facts = { pullMs: Math.min(outcome.pullMs, waitedMs), waitedMs, bytes: outcome.image.size };
-    this.#tell({ type: 'Normal', reason: 'Pulled', message: texts.pulled(image, facts) });
+    this.#record({ type: 'Normal', reason: 'Pulled', message: texts.pulled(image, facts) });
     return ready(outcome.image);
   }
 
   async #job(name: string, credentials: readonly HashedCredential[]) {
     const { pod } = this.#request;
     return {
-      // Pods of other classes may want the image unpacked in another way; other credentials may open other doors.
+      // Pods of other runtime classes may need the image unpacked in another way; other credentials may not give access.
       key: JSON.stringify([name, pod.spec.runtimeClassName ?? '', credentials.map(({ hash }) => hash)]),
       image: this.#spec(name),
       sandboxConfig: await this.#deps.sandboxConfigOf(pod, this.#signal),
@@ -278,7 +278,7 @@ class Attempt {
     const { clock } = this.#deps;
     const { image } = this.#request;
     const now = clock.now();
-    this.#tell({ type: 'Warning', reason: 'Failed', message: texts.pullFailed(image, problem) });
+    this.#record({ type: 'Warning', reason: 'Failed', message: texts.pullFailed(image, problem) });
     const { reason, message } = texts.describePullError(image, problem);
     for (const [key, failure] of this.#failures) if (isForgotten(failure, now)) this.#failures.delete(key);
     this.#failures.set(this.#key(), nextFailure(this.#failures.get(this.#key()), `${reason}: ${message}`, now));
@@ -286,7 +286,7 @@ class Attempt {
   }
 
   #fail(reason: string, eventReason: string, message: string): ImageAnswer {
-    this.#tell({ type: 'Warning', reason: eventReason, message });
+    this.#record({ type: 'Warning', reason: eventReason, message });
     return { kind: 'waiting', reason, message, retryAt: this.#deps.clock.now() + RETRY_MS };
   }
 
@@ -294,7 +294,7 @@ class Attempt {
     return `${this.#request.pod.metadata.uid}_${this.#request.image}`;
   }
 
-  #tell(event: EventText): void {
+  #record(event: EventText): void {
     const { pod, fieldPath } = this.#request;
     this.#deps.record({ pod: pod.metadata, ...(fieldPath === undefined ? {} : { container: fieldPath }), ...event });
   }

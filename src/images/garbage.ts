@@ -1,4 +1,4 @@
-/** Removes images that no one uses, and keeps the list of images for whoever wants to show it. */
+/** Removes images that no one uses, and keeps the list of images for the node's status. */
 
 import { formatDuration } from '../api/duration.ts';
 import type { Clock } from '../base/clock.ts';
@@ -42,15 +42,15 @@ export interface Garbage {
   /** Until the signal aborts: a pass every 5 minutes, and sooner after `hurry`. */
   run(signal: AbortSignal): Promise<void>;
   hurry(): void;
-  /** One pass by the rules. Rejects with what went wrong, `exhausted` where too little could be freed. */
+  /** One pass by the rules. Rejects with the failure, `exhausted` where too little could be freed. */
   collect(signal: AbortSignal): Promise<void>;
-  /** Removes everything that no one uses, for a node that is short of disk; answers the bytes freed. */
+  /** Removes all unused images, for a node that is short of disk; resolves with the bytes freed. */
   removeUnused(signal: AbortSignal): Promise<number>;
   noteUse(imageId: string): void;
 }
 
 const PERIOD_MS = 5 * 60_000;
-/** A runtime that is away when the kubelet starts is often back soon. */
+/** A runtime that does not answer when the kubelet starts often does soon after. */
 const RETRY_MS = 10_000;
 
 export function createGarbage(deps: GarbageDeps, settings: GarbageSettings): Garbage {
@@ -136,7 +136,7 @@ class Collector implements Garbage {
     return freed;
   }
 
-  /** Answers how long to rest after it. */
+  /** Resolves with the time until the next pass. */
   async #pass(signal: AbortSignal): Promise<number> {
     const { highPercent, maximumAgeMs } = this.#settings;
     try {
@@ -151,7 +151,7 @@ class Collector implements Garbage {
       if (signal.aborted) return PERIOD_MS;
       if (isInterruption(error)) return RETRY_MS;
       this.#deps.log.error('Image garbage collection failed', { err: error });
-      // The first failure is often that of a machine which is still starting.
+      // The first failure often comes from a machine that is still starting.
       if (this.#failedBefore) this.#warn('ImageGCFailed', describeError(error));
       this.#failedBefore = true;
       return PERIOD_MS;
@@ -168,7 +168,7 @@ class Collector implements Garbage {
     return { images, candidates: removalOrder(this.#memories, inUse, this.#settings, now), now };
   }
 
-  /** What was removed, and why that was not enough if it was not. */
+  /** What was removed, and the reason if that was not enough. */
   async #freeSpace(
     candidates: readonly Candidate[],
     now: number,
@@ -205,7 +205,7 @@ class Collector implements Garbage {
     return this.#remove(old, { why: 'space', enough }, signal);
   }
 
-  /** Until enough bytes are free, whatever goes wrong with one of them. */
+  /** Until enough bytes are free; a failure with one image does not stop it. */
   async #remove(
     candidates: readonly Candidate[],
     { why, enough }: { readonly why: string; readonly enough: number },
@@ -244,8 +244,8 @@ function usedImages(images: readonly Image[], names: ReadonlySet<string>): Reado
   return new Set(images.filter(isUsed).map(({ id }) => id));
 }
 
-function deletionError(wanted: string, problems: readonly string[]): CodedError {
-  return new CodedError('internal', `wanted to free ${wanted} with errors in image deletion: ${problems.join('; ')}`);
+function deletionError(toFree: string, problems: readonly string[]): CodedError {
+  return new CodedError('internal', `wanted to free ${toFree} with errors in image deletion: ${problems.join('; ')}`);
 }
 
 /** The fullest of the file systems that hold images. */

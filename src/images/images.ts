@@ -1,4 +1,4 @@
-/** Images: pulls them for containers, decides who may use them, and removes the ones that no one needs. The front door. */
+/** Images: pulls them for containers, decides who may use them, and removes unused ones. The public entry point. */
 import type { Container } from '../api/container.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
@@ -35,25 +35,25 @@ export interface ImagesDeps {
   readonly record: RecordEvent;
   /** All containers of the runtime, running or not. */
   readonly listContainers: InUseDeps['listContainers'];
-  /** The pods that are here. */
+  /** The pods of this node. */
   readonly pods: () => readonly Pod[];
   /** Of the file system that this path is on. */
   readonly diskOf: (path: string, signal: AbortSignal) => Promise<Disk>;
   /** The runtime may unpack an image as the sandbox of the pod needs it. */
   readonly sandboxConfigOf: (pod: Pod, signal: AbortSignal) => Promise<Init<PodSandboxConfig> | undefined>;
   readonly surroundings: Surroundings;
-  /** Told of each image that was wanted: for metrics. */
+  /** Called for each request for an image: for metrics. */
   readonly onEnsured?: ((report: EnsureReport) => void) | undefined;
   /** Undefined for a kubelet without an API server: pull secrets then count as missing. */
   readonly objects?: CredentialObjects | undefined;
-  /** What the runtime downloads now for images of a repository, such as `docker.io/library/busybox`, where it can say. */
+  /** What the runtime downloads now for images of a repository, such as `docker.io/library/busybox`, where it reports that. */
   readonly downloadsOf?: (repository: string, signal: AbortSignal) => Promise<readonly Download[] | undefined>;
 }
 
 export interface ImagesConfig {
   readonly rootDirectory: string;
   readonly pulls: PullSettings;
-  /** Undefined where every pod may use whatever is on the machine. */
+  /** Undefined where every pod may use every image of the machine. */
   readonly verification: Verification | undefined;
   readonly garbage: GarbageSettings;
   /** Credential providers; undefined for none. */
@@ -66,11 +66,11 @@ export function imagesConfig(config: Config): ImagesConfig {
 }
 
 export interface Images {
-  /** Opens plugins and pull records before any `ensure`, and removes images from then on. Can't start with a wrong plugin file. */
+  /** Opens plugins and pull records before any `ensure`, and removes images from then on. Fails to start with an invalid plugin file. */
   readonly part: Part;
   /**
-   * Rejects with the signal's reason as soon as it aborts: the pull is cancelled and its turn is free. Rejects with `unavailable`
-   * while the runtime is away.
+   * Rejects with the signal's reason as soon as it aborts: the pull is cancelled and its slot is free. Rejects with `unavailable`
+   * while the runtime does not answer.
    */
   ensure(request: {
     readonly pod: Pod;
@@ -84,11 +84,11 @@ export interface Images {
     readonly policy: PullPolicy;
     readonly signal: AbortSignal;
   }): Promise<ImageAnswer>;
-  /** As of the last look, at most some minutes ago. */
+  /** As of the last list, at most some minutes ago. */
   list(): readonly Image[];
   /** One pass of the rules for removing images. */
   collect(signal: AbortSignal): Promise<void>;
-  /** Removes all that no one uses; answers the bytes freed. */
+  /** Removes all unused images; resolves with the bytes freed. */
   removeUnused(signal: AbortSignal): Promise<number>;
 }
 
@@ -150,7 +150,7 @@ function createPart(open: () => Promise<void>, run: (signal: AbortSignal) => Pro
   };
 }
 
-/** Plugins are programs in files: they are looked at when the part starts, not when it is made. */
+/** Plugins are programs on disk: their configuration is read when the part starts, not when it is built. */
 function createPluginsPart({ clock, log, surroundings, objects }: ImagesDeps, { plugins: settings }: ImagesConfig) {
   const { environment } = surroundings;
   let opened: CredentialPlugins = { provide: () => Promise.resolve([]) };

@@ -13,12 +13,12 @@ test('images of containers and of volumes are in use; one that the runtime does 
     metadata: { name: uid, namespace: 'n', uid },
     spec: { containers: [], volumes },
   });
-  const asked: string[] = [];
+  const calls: string[] = [];
   const used = await imagesInUse(
     {
       runtime: {
         status: ({ image = '' }) => {
-          asked.push(image);
+          calls.push(image);
           return Promise.resolve({ image: image === 'x.io/a:1' ? ({ id: 'sha256:a' } as Image) : undefined });
         },
       },
@@ -32,5 +32,5 @@ test('images of containers and of volumes are in use; one that the runtime does 
     new AbortController().signal,
   );
   assert.deepEqual([...used].toSorted(), ['sha256:a', 'sha256:c', 'sha256:d', 'x.io/c@sha256:1']);
-  assert.deepEqual(asked, ['x.io/a:1', 'x.io/b:1'], 'each image is asked for once, however many pods mount it');
+  assert.deepEqual(calls, ['x.io/a:1', 'x.io/b:1'], 'each image is asked for once, however many pods mount it');
 });

@@ -7,7 +7,7 @@ export interface InUseDeps {
   readonly listContainers: (
     signal: AbortSignal,
   ) => Promise<readonly { readonly imageId: string; readonly imageRef: string }[]>;
-  /** The pods that are here. */
+  /** The pods of this node. */
   readonly pods: () => readonly Pod[];
 }
 

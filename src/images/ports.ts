@@ -49,7 +49,7 @@ export interface CredentialObjects {
   secret(namespace: string, name: string, signal: AbortSignal): Promise<PullSecret | undefined>;
   serviceAccount(namespace: string, name: string, signal: AbortSignal): Promise<ServiceAccount>;
   /** A token for this audience, bound to the pod. */
-  token(asked: TokenOptions, signal: AbortSignal): Promise<string>;
+  token(options: TokenOptions, signal: AbortSignal): Promise<string>;
 }
 
 export interface TokenOptions {
@@ -64,7 +64,7 @@ export interface ImageRequest {
   readonly signal: AbortSignal;
 }
 
-/** What credential provider plugins inherit, and where Docker's files are looked for. */
+/** What credential provider plugins inherit, and where Docker's files are searched. */
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;

@@ -6,21 +6,21 @@ import { createPullProgress } from './progress.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('pull progress is told while the pull goes on, also after its loop has failed, and ends with it', async () => {
+test('pull progress is reported while the pull is under way, also after its loop has failed, and ends with it', async () => {
   const clock = createManualClock();
   const supervisor = createTestSupervisor(clock, { beforeRound: throwOnce('pull progress') });
   const progress = createPullProgress({ clock, supervisor, downloadsOf: () => Promise.resolve(undefined) });
-  const told: string[] = [];
+  const reported: string[] = [];
   {
-    using _ = progress.watch('i', (message) => told.push(message));
+    using _ = progress.watch('i', (message) => reported.push(message));
     await settle();
     await clock.advance(200);
-    assert.equal(told.length, 1, 'what failed is made up for');
+    assert.equal(reported.length, 1, 'the failed report is repeated');
     await clock.advance(60_000);
-    assert.match(told.at(-1) ?? '', /^Still pulling image "i" after 1m/);
+    assert.match(reported.at(-1) ?? '', /^Still pulling image "i" after 1m/);
   }
-  const before = told.length;
+  const before = reported.length;
   await clock.advance(600_000);
-  assert.equal(told.length, before);
+  assert.equal(reported.length, before);
   assert.equal(clock.sleepers(), 0);
 });

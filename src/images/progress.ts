@@ -1,31 +1,31 @@
-/** Tells from time to time that a pull still goes on. */
+/** Reports from time to time that a pull is still under way. */
 import type { Clock } from '../base/clock.ts';
 import type { Supervisor } from '../base/supervise.ts';
-import { type Download, nextTelling, tellProgress } from './rules/progress.ts';
+import { type Download, describeProgress, nextTelling } from './rules/progress.ts';
 
 export interface PullProgress {
   /** Until it is disposed. */
-  watch(image: string, tell: (message: string) => void): Disposable;
+  watch(image: string, report: (message: string) => void): Disposable;
 }
 
 export interface PullProgressDeps {
   readonly clock: Clock;
   readonly supervisor: Supervisor;
-  /** What the runtime downloads for this image now; undefined where it can't say. */
+  /** What the runtime downloads for this image now; undefined where it does not report that. */
   readonly downloadsOf: (image: string, signal: AbortSignal) => Promise<readonly Download[] | undefined>;
 }
 
-const OVER = 'the pull is over';
+const ENDED = 'the pull has ended';
 
 export function createPullProgress({ clock, supervisor, downloadsOf }: PullProgressDeps): PullProgress {
-  const follow = (image: string, tell: (message: string) => void, signal: AbortSignal): Promise<void> => {
+  const follow = (image: string, report: (message: string) => void, signal: AbortSignal): Promise<void> => {
     const started = clock.mono();
     let due = nextTelling(0);
     const rest = () => clock.sleep(Math.max(due - (clock.mono() - started), 0), signal);
     const pass = async (): Promise<void> => {
       const downloads = await downloadsOf(image, signal).catch(() => undefined);
       signal.throwIfAborted();
-      tell(tellProgress(image, clock.mono() - started, downloads));
+      report(describeProgress(image, clock.mono() - started, downloads));
       due = nextTelling(due);
     };
     return supervisor.run(
@@ -34,10 +34,10 @@ export function createPullProgress({ clock, supervisor, downloadsOf }: PullProgr
     );
   };
   return {
-    watch: (image, tell) => {
+    watch: (image, report) => {
       const controller = new AbortController();
-      void follow(image, tell, controller.signal);
-      return { [Symbol.dispose]: () => controller.abort(OVER) };
+      void follow(image, report, controller.signal);
+      return { [Symbol.dispose]: () => controller.abort(ENDED) };
     },
   };
 }

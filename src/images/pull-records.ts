@@ -1,6 +1,6 @@
 /**
- * The files `image_manager/pulling/*` and `image_manager/pulled/*`: which pulls were begun and who may use what was pulled. They are
- * read once; after that, memory is the truth and each change is on disk before it counts.
+ * The files `image_manager/pulling/*` and `image_manager/pulled/*`: which pulls were begun and which pods may use what was pulled. They are
+ * read once; after that the records in memory are used, and each change is on disk before it takes effect.
  */
 
 import { createHash } from 'node:crypto';
@@ -24,22 +24,22 @@ import {
 } from './rules/pull-record.ts';
 
 export interface PullRecords {
-  /** Makes the directories and reads what is there. */
+  /** Makes the directories and reads the records. */
   open(): Promise<void>;
   /** Before a pull begins: what is then found on the machine was not preloaded. Each call needs one of `pulled`, `failed`, `abandon`. */
   begin(image: string): Promise<void>;
   pulled(image: string, imageRef: string, used: PullCredentials): Promise<void>;
   failed(image: string): Promise<void>;
-  /** Of a pull that was cancelled no one knows whether the runtime finished it: the intent stays until `settle`. */
+  /** It is unknown whether the runtime finished a cancelled pull: the intent stays until `settle`. */
   abandon(image: string): void;
-  /** More about an image that is there. */
+  /** Adds to the record of an image of the machine. */
   learn(image: string, imageRef: string, used: PullCredentials): Promise<void>;
-  /** `unreadable` where a file is there that can't be understood. */
+  /** `unreadable` where a file exists and can't be parsed. */
   recordOf(imageRef: string): PulledRecord | 'unreadable' | undefined;
   isIntended(image: string): boolean;
   /** Turns intents that no one works on into records if the runtime has the image, and drops them if not. */
   settle(images: readonly Image[]): Promise<void>;
-  /** Forgets images that were gone before `before`. */
+  /** Forgets images that were removed before `before`. */
   prune(imageRefs: ReadonlySet<string>, before: number): Promise<void>;
 }
 
@@ -88,13 +88,13 @@ class RecordFiles implements PullRecords {
     for (const [name, text] of await readDirectory(this.#pulling)) {
       const intent = parseIntent(text);
       if (intent.ok && fileName(intent.value) === name) this.#intents.set(intent.value, { pulls: 0, idleSince: 0 });
-      else log.error('Ignoring an image pull intent that is not understood', { file: join(this.#pulling, name) });
+      else log.error('Ignoring image pull intent that can not be parsed', { file: join(this.#pulling, name) });
     }
     for (const [name, text] of await readDirectory(this.#pulled)) {
       const record = parsePulledRecord(text);
       const fits = record.ok && fileName(record.value.imageRef) === name;
       this.#records.set(name, fits ? record.value : 'unreadable');
-      if (!record.ok) log.error('Image pull record is not understood', { file: name, problem: record.problem });
+      if (!record.ok) log.error('Failed to parse image pull record', { file: name, problem: record.problem });
     }
   }
 
@@ -184,7 +184,7 @@ class RecordFiles implements PullRecords {
     this.#intents.delete(image);
   }
 
-  /** Records are a matter of access, not of running: what can't be written is told, and asked of the registry next time. */
+  /** Records decide about access only: a failure to write one is logged, and the registry is checked again next time. */
   async #attempt(what: string, image: string, work: () => Promise<void>): Promise<void> {
     try {
       await this.#inTurn(work);
@@ -212,7 +212,7 @@ function createQueue(): (work: () => Promise<void>) => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   return (work) => {
     const mine = last.then(work);
-    last = mine.catch(() => undefined); // whoever asked for it sees the failure
+    last = mine.catch(() => undefined); // the caller gets the failure
     return mine;
   };
 }

@@ -12,7 +12,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 /** A runtime whose pulls end when the test says so. */
 function createBench(settings: Partial<PullSettings> = {}) {
   const clock = createManualClock();
-  const asked: { request: PullRequest; end: (how: string | Error) => void }[] = [];
+  const requests: { request: PullRequest; end: (how: string | Error) => void }[] = [];
   const pulls = createPulls(
     {
       clock,
@@ -20,7 +20,7 @@ function createBench(settings: Partial<PullSettings> = {}) {
         pull: (request, signal) =>
           new Promise((resolve, reject) => {
             signal.addEventListener('abort', () => reject(signal.reason));
-            asked.push({ request, end: (how) => (typeof how === 'string' ? resolve(how) : reject(how)) });
+            requests.push({ request, end: (how) => (typeof how === 'string' ? resolve(how) : reject(how)) });
           }),
         status: ({ image = '' }) =>
           Promise.resolve({ image: image === 'gone' ? undefined : { ...Image.zero(), id: image, size: 42 } }),
@@ -28,8 +28,8 @@ function createBench(settings: Partial<PullSettings> = {}) {
     },
     { atOnce: 1, qps: 0, burst: 1, ...settings },
   );
-  const names = () => asked.map(({ request }) => request.image.image);
-  return { clock, asked, pulls, names };
+  const names = () => requests.map(({ request }) => request.image.image);
+  return { clock, requests, pulls, names };
 }
 
 const job = (name: string, more: Partial<PullJob> = {}): PullJob => ({
@@ -42,7 +42,7 @@ const job = (name: string, more: Partial<PullJob> = {}): PullJob => ({
 });
 
 test('one after the other, the important ones first', async () => {
-  const { pulls, asked, names } = createBench();
+  const { pulls, requests, names } = createBench();
   const all = [job('a'), job('b'), job('c', { rank: -5 })].map((one) => pulls.pull(one, never));
   await settle();
   assert.deepEqual(names(), ['a']);
@@ -50,17 +50,17 @@ test('one after the other, the important ones first', async () => {
     ['a', 'c'],
     ['a', 'c', 'b'],
   ]) {
-    asked.at(-1)?.end('id');
+    requests.at(-1)?.end('id');
     await settle();
     assert.deepEqual(names(), expected);
   }
-  asked.at(-1)?.end('id');
+  requests.at(-1)?.end('id');
   await Promise.all(all);
   assert.equal(pulls.underWay(), 0);
 });
 
 test('logins are tried one after the other, and all failures are told', async () => {
-  const { pulls, asked } = createBench();
+  const { pulls, requests } = createBench();
   const logins = ['one', 'two'].map((username) => ({ username, password: 'p' }));
   const unknown = (message: string) =>
     new CodedError('internal', `rpc error: code = Unknown desc = ${message}`, {
@@ -68,10 +68,10 @@ test('logins are tried one after the other, and all failures are told', async ()
     });
   const pulled = pulls.pull(job('a', { logins }), never);
   await settle();
-  asked[0]?.end(unknown('no'));
+  requests[0]?.end(unknown('no'));
   await settle();
-  assert.deepEqual(asked[1]?.request.auth, logins[1]);
-  asked[1]?.end('id');
+  assert.deepEqual(requests[1]?.request.auth, logins[1]);
+  requests[1]?.end('id');
   const outcome = await pulled;
   assert.ok(outcome.kind === 'pulled');
   assert.equal(outcome.login, 1);
@@ -79,9 +79,9 @@ test('logins are tried one after the other, and all failures are told', async ()
 
   const failing = pulls.pull(job('b', { logins }), never);
   await settle();
-  asked[2]?.end(unknown('no space left'));
+  requests[2]?.end(unknown('no space left'));
   await settle();
-  asked[3]?.end(
+  requests[3]?.end(
     new CodedError('exhausted', 'rpc error: code = ResourceExhausted desc = full', { data: { grpcStatus: 8 } }),
   );
   assert.deepEqual(await failing, {
@@ -92,24 +92,24 @@ test('logins are tried one after the other, and all failures are told', async ()
 });
 
 test('a runtime that is away is no failure of the image', async () => {
-  const { pulls, asked } = createBench();
+  const { pulls, requests } = createBench();
   const cut = pulls.pull(job('a'), never);
   await settle();
-  asked[0]?.end(new CodedError('unavailable', 'the connection was lost'));
+  requests[0]?.end(new CodedError('unavailable', 'the connection was lost'));
   await assert.rejects(cut, /connection was lost/);
   const refused = pulls.pull(job('a'), never);
   await settle();
-  asked[1]?.end(
+  requests[1]?.end(
     new CodedError('unavailable', 'rpc error: code = Unavailable desc = 503', { data: { grpcStatus: 14 } }),
   );
   assert.equal((await refused).kind, 'failed', 'the runtime was there and said so');
 });
 
 test('an image that is gone again right after the pull', async () => {
-  const { pulls, asked } = createBench();
+  const { pulls, requests } = createBench();
   const pulled = pulls.pull(job('a'), never);
   await settle();
-  asked[0]?.end('gone');
+  requests[0]?.end('gone');
   assert.deepEqual(await pulled, {
     kind: 'failed',
     message: 'the runtime pulled gone and does not have it',
@@ -118,7 +118,7 @@ test('an image that is gone again right after the pull', async () => {
 });
 
 test('beyond the burst a pull waits; one that leaves gives its place to the next', async () => {
-  const { pulls, asked, names, clock } = createBench({ atOnce: undefined, qps: 1, burst: 1 });
+  const { pulls, requests, names, clock } = createBench({ atOnce: undefined, qps: 1, burst: 1 });
   const leaving = new AbortController();
   const first = pulls.pull(job('a'), never);
   const second = pulls.pull(job('b'), leaving.signal);
@@ -131,6 +131,6 @@ test('beyond the burst a pull waits; one that leaves gives its place to the next
   await clock.advance(1000);
   await settle();
   assert.deepEqual(names(), ['a', 'c']);
-  for (const { end } of asked) end('id');
+  for (const { end } of requests) end('id');
   await Promise.all([first, third]);
 });

@@ -12,7 +12,7 @@ import { fullBucket, returnToken, takeToken } from './rules/token-bucket.ts';
 import { createSharedWork } from './shared-work.ts';
 
 export interface PullSettings {
-  /** How many may be pulled side by side; undefined for any number. */
+  /** How many may be pulled at the same time; undefined for any number. */
   readonly atOnce: number | undefined;
   readonly qps: number;
   readonly burst: number;
@@ -28,9 +28,9 @@ export interface PullJob {
   readonly key: string;
   readonly image: PullRequest['image'];
   readonly sandboxConfig: PullRequest['sandboxConfig'];
-  /** Tried one after the other; with none, the registry is asked without. */
+  /** Tried one after the other; empty: pulled without credentials. */
   readonly logins: readonly PullAuth[];
-  /** Smaller goes first. */
+  /** The smaller one is pulled first. */
   readonly rank: number;
 }
 
@@ -40,7 +40,7 @@ export type PullOutcome =
       readonly image: Image;
       /** Without the time it waited for its turn. */
       readonly pullMs: number;
-      /** Which of the logins opened the door; undefined where none was needed. */
+      /** Which of the logins gave access; undefined where none was needed. */
       readonly login: number | undefined;
     }
   | PullFailed;
@@ -53,7 +53,7 @@ interface PullFailed {
 }
 
 export interface Pulls {
-  /** Rejects with the signal's reason as soon as it aborts, and where the runtime is away. */
+  /** Rejects with the signal's reason as soon as it aborts, and where the runtime does not answer. */
   pull(job: PullJob, signal: AbortSignal): Promise<PullOutcome>;
   /** How many pulls are under way or wait for their turn. */
   underWay(): number;

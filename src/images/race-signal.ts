@@ -1,4 +1,4 @@
-/** The outcome of `work`, or the signal's reason if that comes first. The listener is taken off again in both cases. */
+/** The outcome of `work`, or the signal's reason if that comes first. The listener is removed in both cases. */
 export function raceSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {

@@ -1,6 +1,6 @@
 /**
- * Work that several callers may want at once and that is done once. Each caller can leave by its own signal; when the last one
- * has left, the work is cancelled, and whoever comes after that starts anew.
+ * Work that several callers may request at once and that is done once. Each caller can leave by its own signal; when the last one
+ * has left, the work is cancelled, and the next caller starts it again.
  */
 import { raceSignal } from './race-signal.ts';
 
@@ -27,7 +27,7 @@ export function createSharedWork<T>(): SharedWork<T> {
     const land = () => {
       if (flights.get(key) === flight) flights.delete(key);
     };
-    // Callers see the outcome themselves; this only takes it off the list, also when all of them have left.
+    // Callers see the outcome themselves; this only removes it from the list, also when all of them have left.
     flight.result.then(land, land);
     flights.set(key, flight);
     return flight;

@@ -7,7 +7,7 @@ export interface Login {
   readonly email: string;
 }
 
-/** By the place in a registry that they are for, as it was written. */
+/** By the registry or repository that they are for, as it was written. */
 export type Logins = ReadonlyMap<string, Login>;
 
 /** `config.json`: the logins are under `auths`, beside other settings. */
@@ -18,7 +18,7 @@ export function parseDockerConfigJson(text: string): Parsed<Logins> {
   return auths === undefined || auths === null ? parsed(new Map()) : readLogins(auths, 'auths');
 }
 
-/** `.dockercfg`, the old form: the logins are all there is. */
+/** `.dockercfg`, the old form: the file contains only the logins. */
 export function parseDockercfg(text: string): Parsed<Logins> {
   const root = parseObject(text);
   return root.ok ? readLogins(root.value, 'the file') : root;
@@ -35,7 +35,7 @@ function parseObject(text: string): Parsed<Json> {
     if (value === null) return parsed({});
     return isObject(value) ? parsed(value) : unparsable('it must be a JSON object');
   } catch {
-    // The parser's own words could quote a password.
+    // The parser's message could contain a password.
     return unparsable('it is not valid JSON');
   }
 }
@@ -66,7 +66,7 @@ function readLogin(entry: unknown): Parsed<Login> {
   return decoded.ok ? parsed({ ...decoded.value, email }) : decoded;
 }
 
-/** `auth` is base64 of `username:password`, and counts more than the two written out. */
+/** `auth` is base64 of `username:password`, and has precedence over the two separate fields. */
 function decodeAuth(auth: string): Parsed<{ username: string; password: string }> {
   const text = decodeBase64(auth);
   if (text === undefined) return unparsable('has an auth that is not base64');
@@ -75,7 +75,7 @@ function decodeAuth(auth: string): Parsed<{ username: string; password: string }
   return parsed({ username: text.slice(0, colon), password: text.slice(colon + 1) });
 }
 
-/** With or without padding; line breaks are let through, other white space is not. */
+/** With or without padding; line breaks are allowed, other white space is not. */
 function decodeBase64(text: string): string | undefined {
   const bare = text.replace(/[\r\n]/g, '');
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(bare)) return undefined;

@@ -1,4 +1,4 @@
-/** Names of images: which registry and repository they mean, and how the runtime wants them. The grammar is that of distribution registries. */
+/** Names of images: which registry and repository they mean, and the form in which the runtime gets them. The grammar is that of distribution registries. */
 import { type Parsed, shorten } from '../../api/parsed.ts';
 import { quoteText } from '../../base/go-text.ts';
 
@@ -64,9 +64,9 @@ function tooLong(image: string): string {
 
 /** Whether one of these full names, as runtimes list them, is what `image` means. */
 export function isCalled(image: string, fullNames: readonly string[]): boolean {
-  const wanted = parseImageName(image);
-  if (!wanted.ok) return false;
-  const { repository, tag, digest } = wanted.value;
+  const name = parseImageName(image);
+  if (!name.ok) return false;
+  const { repository, tag, digest } = name.value;
   return fullNames.includes(digest === '' ? `${repository}:${tag}` : `${repository}@${digest}`);
 }
 

@@ -52,9 +52,9 @@ function keyText(written: string): string | undefined {
 
 /** To try one after the other. `repository` is a full name, such as `docker.io/library/busybox`. */
 export function findCredentials({ keys }: Keyring, repository: string): readonly Credential[] {
-  const wanted = parseRegistryPlace(repository);
-  if (wanted === undefined) return [];
-  const found = keys.filter(({ place }) => placeMatches(place, wanted));
+  const target = parseRegistryPlace(repository);
+  if (target === undefined) return [];
+  const found = keys.filter(({ place }) => placeMatches(place, target));
   const chosen =
     found.length > 0 || !isDefaultRegistry(repository) ? found : keys.filter(({ text }) => text === DEFAULT_REGISTRY);
   return chosen.map(({ credential }) => credential);

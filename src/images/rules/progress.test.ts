@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextTelling, tellProgress } from './progress.ts';
+import { describeProgress, nextTelling } from './progress.ts';
 
 test('told often at first, then seldom', () => {
   const seconds: number[] = [];
@@ -9,7 +9,7 @@ test('told often at first, then seldom', () => {
 });
 
 const MB = 1e6;
-const cases: readonly (readonly [string, Parameters<typeof tellProgress>[2], string])[] = [
+const cases: readonly (readonly [string, Parameters<typeof describeProgress>[2], string])[] = [
   ['a runtime that can not say', undefined, 'Still pulling image "a:1" after 1m30s'],
   ['nothing is downloaded now', [], 'Still pulling image "a:1" after 1m30s'],
   [
@@ -32,5 +32,5 @@ const cases: readonly (readonly [string, Parameters<typeof tellProgress>[2], str
   ],
 ];
 for (const [name, downloads, text] of cases) {
-  test(name, () => assert.equal(tellProgress('a:1', 90_200, downloads), text));
+  test(name, () => assert.equal(describeProgress('a:1', 90_200, downloads), text));
 }

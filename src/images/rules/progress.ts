@@ -1,4 +1,4 @@
-/** What is told about a pull that takes long: how long it has taken, and how far it is where the runtime can say. */
+/** The report about a pull that takes long: how long it has taken, and the bytes received where the runtime reports them. */
 import { formatDuration } from '../../api/duration.ts';
 import { quoteText } from '../../base/go-text.ts';
 
@@ -12,13 +12,13 @@ export interface Download {
 const FIRST_MS = 15_000;
 const LONGEST_GAP_MS = 4 * 60_000;
 
-/** When to tell next, in milliseconds since the pull was asked for: 15 s, 30 s, 1 min, 2 min, 4 min, then every 4 min. */
+/** When to report next, in milliseconds since the pull was requested: 15 s, 30 s, 1 min, 2 min, 4 min, then every 4 min. */
 export function nextTelling(toldAt: number): number {
   return toldAt === 0 ? FIRST_MS : toldAt + Math.min(toldAt, LONGEST_GAP_MS);
 }
 
-/** `downloads` undefined: the runtime can't say. None: it downloads nothing at the moment, so it waits or unpacks. */
-export function tellProgress(image: string, afterMs: number, downloads: readonly Download[] | undefined): string {
+/** `downloads` undefined: the runtime does not report them. Empty: it downloads nothing at the moment, so it waits or unpacks. */
+export function describeProgress(image: string, afterMs: number, downloads: readonly Download[] | undefined): string {
   const start = `Still pulling image ${quoteText(image)} after ${formatDuration(Math.round(afterMs / 1000) * 1000)}`;
   if (downloads === undefined || downloads.length === 0) return start;
   const received = sum(downloads.map(({ receivedBytes }) => receivedBytes));

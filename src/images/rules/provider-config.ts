@@ -1,4 +1,4 @@
-/** The file that names credential provider plugins (CredentialProviderConfig): reading it and saying all that is wrong with it. */
+/** The file that names credential provider plugins (CredentialProviderConfig): parses it and names all problems. */
 import { parseDuration } from '../../api/duration.ts';
 import { labelKeyFault } from '../../api/names.ts';
 import { decodeObject } from '../../api/object-decode.ts';
@@ -19,12 +19,12 @@ export interface Provider {
   readonly token: TokenAttributes | undefined;
 }
 
-/** For a plugin that wants a token of the pod's service account. */
+/** For a plugin that needs a token of the pod's service account. */
 export interface TokenAttributes {
   readonly audience: string;
   /** `Token`: an answer is good for this token only; `ServiceAccount`: for all pods of the account. */
   readonly cacheType: 'Token' | 'ServiceAccount';
-  /** Pods without a service account don't concern the plugin. */
+  /** The plugin is not called for pods without a service account. */
   readonly required: boolean;
   readonly requiredAnnotations: readonly string[];
   readonly optionalAnnotations: readonly string[];
@@ -115,7 +115,7 @@ function readFile({ path, text }: ProviderFile, problems: string[]): readonly Wr
     problems.push(`${path}:${place.line}:${place.column}: ${what}`);
     return [];
   }
-  // Unknown fields are errors here, as in the reference: a misspelt one would open or close a registry unseen.
+  // Unknown fields are errors here, as in the reference: a misspelt one would give or refuse access to a registry without a sign.
   const { value, problems: wrong, warnings } = decodeObject(SCHEMA, read.tree);
   for (const finding of [...wrong, ...warnings]) {
     const { place, path: field, text: what } = finding;

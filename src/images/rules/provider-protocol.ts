@@ -1,4 +1,4 @@
-/** What is said to a credential provider plugin on its standard input, and what it answers on its standard output. */
+/** The request to a credential provider plugin on its standard input, and its response on its standard output. */
 import { parseDuration } from '../../api/duration.ts';
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import { escapeJson } from '../../base/go-text.ts';
@@ -36,7 +36,7 @@ export function formatRequest({ apiVersion, image, token, annotations }: Provide
 const KEY_TYPES: ReadonlySet<string> = new Set<CacheKeyType>(['Image', 'Registry', 'Global']);
 const FIELDS: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'cacheKeyType', 'cacheDuration', 'auth']);
 
-/** No problem quotes the answer: it has passwords in it. */
+/** No message quotes the response: it contains passwords. */
 export function parseAnswer(text: string, apiVersion: string): Parsed<ProviderAnswer> {
   const root = parseObject(text);
   if (root === undefined) return unparsable('its answer is not a JSON object');
@@ -69,7 +69,7 @@ function parseObject(text: string): Json | undefined {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;
   } catch {
-    // The caller says that it is no JSON; the parser's words could quote a password.
+    // The caller reports that it is no JSON; the parser's message could contain a password.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What is remembered of pulls: that one was begun (an intent), and which credentials opened the door to an image. The files are those
+ * What is remembered of pulls: that one was begun (an intent), and which credentials gave access to an image. The files are those
  * of the reference, so that either can take over from the other.
  */
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
@@ -23,7 +23,7 @@ export interface ServiceAccountUsed {
 export interface PullCredentials {
   readonly secrets: readonly SecretUsed[];
   readonly serviceAccounts: readonly ServiceAccountUsed[];
-  /** Pulled with none, or with the node's own: every pod here may have it. */
+  /** Pulled with none, or with the node's own: every pod of the node may use it. */
   readonly everyPod: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface PulledRecord {
   readonly imageRef: string;
   /** RFC 3339. */
   readonly updatedAt: string;
-  /** By the name that pods asked for, without tag and digest. */
+  /** By the name that pods use, without tag and digest. */
   readonly credentials: ReadonlyMap<string, PullCredentials>;
 }
 

@@ -10,7 +10,7 @@ export interface RegistryPlace {
 const HOST = /^(?:\[[0-9a-fA-F:.%]+\]|[^\s"<>[\]\\^`{|}:]*)(?::[0-9]*)?$/;
 const BROKEN_ESCAPE = /%(?![0-9a-fA-F]{2})/;
 
-/** Undefined for text that can be no place in a registry. Query and fragment count for nothing. */
+/** Undefined for text that can be no place in a registry. Query and fragment are ignored. */
 export function parseRegistryPlace(text: string): RegistryPlace | undefined {
   const bare = text.split(/[?#]/, 1)[0] ?? '';
   const slash = bare.indexOf('/');
@@ -47,8 +47,8 @@ export function placeMatches(pattern: RegistryPlace, image: RegistryPlace): bool
 
 export function textMatches(pattern: string, image: string): boolean {
   const place = parseRegistryPlace(pattern);
-  const wanted = parseRegistryPlace(image);
-  return place !== undefined && wanted !== undefined && placeMatches(place, wanted);
+  const target = parseRegistryPlace(image);
+  return place !== undefined && target !== undefined && placeMatches(place, target);
 }
 
 function labelMatches(pattern: string, label: string): boolean {

@@ -1,4 +1,4 @@
-/** What the configuration says about images, as the parts of this directory want it. */
+/** The configuration of images, in the form that this directory uses. */
 import type { Config } from '../../config/config.ts';
 import type { GarbageSettings } from './garbage.ts';
 import { parsePolicy, type Verification } from './verification.ts';
@@ -13,7 +13,7 @@ export interface ImageSettings {
     | undefined;
 }
 
-/** The configuration has been validated: what can't be is not looked for again. */
+/** The configuration is validated already: invalid values are not checked for again. */
 export function imageSettings({ kubelet, settings, features }: Config): ImageSettings {
   const policy = parsePolicy(kubelet.imagePullCredentialsVerificationPolicy);
   const { providerConfig: configPath, providerBinDir: binDirectory } = settings.credentials;

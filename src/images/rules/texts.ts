@@ -1,4 +1,4 @@
-/** What users read about images: reasons and messages that dashboards and people search for, in the reference's words. */
+/** What users read about images: reasons and messages that dashboards and people search for, as the reference writes them. */
 import { formatDuration } from '../../api/duration.ts';
 import { quoteText } from '../../base/go-text.ts';
 
@@ -11,7 +11,7 @@ export const WAITING = {
   backOff: 'ImagePullBackOff',
 } as const;
 
-/** As much of a name as can be valid: this stands in the pod's status. */
+/** As much of a name as can be valid: this is shown in the pod's status. */
 const LONGEST_SHOWN = 2048;
 
 export const invalidName = (image: string, problem: string): string =>
@@ -51,7 +51,7 @@ export function joinErrors(messages: readonly string[]): string {
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`;
 }
 
-/** Words by which a runtime tells these two cases apart from any other failure. */
+/** Texts by which these two cases differ from any other failure of a runtime. */
 const TELLING: readonly { readonly reason: string; readonly why: string }[] = [
   { reason: 'RegistryUnavailable', why: 'the registry is unavailable' },
   { reason: 'SignatureValidationFailed', why: 'the signature validation failed' },

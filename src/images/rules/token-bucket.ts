@@ -7,7 +7,7 @@ export interface BucketSettings {
 }
 
 export interface Bucket {
-  /** Negative where pulls that have been let in already wait for theirs. */
+  /** Negative where pulls that took a token still wait for it. */
   readonly tokens: number;
   /** Monotonic milliseconds. */
   readonly at: number;
@@ -17,7 +17,7 @@ export function fullBucket({ burst }: BucketSettings, now: number): Bucket {
   return { tokens: Math.max(burst, 1), at: now };
 }
 
-/** Takes one token; it is there after `waitMs`. Whoever comes later waits longer, so no one is overtaken. */
+/** Takes one token; it is available after `waitMs`. A later caller waits longer, so the order is kept. */
 export function takeToken(
   bucket: Bucket,
   { qps, burst }: BucketSettings,

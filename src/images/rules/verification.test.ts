@@ -51,7 +51,7 @@ test('what a record says about a name', () => {
   assert.equal(judgeRecord(recordOf({ ...NONE, everyPod: true }), 'a.io/x:1').kind, 'granted');
   assert.equal(judgeRecord(recordOf({ ...NONE, everyPod: true }), 'b.io/x:1').kind, 'refused', 'another name');
   assert.equal(judgeRecord(recordOf(NONE), 'a.io/x:1').kind, 'refused', 'no one knows how it was pulled');
-  assert.deepEqual(judgeRecord(recordOf(known), 'a.io/x:2'), { kind: 'ask', known });
+  assert.deepEqual(judgeRecord(recordOf(known), 'a.io/x:2'), { kind: 'check-registry', known });
 });
 
 const shown = (source: CredentialSource, hash: string): HashedCredential => ({

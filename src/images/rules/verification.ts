@@ -1,4 +1,4 @@
-/** May a pod use an image that is on the machine already, or must it show that the registry would give it to the pod? */
+/** May a pod use an image that is on the machine already, or must it prove that it has access to it in the registry? */
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import { withoutTagAndDigest } from './image-name.ts';
 import type { Credential } from './keyring.ts';
@@ -52,12 +52,12 @@ function isListed(allowlist: readonly string[], image: string): boolean {
 }
 
 export type Access =
-  /** Whoever asks may use it. */
+  /** Every pod may use it. */
   | { readonly kind: 'granted' }
-  /** The registry must be asked. */
+  /** The registry must be checked. */
   | { readonly kind: 'refused' }
-  /** It depends on what the pod can show. */
-  | { readonly kind: 'ask'; readonly known: PullCredentials };
+  /** It depends on the credentials of the pod. */
+  | { readonly kind: 'check-registry'; readonly known: PullCredentials };
 
 /** What the record of an image says about pods that name it `image`. */
 export function judgeRecord(record: PulledRecord | undefined, image: string): Access {
@@ -65,7 +65,9 @@ export function judgeRecord(record: PulledRecord | undefined, image: string): Ac
   const known = record === undefined || !name.ok ? undefined : record.credentials.get(name.value);
   if (known === undefined) return { kind: 'refused' };
   if (known.everyPod) return { kind: 'granted' };
-  return known.secrets.length + known.serviceAccounts.length === 0 ? { kind: 'refused' } : { kind: 'ask', known };
+  return known.secrets.length + known.serviceAccounts.length === 0
+    ? { kind: 'refused' }
+    : { kind: 'check-registry', known };
 }
 
 /** A credential of the pod with the hash of its login. */
@@ -77,7 +79,7 @@ export interface Grant {
   readonly learned: SecretUsed | undefined;
 }
 
-/** A record that long grows no more by what pods show. */
+/** A record of this size does not grow any more. */
 const LONGEST_LIST = 100;
 
 /** The same login under another name counts, and so does the same secret with another login in it. */
@@ -94,13 +96,13 @@ export function judgeCredentials(known: PullCredentials, shown: readonly HashedC
       if (sameSecret && mayLearn) return { granted: true, learned: secret };
     }
   }
-  // Audiences don't count, so a pod has one service account to show.
+  // Audiences don't count, so a pod has exactly one service account.
   const account = shown.map(({ source }) => source).find((source) => source.kind === 'serviceAccount');
   const granted = account !== undefined && known.serviceAccounts.some((other) => isSameObject(account, other));
   return { granted, learned: undefined };
 }
 
-/** What to remember of a pull with this credential; with none, the registry gives the image to anybody. */
+/** What to remember of a pull with this credential; with none, the image is public. */
 export function credentialsUsed(credential: HashedCredential | undefined): PullCredentials {
   const { source, hash = '' } = credential ?? {};
   const nothing: PullCredentials = { secrets: [], serviceAccounts: [], everyPod: false };
