@@ -53,16 +53,16 @@ describe('killed after any step', () => {
       const { steps } = await prepare('count');
       assert.ok(steps.length >= 5, 'there is something to be killed in');
       for (let done = 0; done <= steps.length; done += 1) {
-        for (const wanted of [before ?? {}, after]) {
-          const { directory, steps: own } = await prepare(`${done}-${wanted === after ? 'on' : 'back'}`);
+        for (const desired of [before ?? {}, after]) {
+          const { directory, steps: own } = await prepare(`${done}-${desired === after ? 'on' : 'back'}`);
           for (const step of own.slice(0, done)) await applySteps(directory, [step]);
           const shown = await shownSet(directory);
           assert.ok(
             [before, after].some((files) => isDeepStrictEqual(files, shown)),
             `torn after ${done} steps`,
           );
-          await newWriter(atOnce).write({ directory, payload: payloadOf(wanted), fsGroup, medium }, signal);
-          assert.deepEqual(await visibleFiles(directory), wanted);
+          await newWriter(atOnce).write({ directory, payload: payloadOf(desired), fsGroup, medium }, signal);
+          assert.deepEqual(await visibleFiles(directory), desired);
           const tree = await treeOf(directory);
           assert.equal(tree.filter((line) => /^\.\.\S* /.test(line) && !line.includes('/')).length, 2, tree.join('\n'));
         }
@@ -113,7 +113,7 @@ test('kill -9 in the middle, again and again', async () => {
   ]);
 });
 
-/** Reads all the time, by the visible paths and by the directory of the set, and tells of everything that is not whole. */
+/** Reads all the time, by the visible paths and by the directory of the set, and reports every set that is not complete. */
 const READER = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { readFileSync, realpathSync } = require('node:fs');
@@ -164,7 +164,7 @@ for (const medium of ['disk', 'memory'] as const)
     assert.ok(reads > 100 && sets > 20 && seen > 5, `read ${reads} files, ${sets} sets, ${seen} different`);
   });
 
-test('whoever has just read where the files are still finds them there', async () => {
+test('a reader that has just resolved the link still finds the files', async () => {
   await using dir = await testDirectory();
   const directory = dir.path;
   const resting = Promise.withResolvers<void>();

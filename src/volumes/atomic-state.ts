@@ -1,4 +1,4 @@
-/** What is in the directory of a volume, and whether its files are the wanted ones. */
+/** What is in the directory of a volume, and whether its files are the desired ones. */
 
 import { constants, type Dirent, readdirSync } from 'node:fs';
 import { open, readdir, readlink } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { type AtomicState, DATA_LINK, type FoundEntry } from './rules/atomic-pla
 import { fileMode } from './rules/file-access.ts';
 import type { Payload, ProjectedFile } from './rules/payload.ts';
 
-export interface WantedFiles {
+export interface DesiredFiles {
   readonly payload: Payload;
   readonly fsGroup: number | undefined;
   readonly medium: 'disk' | 'memory';
@@ -17,11 +17,11 @@ export interface WantedFiles {
 
 const NOTHING: AtomicState = { current: undefined, upToDate: false, entries: [] };
 
-export async function readAtomicState(directory: string, wanted: WantedFiles): Promise<AtomicState> {
-  // In memory a look costs less than a trip to another thread, and most directories are new.
-  if (wanted.medium === 'memory' && readdirSync(directory).length === 0) return NOTHING;
+export async function readAtomicState(directory: string, desired: DesiredFiles): Promise<AtomicState> {
+  // In memory a read costs less than a call on another thread, and most directories are new.
+  if (desired.medium === 'memory' && readdirSync(directory).length === 0) return NOTHING;
   const [current, found] = await Promise.all([readDataLink(directory), readdir(directory, { withFileTypes: true })]);
-  const upToDate = current !== undefined && (await holds(join(directory, current), wanted));
+  const upToDate = current !== undefined && (await holds(join(directory, current), desired));
   return { current, upToDate, entries: found.map(entryOf) };
 }
 
@@ -40,19 +40,19 @@ function entryOf(entry: Dirent): FoundEntry {
   return { name: entry.name, kind: entry.isDirectory() ? 'directory' : 'other' };
 }
 
-async function holds(dir: string, { payload, fsGroup }: WantedFiles): Promise<boolean> {
+async function holds(dir: string, { payload, fsGroup }: DesiredFiles): Promise<boolean> {
   const names = await listFiles(dir);
   if (names === undefined || names.length !== payload.size || !names.every((name) => payload.has(name))) return false;
   const different: string[] = [];
   await inBatches([...payload], async ([path, file]) => {
     if (different.length > 0) return;
-    const wanted = { ...file, mode: fileMode(file.mode, fsGroup) };
-    if (!(await isSame(join(dir, path), wanted))) different.push(path);
+    const desired = { ...file, mode: fileMode(file.mode, fsGroup) };
+    if (!(await isSame(join(dir, path), desired))) different.push(path);
   });
   return different.length === 0;
 }
 
-/** Undefined where the directory is missing or has what no one of ours makes. Node's own recursive list would follow links. */
+/** Undefined where the directory is missing or contains something that no kubelet makes. Node's own recursive list would follow links. */
 async function listFiles(dir: string, inside = ''): Promise<readonly string[] | undefined> {
   const files: string[] = [];
   try {

@@ -1,6 +1,6 @@
 /**
- * Carries out the steps of an atomic write. Files on a disk may take their time, so they are written off the main thread, a few at a
- * time. A few small files in memory are written in place: that takes microseconds, and every trip to another thread a multiple.
+ * Carries out the steps of an atomic write. Files on a disk may take long, so they are not written on the main thread, and only a few at a
+ * time. A few small files in memory are written on the main thread: that takes microseconds, and a call on another thread takes longer.
  */
 import {
   chmodSync,
@@ -55,14 +55,14 @@ export function isSmall(payload: Payload): boolean {
   return bytes <= SMALL_BYTES;
 }
 
-/** More than the threads that file calls run on brings nothing, and a volume with a thousand files must leave room for others. */
+/** More at once than there are file threads is not faster, and a volume with a thousand files must not block others. */
 const AT_ONCE = 4;
 
 export async function applySteps(directory: string, steps: readonly AtomicStep[], files = ON_THREADS): Promise<void> {
   await inBatches(steps, (step) => applyStep(directory, step, files));
 }
 
-/** Begins nothing more after a failure, and tells of it only when all that was begun has ended. */
+/** Begins nothing more after a failure, and reports it only when everything that was begun has ended. */
 export async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = items.values();
   const failures: unknown[] = [];
@@ -110,7 +110,7 @@ async function applyStep(directory: string, step: AtomicStep, files: FileWrites)
       await files.unlink(join(directory, step.path));
       return;
     case 'removeTree':
-      // What was there before may be large.
+      // The earlier content may be large.
       await rm(join(directory, step.path), { recursive: true, force: true });
       return;
     default:

@@ -83,7 +83,7 @@ for (const medium of ['disk', 'memory'] as const) {
       assert.notDeepEqual(await identity(dir.path), before);
     });
 
-    test('a directory that was taken away behind its back is filled again', async () => {
+    test('a directory that another process emptied is filled again', async () => {
       await using dir = await testDirectory();
       const writer = newWriter();
       const directory = join(dir.path, 'v');
@@ -130,7 +130,7 @@ for (const medium of ['disk', 'memory'] as const) {
       assert.deepEqual(await visibleFiles(dir.path), { a: '2' });
     });
 
-    test('a missing directory is told by its code', async () => {
+    test('a missing directory is an error with its code', async () => {
       await assert.rejects(
         write(newWriter(), '/nonexistent/volume', payloadOf({ a: '1' })),
         (error) => codeOf(error) === 'notFound',

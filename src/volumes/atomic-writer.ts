@@ -1,6 +1,6 @@
 /**
- * Files of a volume that change all at once, under the eyes of those who read them. What was written is remembered by its digest, so
- * that asking again for the same costs one read of a link; after a restart the files themselves are compared.
+ * Files of a volume that change all at once, also while containers read them. What was written is remembered by its digest, so
+ * that a second write of the same files costs one read of a link; after a restart the files themselves are compared.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
@@ -13,7 +13,7 @@ import type { Payload } from './rules/payload.ts';
 import { cleanPayload } from './rules/payload-paths.ts';
 
 export interface AtomicWrite {
-  /** Must be there; with the set-group bit and the right group where there is an `fsGroup`. */
+  /** Must exist; with the set-group bit and the right group where there is an `fsGroup`. */
   readonly directory: string;
   readonly payload: Payload;
   readonly fsGroup: number | undefined;
@@ -34,9 +34,9 @@ export interface AtomicWriterDeps {
   readonly random: () => number;
 }
 
-/** A hundred pods that share a config map change at the same moment: the file threads are not theirs alone. */
+/** A hundred pods that share a config map change at the same moment: they must not use all file threads. */
 const VOLUMES_AT_ONCE = 4;
-/** Who has just read where `..data` leads must still find that directory, even on a busy machine. */
+/** A reader that has just followed `..data` must still find that directory, even on a busy machine. */
 const READERS_MS = 100;
 
 export function createAtomicWriter({ clock, random }: AtomicWriterDeps): AtomicWriter {
@@ -63,7 +63,7 @@ export function createAtomicWriter({ clock, random }: AtomicWriterDeps): AtomicW
   };
 
   const publishInTurn = async (request: AtomicWrite, payload: Payload, signal: AbortSignal): Promise<AtomicPlan> => {
-    // What needs no file thread does not wait behind those who do.
+    // A write that needs no file thread does not wait for those that do.
     if (request.medium === 'memory' && isSmall(payload)) return await publish(request, payload, IN_PLACE);
     using _turn = await turns.take([], signal);
     return await publish(request, payload, ON_THREADS);
@@ -82,7 +82,7 @@ export function createAtomicWriter({ clock, random }: AtomicWriterDeps): AtomicW
         written.delete(directory);
         const plan = await publishInTurn(request, clean.value, signal);
         if (plan.tidy.length === 0) return;
-        await clock.sleep(READERS_MS, signal).catch(() => undefined); // no one reads who must be waited for while stopping
+        await clock.sleep(READERS_MS, signal).catch(() => undefined); // aborted: the pod ends or the kubelet stops, and no reader has to be waited for
         await applySteps(directory, plan.tidy);
       } catch (error) {
         if (signal.aborted) throw error;
@@ -95,7 +95,7 @@ export function createAtomicWriter({ clock, random }: AtomicWriterDeps): AtomicW
   };
 }
 
-/** What is shown stays; the half-made directory goes, if it can: the next write takes away what is left of it. */
+/** The visible files stay; the incomplete directory is removed if possible, otherwise by the next write. */
 async function removeUnpublished(directory: string, dir: string): Promise<void> {
   const current = await readDataLink(directory).catch(() => dir);
   if (current === dir) return;

@@ -84,17 +84,17 @@ test('memory: a tmpfs of its size, without swap, mounted once, and again after a
 });
 
 test('a kernel that does not know noswap gets the mount without it', async (t) => {
-  const asked: string[] = [];
+  const options: string[] = [];
   const { directories, directory } = scene(t, {
     mount: (request) => {
-      asked.push(request.data);
+      options.push(request.data);
       if (request.data.includes('noswap')) throw new CodedError('invalid', 'mount', { data: { name: 'EINVAL' } });
       calls.mount(request);
     },
   });
   await directories.ensure({ directory: directory('p', 'a'), medium: 'memory', sizeBytes: 4096 }, never);
   await directories.ensure({ directory: directory('p', 'b'), medium: 'memory' }, never);
-  assert.deepEqual(asked, ['size=4096,noswap', 'size=4096', '']);
+  assert.deepEqual(options, ['size=4096,noswap', 'size=4096', '']);
 });
 
 test('huge pages are a hugetlbfs of the page size', async (t) => {
@@ -134,7 +134,7 @@ test('several mounts on one directory go with one look at the mounts, also where
   let unmounts = 0;
   const { root, directories, directory } = scene(t, {
     unmount: (target, lazy) => {
-      // Somebody else is there first.
+      // Another process unmounts it first.
       if (unmounts === 0) calls.unmount(target, lazy);
       unmounts += 1;
       calls.unmount(target, lazy);

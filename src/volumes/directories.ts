@@ -1,6 +1,6 @@
 /**
- * The directories that volumes are made of: plain ones on the kubelet's disk, tmpfs, huge pages. A directory is noted as ready when it
- * is whole; from then on it belongs to the pod, and its mode and owner are not touched again.
+ * The directories that volumes are made of: plain ones on the kubelet's disk, tmpfs, huge pages. A directory is marked as ready when it
+ * is complete; from then on it belongs to the pod, and its mode and owner are not touched again.
  */
 
 import { closeSync, open } from 'node:fs';
@@ -37,10 +37,10 @@ export interface DirectoriesDeps {
   readonly mountTable: MountTable;
 }
 
-const FOR_EVERYBODY = 0o777;
+const FOR_EVERY_USER = 0o777;
 
 export function createDirectories({ calls, jobs, mountTable }: DirectoriesDeps): Directories {
-  // Kernels before 6.4 don't know the option; found out at the first mount.
+  // Kernels before 6.4 don't know the option: the first mount shows it.
   let swapOption = ',noswap';
 
   const mountMemory = (target: string, sizeBytes: number | undefined): void => {
@@ -59,7 +59,7 @@ export function createDirectories({ calls, jobs, mountTable }: DirectoriesDeps):
   const ensure: Directories['ensure'] = async (request) => {
     const { directory, medium } = request;
     const ready = join(readyDirectory(directory), 'ready');
-    // Every look takes a trip to another thread: of a directory that was just made nothing need be asked.
+    // Every check is a call on another thread: a directory that was just made needs none.
     const [made] = await Promise.all([
       mkdir(directory, { recursive: true, mode: 0o755 }),
       mkdir(dirname(ready), { recursive: true, mode: 0o750 }),
@@ -69,7 +69,7 @@ export function createDirectories({ calls, jobs, mountTable }: DirectoriesDeps):
     if (!isNew && (medium === 'disk' || mounted) && (await exists(ready))) return;
     if (!mounted) {
       // Again, because the mode given at creation is cut by the umask.
-      await chmod(directory, FOR_EVERYBODY);
+      await chmod(directory, FOR_EVERY_USER);
       if (medium !== 'disk') request.enter?.('mount');
       if (medium === 'memory') mountMemory(directory, request.sizeBytes);
       if (medium === 'huge-pages') {
@@ -80,10 +80,10 @@ export function createDirectories({ calls, jobs, mountTable }: DirectoriesDeps):
     await createEmptyFile(ready, 0o644);
   };
 
-  /** Of several mounts at one place the one on top is unmounted first; one that somebody else took away meanwhile is fine. */
+  /** Of several mounts at one path the top one is unmounted first; one that another process unmounted meanwhile is no error. */
   const unmountAll = async (directory: string, stacked: readonly MountEntry[], signal: AbortSignal): Promise<void> => {
     for (const entry of stacked.toReversed()) {
-      // In a process of its own: to let go of a large tmpfs takes the kernel a while.
+      // In its own process: the kernel takes a while to free a large tmpfs.
       const away = isForeign(entry) || (await isLarge(directory));
       if (away) await jobs.run({ kind: 'unmount', path: directory }, { foreign: true, signal });
       else unmountHere(directory);
@@ -99,19 +99,19 @@ export function createDirectories({ calls, jobs, mountTable }: DirectoriesDeps):
   };
 
   const remove: Directories['remove'] = async (directory, signal) => {
-    const noted = readyDirectory(directory);
-    // Read once: with many pods the table is long. What is mounted after this look stops the removal below.
+    const marks = readyDirectory(directory);
+    // Read once: with many pods the table is long. A mount that appears later stops the removal below.
     const table = mountTable(directory);
     const below = mountsBelow(table, directory);
     if (below.length > 0) {
       const points = below.map(({ point }) => point).join(', ');
       throw new CodedError('conflict', `${directory} can't be removed: still mounted below it: ${points}`);
     }
-    await jobs.run({ kind: 'remove', path: noted }, { foreign: false, signal });
+    await jobs.run({ kind: 'remove', path: marks }, { foreign: false, signal });
     const stacked = table.filter(({ point }) => point === directory);
     await unmountAll(directory, stacked, signal);
     await jobs.run({ kind: 'remove', path: directory }, { foreign: false, signal });
-    await removeIfEmpty(dirname(noted));
+    await removeIfEmpty(dirname(marks));
   };
 
   return { ensure, remove };
@@ -140,7 +140,7 @@ async function exists(path: string): Promise<boolean> {
 
 const openFile = promisify(open);
 
-/** `writeFile` takes three trips to another thread for that. */
+/** `writeFile` needs three calls on another thread for that. */
 async function createEmptyFile(path: string, mode: number): Promise<void> {
   closeSync(await openFile(path, 'w', mode));
 }

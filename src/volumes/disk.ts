@@ -1,4 +1,4 @@
-/** What is on disk of a pod's volumes: all that there is to know of them after a restart. */
+/** The volumes of a pod that are on disk: all that is known about them after a restart. */
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -14,7 +14,7 @@ import { countSweep, FIRST_SWEEP, nextSweep, type SweepCounts, sweepDirectories 
 export interface PodDirectoriesPort {
   /** The names below `pods/`. */
   list(): Promise<readonly string[]>;
-  /** UIDs of all pods that sources want or that are managed; undefined before every source was heard. */
+  /** UIDs of all pods that sources have or that are managed; undefined before every source was heard. */
   known(): ReadonlySet<string> | undefined;
   /** These pods exist only on disk. */
   onOrphans(uids: readonly PodUid[]): void;

@@ -63,7 +63,7 @@ test('a pod that waits long for its files hears why, and how far it is', async (
   assert.equal(events.length, 2);
 });
 
-test('volume ownership progress is told also after its loop has failed', async () => {
+test('volume ownership progress is reported also after its loop has failed', async () => {
   const clock = createManualClock();
   const events: string[] = [];
   const supervisor = createTestSupervisor(clock, { beforeRound: throwOnce('volume ownership progress') });

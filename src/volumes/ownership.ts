@@ -1,6 +1,6 @@
 /**
- * Gives the files of a volume that outlives its pod to the pod's group. There may be a million of them: the work is done in a
- * process of its own, and a pod that waits long for it is told why.
+ * Gives the files of a volume that outlives its pod to the pod's group. There may be a million of them: the work is done in its own
+ * process, and an event says why a pod waits long for it.
  */
 
 import type { Pod } from '../api/pod.ts';
@@ -30,25 +30,25 @@ export interface OwnershipDeps {
   readonly record: RecordPodEvent;
 }
 
-const FIRST_WORD_MS = 30_000;
-const NEXT_WORD_MS = 60_000;
-/** As long as the files are counted on, so long a file system may take. */
+const FIRST_EVENT_MS = 30_000;
+const NEXT_EVENT_MS = 60_000;
+/** As long as the count of files grows, a file system may take its time. */
 const LONGEST_MS = 24 * 3600 * 1000;
 
 export type GiveToGroup = (request: OwnershipRequest, signal: AbortSignal) => Promise<void>;
 
 export function createOwnership({ clock, log, supervisor, jobs, record }: OwnershipDeps): GiveToGroup {
   /** Until the signal aborts. */
-  const tellProgress = (request: OwnershipRequest, files: () => number, signal: AbortSignal): Promise<void> => {
+  const reportProgress = (request: OwnershipRequest, files: () => number, signal: AbortSignal): Promise<void> => {
     const place = placeFromUid(request.directory, request.pod.metadata.uid);
-    const tell = (message: string) =>
+    const report = (message: string) =>
       record({ pod: request.pod.metadata, type: 'Warning', reason: 'VolumePermissionChangeInProgress', message });
-    let told = 0;
+    let events = 0;
     const pass = (): void => {
-      tell(told === 0 ? groupChangeIsSlow(place) : groupChangeProgress(place, files()));
-      told += 1;
+      report(events === 0 ? groupChangeIsSlow(place) : groupChangeProgress(place, files()));
+      events += 1;
     };
-    const rest = () => clock.sleep(told === 0 ? FIRST_WORD_MS : NEXT_WORD_MS, signal);
+    const rest = () => clock.sleep(events === 0 ? FIRST_EVENT_MS : NEXT_EVENT_MS, signal);
     const about = { podUID: request.pod.metadata.uid };
     return supervisor.run(
       { name: 'volume ownership progress', about, oneOfMany: true, restFirst: true, pass, rest },
@@ -61,8 +61,8 @@ export function createOwnership({ clock, log, supervisor, jobs, record }: Owners
     if (fsGroup === undefined) return;
     const policy = pod.spec.securityContext?.fsGroupChangePolicy;
     let files = 0;
-    using words = linkSignal(signal);
-    void tellProgress(request, () => files, words.signal);
+    using reports = linkSignal(signal);
+    void reportProgress(request, () => files, reports.signal);
     const job = { kind: 'change-group', path: directory, gid: fsGroup, readOnly, policy } as const;
     try {
       const done = await jobs.run(job, {
@@ -74,7 +74,7 @@ export function createOwnership({ clock, log, supervisor, jobs, record }: Owners
         },
       });
       if (done.failed > 0) {
-        log.warn('Some files of a volume could not be given to its group', {
+        log.warn('Failed to change the group of some files of the volume', {
           podUID: pod.metadata.uid,
           directory,
           fsGroup,
@@ -83,7 +83,7 @@ export function createOwnership({ clock, log, supervisor, jobs, record }: Owners
         });
       }
     } finally {
-      words.abort('done');
+      reports.abort('done');
     }
   };
 }

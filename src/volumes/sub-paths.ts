@@ -1,4 +1,4 @@
-/** Parts of volumes for containers that want only those: mounted at places of their own below the pod's directory. */
+/** Parts of volumes for containers with a `subPath`: each is mounted at its own path below the pod's directory. */
 
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface SubPathsRequest {
 export interface SubPaths {
   /** Where each was mounted, by index; a problem is one of the pod. */
   prepare(request: SubPathsRequest, signal: AbortSignal): Promise<Parsed<ReadonlyMap<number, string>>>;
-  /** Takes all of the pod's away. */
+  /** Unmounts and removes all of the pod's. */
   clean(uid: PodUid, signal: AbortSignal): Promise<void>;
 }
 
@@ -44,9 +44,9 @@ export function createSubPaths(deps: SubPathsDeps): SubPaths {
 
   const clean: SubPaths['clean'] = async (uid, signal) => {
     const directory = join(podDirectory(uid), 'volume-subpaths');
-    // Few pods have any: the others need no look at the mounts of the whole node.
+    // Few pods have any: for the others the mount table is not read.
     if (!(await isThere(directory))) return;
-    // The last one first: of several at one place, that is the one which is seen.
+    // The last one first: of several at one path it is the visible one.
     for (const entry of mountsBelow(deps.mountTable(directory), directory).toReversed()) {
       await jobs.run({ kind: 'unmount', path: entry.point }, { foreign: isForeign(entry), signal });
     }
@@ -58,14 +58,14 @@ export function createSubPaths(deps: SubPathsDeps): SubPaths {
       const places = new Map<number, string>();
       for (const { index, volumeName, volumePath, subPath } of subPaths) {
         const target = subPathPlace(podDirectory(uid), { volume: volumeName, container, index });
-        // What is mounted there from before may hang as well.
+        // An earlier mount at the target may hang as well.
         const foreign = deps.leadsToForeign(volumePath) || deps.leadsToForeign(target);
         try {
           await jobs.run({ kind: 'bind-sub-path', volumePath, subPath, target }, { foreign, signal });
         } catch (error) {
           if (signal.aborted) throw error;
-          // The details stay in the log: they could tell a pod what is on the node.
-          deps.log.warn('A subPath could not be prepared', {
+          // The details are only logged: they could reveal to a pod what is on the node.
+          deps.log.warn('Failed to prepare subPath for volumeMount of the container', {
             podUID: uid,
             container,
             volume: volumeName,

@@ -51,7 +51,7 @@ function scene(t: TestContext, more: SceneOptions = {}) {
     jobs.close();
     rmSync(root, { recursive: true, force: true });
   });
-  const asked: string[] = [];
+  const calls: string[] = [];
   const events: string[] = [];
   const operations: VolumeOperation[] = [];
   let answer: (name: string) => Promise<VolumeReady | Exclude<SetUpAnswer, { kind: 'ready' }>> = (name) =>
@@ -60,12 +60,12 @@ function scene(t: TestContext, more: SceneOptions = {}) {
     plugin: 'test/fake',
     handles: (volume) => volume['fake'] !== undefined,
     setUp: async ({ volume }) => {
-      asked.push(`up ${volume.name}`);
+      calls.push(`up ${volume.name}`);
       const given = await answer(volume.name);
       return 'kind' in given ? given : ready(given);
     },
     tearDown: ({ name, directory }) => {
-      asked.push(`down ${name}`);
+      calls.push(`down ${name}`);
       rmSync(directory, { recursive: true });
       return Promise.resolve();
     },
@@ -94,7 +94,7 @@ function scene(t: TestContext, more: SceneOptions = {}) {
     root,
     clock,
     volumes,
-    asked,
+    calls,
     events,
     operations,
     answers: (next: typeof answer) => {
@@ -104,14 +104,14 @@ function scene(t: TestContext, more: SceneOptions = {}) {
 }
 
 test('all volumes of a pod are made at the same time, once, and stay', async (t) => {
-  const { volumes, asked, answers } = scene(t);
+  const { volumes, calls, answers } = scene(t);
   const waiting: (() => void)[] = [];
   answers((name) => new Promise((resolve) => waiting.push(() => resolve({ path: `/made/${name}`, readOnly: true }))));
   const pod = makePod('p', ['a', 'b']);
   const first = volumes.ensure(pod, never);
   const second = volumes.ensure(pod, never);
   await soon();
-  assert.deepEqual(asked, ['up a', 'up b']);
+  assert.deepEqual(calls, ['up a', 'up b']);
   for (const done of waiting) done();
   const mounts = new Map([
     ['a', { hostPath: '/made/a', readOnly: true }],
@@ -120,7 +120,7 @@ test('all volumes of a pod are made at the same time, once, and stay', async (t)
   assert.deepEqual(await first, { kind: 'ready', mounts });
   assert.deepEqual(await second, { kind: 'ready', mounts });
   await volumes.ensure(pod, never);
-  assert.equal(asked.length, 2);
+  assert.equal(calls.length, 2);
   assert.deepEqual(volumes.counts(), [
     { plugin: 'test/fake', state: 'desired', count: 2 },
     { plugin: 'test/fake', state: 'actual', count: 2 },
@@ -129,14 +129,14 @@ test('all volumes of a pod are made at the same time, once, and stay', async (t)
 
 test('what a new pod needs from elsewhere is fetched ahead, once', async (t) => {
   const prefetched: string[] = [];
-  const { volumes, asked } = scene(t, { kind: { prefetch: (_, { name }) => void prefetched.push(name) } });
+  const { volumes, calls } = scene(t, { kind: { prefetch: (_, { name }) => void prefetched.push(name) } });
   const pod = makePod('p', ['a', 'b']);
   volumes.prefetch(pod, never);
-  assert.deepEqual([prefetched, asked], [['a', 'b'], []]);
+  assert.deepEqual([prefetched, calls], [['a', 'b'], []]);
   await volumes.ensure(pod, never);
   volumes.prefetch(pod, never);
   assert.deepEqual(
-    [prefetched, asked],
+    [prefetched, calls],
     [
       ['a', 'b'],
       ['up a', 'up b'],
@@ -145,21 +145,21 @@ test('what a new pod needs from elsewhere is fetched ahead, once', async (t) => 
 });
 
 test('each failure of a volume is an event, retries back off, and after two minutes the pod gets the reason', async (t) => {
-  const { volumes, asked, events, answers, clock } = scene(t);
+  const { volumes, calls, events, answers, clock } = scene(t);
   answers((name) =>
     name === 'a' ? Promise.resolve({ path: '/a' }) : Promise.reject(new CodedError('notFound', 'secret "x" not found')),
   );
   const outcome = volumes.ensure(makePod('p', ['a', 'b']), never);
   await soon();
   for (const pause of [500, 1000, 2000, 4000]) {
-    const before = asked.length;
+    const before = calls.length;
     await clock.advance(pause - 1);
-    assert.equal(asked.length, before, `not before ${pause} ms`);
+    assert.equal(calls.length, before, `not before ${pause} ms`);
     await clock.advance(1);
     await soon();
-    assert.equal(asked.length, before + 1);
+    assert.equal(calls.length, before + 1);
   }
-  assert.equal(asked.filter((one) => one === 'up a').length, 1);
+  assert.equal(calls.filter((one) => one === 'up a').length, 1);
   assert.equal(events[0], 'FailedMount: MountVolume.SetUp failed for volume "b" : secret "x" not found');
   assert.equal(events.length, 5);
   await clock.advance(123_000);
@@ -182,23 +182,23 @@ test('a pod that must end stops waiting for its volumes', async (t) => {
 
 test('a change of an object that a volume shows makes it again at once, also one that failed', async (t) => {
   const reference = { kind: 'configMap', namespace: 'default', name: 'settings' } as const;
-  const { volumes, asked, answers, clock, events } = scene(t, { kind: { dependsOn: () => [reference] } });
+  const { volumes, calls, answers, clock, events } = scene(t, { kind: { dependsOn: () => [reference] } });
   answers(() => Promise.reject(new CodedError('notFound', 'configmap "settings" not found')));
   const outcome = volumes.ensure(makePod('p', ['a']), never);
   await soon();
   answers(() => Promise.resolve({ path: '/a' }));
   volumes.changed({ ...reference, name: 'other' });
   volumes.changed({ ...reference, namespace: 'elsewhere' });
-  assert.equal(asked.length, 1);
+  assert.equal(calls.length, 1);
   volumes.changed(reference);
   assert.equal((await outcome).kind, 'ready');
-  assert.equal(asked.length, 2);
+  assert.equal(calls.length, 2);
   // Without any event it is compared again after the sync period: that is the safety net.
   await clock.advance(59_999);
-  assert.equal(asked.length, 2);
+  assert.equal(calls.length, 2);
   await clock.advance(1);
   await soon();
-  assert.equal(asked.length, 3);
+  assert.equal(calls.length, 3);
   answers(() => Promise.reject(new Error('the disk is full')));
   volumes.changed(reference);
   await soon();
@@ -212,7 +212,7 @@ const observationOf = (state: ContainerRunState): Observation => ({
 });
 
 test('volumes are refreshed in time; those of running pods are managed without a request, and follow changes of the pod', async (t) => {
-  const { volumes, asked, answers, clock } = scene(t, { kind: { dependsOnPod: true } });
+  const { volumes, calls, answers, clock } = scene(t, { kind: { dependsOnPod: true } });
   answers(() => Promise.resolve({ path: '/a', refreshAt: clock.now() + 5000 }));
   const pod = makePod('p', ['a']);
   const view = (step: PodStep, state: ContainerRunState, of = pod) => ({
@@ -221,33 +221,33 @@ test('volumes are refreshed in time; those of running pods are managed without a
   });
   volumes.follow(view('syncing', 'exited'));
   volumes.follow(view('terminating', 'running'));
-  assert.equal(asked.length, 0);
+  assert.equal(calls.length, 0);
   volumes.follow(view('syncing', 'running'));
   volumes.follow(view('syncing', 'running'));
   await soon();
-  assert.equal(asked.length, 1);
+  assert.equal(calls.length, 1);
   await clock.advance(5000);
   await soon();
-  assert.equal(asked.length, 2);
+  assert.equal(calls.length, 2);
   volumes.follow(view('syncing', 'running', { ...makePod('p', ['a']), status: { phase: 'Running' } }));
   await soon();
-  assert.equal(asked.length, 2, 'no file shows the status');
+  assert.equal(calls.length, 2, 'no file shows the status');
   volumes.follow(view('syncing', 'running', makePod('p', ['a'], { color: 'green' })));
   await soon();
-  assert.equal(asked.length, 3);
+  assert.equal(calls.length, 3);
   await volumes.stop?.();
   await clock.advance(100_000);
-  assert.equal(asked.length, 3, 'a kubelet that stops begins nothing');
+  assert.equal(calls.length, 3, 'a kubelet that stops begins nothing');
 });
 
 test('clean-up removes what is on disk, also what an earlier kubelet made, and can be called again', async (t) => {
-  const { root, volumes, asked } = scene(t);
+  const { root, volumes, calls } = scene(t);
   const uid: PodUid = podUid('left');
   const dir = join(root, uid, 'volumes');
   for (const name of ['test~fake/a', 'test~fake/b', 'other~kind/c']) mkdirSync(join(dir, name), { recursive: true });
   writeFileSync(join(dir, 'other~kind/c/f'), '');
   await volumes.cleanUp(uid, never);
-  assert.deepEqual(asked.toSorted(), ['down a', 'down b']);
+  assert.deepEqual(calls.toSorted(), ['down a', 'down b']);
   assert.ok(!existsSync(join(dir, 'other~kind/c')));
   await volumes.cleanUp(uid, never);
   await volumes.cleanUp(podUid('never-seen'), never);
@@ -272,18 +272,18 @@ test('a mounted volume of an unknown kind is left as it is, with the files besid
 });
 
 test('a volume that can not be removed is named, the others are removed all the same', async (t) => {
-  const { root, volumes, asked } = scene(t, {
+  const { root, volumes, calls } = scene(t, {
     kind: {
       tearDown: ({ name }) => {
         if (name === 'busy') return Promise.reject(new CodedError('conflict', 'busy: device or resource busy'));
-        asked.push(`down ${name}`);
+        calls.push(`down ${name}`);
         return Promise.resolve();
       },
     },
   });
   for (const name of ['busy', 'fine']) mkdirSync(join(root, 'p/volumes/test~fake', name), { recursive: true });
   await assert.rejects(volumes.cleanUp(podUid('p'), never), /busy: device or resource busy/);
-  assert.deepEqual(asked, ['down fine']);
+  assert.deepEqual(calls, ['down fine']);
 });
 
 test('a device is waited for without events when the control plane attaches it, and attached here when not', async (t) => {
@@ -380,12 +380,12 @@ test('an event names the stage at which a volume failed', async (t) => {
 });
 
 test('a volume that may hang is made again before each start, and only then', async (t) => {
-  const { volumes, asked, answers, events } = scene(t);
+  const { volumes, calls, answers, events } = scene(t);
   answers(() => Promise.resolve({ path: '/far', foreign: true }));
   const pod = makePod('p', ['a']);
   await volumes.ensure(pod, never);
   await volumes.ensure(pod, never);
-  assert.equal(asked.length, 2);
+  assert.equal(calls.length, 2);
   answers(() => Promise.reject(new CodedError('deadline', 'its file system does not answer')));
   const starting = new AbortController();
   const outcome = volumes.ensure(pod, starting.signal);

@@ -9,7 +9,7 @@ export interface ConfigMapKindDeps extends ObjectVolumeDeps {
   readonly configMap: (namespace: string, name: string, signal: AbortSignal) => Promise<ObjectAnswer<ConfigMap>>;
 }
 
-/** On the kubelet's disk, not in memory: what config maps hold is no secret, and it may be big. */
+/** On the kubelet's disk, not in memory: config maps are not secret, and may be large. */
 export function createConfigMapKind(deps: ConfigMapKindDeps): VolumeKind {
   return createObjectVolumeKind(deps, {
     plugin: 'kubernetes.io/configmap',

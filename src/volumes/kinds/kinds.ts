@@ -1,4 +1,4 @@
-/** Every kind of volume that this kubelet makes by itself. */
+/** Every kind of volume that this kubelet makes itself. */
 import type { Pod } from '../../api/pod.ts';
 import { type Quantities, resourceListOf } from '../../api/pod-resources.ts';
 import { quantityValue } from '../../api/quantity.ts';
@@ -38,7 +38,7 @@ export interface KindsConfig {
 export function createKinds(deps: KindsDeps, { podLevel }: KindsConfig): readonly VolumeKind[] {
   const { clock, calls, jobs, mountTable, isForeign, random, allocatable } = deps;
   const directories = createDirectories({ calls, jobs, mountTable });
-  /** What volumes in memory are cut to. */
+  /** What limits the size of volumes in memory. */
   const node = (pod: Pod): EmptyDirNode => {
     const memory = allocatable().get('memory');
     return {

@@ -1,4 +1,4 @@
-/** A kubelet without an API server: nothing of it is there, and each thing says so by its name. */
+/** A kubelet without an API server: every object is missing, and each answer names it. */
 import { CodedError } from '../../base/errors.ts';
 import type { VolumeObjects } from './object-kinds.ts';
 
@@ -9,9 +9,9 @@ export const NO_OBJECTS: VolumeObjects = {
   secret: (_, name) => Promise.resolve({ kind: 'missing', message: `secret "${name}" not found: ${ALONE}` }),
   token: ({ serviceAccountName }) =>
     Promise.reject(
-      new CodedError('unsupported', `no token for service account "${serviceAccountName}" can be had: ${ALONE}`),
+      new CodedError('unsupported', `failed to fetch token of service account "${serviceAccountName}": ${ALONE}`),
     ),
   clusterTrustBundles: () =>
-    Promise.reject(new CodedError('unsupported', `ClusterTrustBundles can't be had: ${ALONE}`)),
-  podCertificate: () => Promise.reject(new CodedError('unsupported', `pod certificates can't be had: ${ALONE}`)),
+    Promise.reject(new CodedError('unsupported', `failed to read ClusterTrustBundles: ${ALONE}`)),
+  podCertificate: () => Promise.reject(new CodedError('unsupported', `failed to request pod certificate: ${ALONE}`)),
 };

@@ -13,8 +13,8 @@ import { createObjectKinds, type VolumeObjects } from './object-kinds.ts';
 export interface TestObjects {
   readonly configMaps: Map<string, ConfigMap>;
   readonly secrets: Map<string, Secret>;
-  /** How often each was asked for. */
-  readonly asked: string[];
+  /** Every request, in order. */
+  readonly requests: string[];
   readonly objects: VolumeObjects;
 }
 
@@ -28,13 +28,13 @@ export const secret = (name: string, data: Readonly<Record<string, string>>): Se
   data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
 });
 
-/** Tokens are numbered, expire after the time that is asked for, and are to be replaced at 80 % of it. */
+/** Tokens are numbered, expire after the requested time, and are to be replaced at 80 % of it. */
 export function testObjects(now: () => number = () => 0): TestObjects {
   const configMaps = new Map<string, ConfigMap>();
   const secrets = new Map<string, Secret>();
-  const asked: string[] = [];
+  const requests: string[] = [];
   const find = <T>(map: Map<string, T>, kind: string, name: string) => {
-    asked.push(`${kind} ${name}`);
+    requests.push(`${kind} ${name}`);
     const object = map.get(name);
     const message = `${kind} "${name}" not found`;
     return Promise.resolve(
@@ -49,7 +49,7 @@ export function testObjects(now: () => number = () => 0): TestObjects {
       const key = `${serviceAccountName} for ${pod.name} to ${audiences.join()}`;
       const known = tokens.get(key);
       if (known !== undefined && now() < known.refreshAt) return Promise.resolve(known);
-      asked.push(`token ${key}`);
+      requests.push(`token ${key}`);
       const life = expirationSeconds * 1000;
       const made = { token: `${key} at ${now()}`, expiresAt: now() + life, refreshAt: now() + 0.8 * life };
       tokens.set(key, made);
@@ -68,7 +68,7 @@ export function testObjects(now: () => number = () => 0): TestObjects {
           : { kind: 'waiting', message: `no credentials yet for ${volumeName}` },
       ),
   };
-  return { configMaps, secrets, asked, objects };
+  return { configMaps, secrets, requests, objects };
 }
 
 /** Directories with the modes that a disk and a tmpfs give them. */

@@ -168,7 +168,7 @@ describe('what is missing or not allowed', () => {
     });
   }
 
-  test('without an API server each says what is missing; the pod itself is there', async () => {
+  test('without an API server each answer names what is missing; the downward API works', async () => {
     await using dir = await testDirectory();
     const volumes = testVolumes(dir.path, NO_OBJECTS);
     const fields = { downwardAPI: { items: [{ path: 'n', fieldRef: { fieldPath: 'metadata.name' } }] } };
@@ -180,7 +180,7 @@ describe('what is missing or not allowed', () => {
     ]);
     await assert.rejects(volumes.setUp(pod, 'cm'), /^CodedError: configmap "x" not found: .* without an API server$/);
     await assert.rejects(volumes.setUp(pod, 's'), /^CodedError: secret "x" not found: /);
-    await assert.rejects(volumes.setUp(pod, 't'), /^CodedError: no token for service account "default" can be had: /);
+    await assert.rejects(volumes.setUp(pod, 't'), /^CodedError: failed to fetch token of service account "default": /);
     assert.deepEqual(await visibleFiles((await volumes.setUp(pod, 'p')).path ?? ''), { n: 'p' });
   });
 });
@@ -255,7 +255,7 @@ describe('while the pod runs', () => {
     assert.deepEqual(await visibleFiles(path), { l: 'a="c"\nz=""' });
   });
 
-  test('a token is asked for again before it expires, and only then', async () => {
+  test('a token is requested again before it expires, and only then', async () => {
     await using dir = await testDirectory();
     let now = 1_000_000;
     const objects = testObjects(() => now);
@@ -270,7 +270,7 @@ describe('while the pod runs', () => {
     assert.equal(first.refreshAt, now + 480_000);
     now += 479_000;
     await volumes.setUp(pod, 'v');
-    assert.equal(objects.asked.length, 2);
+    assert.equal(objects.requests.length, 2);
     now += 1_000;
     const second = await volumes.setUp(pod, 'v');
     assert.equal(second.refreshAt, now + 480_000);
@@ -278,7 +278,7 @@ describe('while the pod runs', () => {
     assert.deepEqual(files, { long: 'default for p to  at 1000000', short: 'default for p to vault at 1480000' });
   });
 
-  test('a token is asked for ahead, as the volume will ask for it', async () => {
+  test('a token is prefetched with the same request that the volume will make', async () => {
     await using dir = await testDirectory();
     const objects = testObjects(() => 1_000_000);
     const volumes = testVolumes(dir.path, objects.objects);
@@ -290,10 +290,10 @@ describe('while the pod runs', () => {
     volumes.kinds
       .find((kind) => kind.handles(volume))
       ?.prefetch?.(pod, pod.spec.volumes?.[0] ?? { name: '' }, new AbortController().signal);
-    const ahead = [...objects.asked];
+    const ahead = [...objects.requests];
     assert.equal(ahead.length, 1);
     await volumes.setUp(podWith([projected({ serviceAccountToken: { path: 'a', audience: 'vault' } })]), 'v');
-    assert.deepEqual(objects.asked, ahead);
+    assert.deepEqual(objects.requests, ahead);
   });
 
   test('the file is another one before the token expires', async () => {
@@ -335,7 +335,7 @@ describe('while the pod runs', () => {
       await settled.promise;
       assert.deepEqual(await visibleFiles(directory), { t: `default for p to  at ${made}` });
     }
-    assert.equal(objects.asked.length, 3);
+    assert.equal(objects.requests.length, 3);
     await task.stop('done');
   });
 

@@ -59,7 +59,7 @@ function referencesOf(
 ): readonly ObjectReference[] {
   if (configMap !== undefined) return [{ kind: 'configMap', namespace, name: configMap.name ?? '' }];
   if (secret !== undefined) return [{ kind: 'secret', namespace, name: secret.name ?? '' }];
-  // Without a name any bundle may become one of its signer's.
+  // Without a name every bundle may match the signer.
   if (clusterTrustBundle !== undefined) {
     return [{ kind: 'clusterTrustBundle', namespace: '', name: clusterTrustBundle.name ?? ANY_NAME }];
   }

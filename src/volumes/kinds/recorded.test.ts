@@ -49,8 +49,8 @@ describe('recorded volumes', () => {
       }
       const tree = (await treeOf(join(directory.path, pod.metadata.uid))).filter((line) => OURS.test(line));
       assert.deepEqual(tree, recordedTree(life));
-      const told = life.events.filter(({ reason }) => reason === 'FailedMount').map(({ message }) => message);
-      assert.deepEqual(failures, [...new Set(told)]);
+      const recorded = life.events.filter(({ reason }) => reason === 'FailedMount').map(({ message }) => message);
+      assert.deepEqual(failures, [...new Set(recorded)]);
     });
   }
 });

@@ -5,9 +5,9 @@
  *     ..data  -> ..2026_11_15_10_06_37.3009648341
  *     ..2026_11_15_10_06_37.3009648341/color
  *
- * New files are made in a directory beside the old one, and a rename of `..data` makes all of them visible at once. Links of names that
- * come or go are made after and removed after. Whoever was killed on the way left either the old set or the new one, and rubbish whose
- * names begin with two dots: a plan made from what is then found ends in the same place.
+ * New files are made in a directory beside the old one, and a rename of `..data` makes all of them visible at once. Links of new
+ * names are made after that, and links of old names removed. A kubelet that was killed in between left either the old set or the new one, and
+ * leftovers whose names begin with two dots: a plan that is made from these ends with the same files.
  */
 import { formatTimestamp } from '../../api/timestamp.ts';
 import { directoryMode, fileMode } from './file-access.ts';
@@ -28,7 +28,7 @@ export interface FoundEntry {
 export interface AtomicState {
   /** The directory that `..data` leads to; undefined: there is no such link. */
   readonly current: string | undefined;
-  /** That directory has exactly the files that are wanted. */
+  /** That directory has exactly the desired files. */
   readonly upToDate: boolean;
   readonly entries: readonly FoundEntry[];
 }
@@ -45,7 +45,7 @@ export type AtomicStep =
 export interface AtomicPlan {
   /** One stage after the other; the steps of a stage in any order. */
   readonly publish: readonly (readonly AtomicStep[])[];
-  /** Takes away what a reader may still be walking through: a moment later. */
+  /** Removes, a moment later, what a reader may still use. */
   readonly tidy: readonly AtomicStep[];
 }
 
@@ -74,7 +74,7 @@ export function planAtomicWrite(state: AtomicState, request: AtomicRequest): Ato
   };
 }
 
-/** What tells the volume's own name for a set of files from names of the pod: `..2026_11_15_10_06_37.3009648341`. */
+/** By this pattern the volume's own directories differ from names of the pod: `..2026_11_15_10_06_37.3009648341`. */
 export function directoryName(now: number, random: number): string {
   const [date = '', time = ''] = formatTimestamp(now).replace('Z', '').split('T');
   return `..${date.replaceAll('-', '_')}_${time.replaceAll(':', '_')}.${random}`;
@@ -84,7 +84,7 @@ function withoutEmpty(stages: readonly (readonly AtomicStep[])[]): readonly (rea
   return stages.filter((stage) => stage.length > 0);
 }
 
-/** What a killed kubelet left. It comes first, because its link would be in the way and its files take room. */
+/** What a killed kubelet left. Removed first, because its link would be in the way and its files use space. */
 function removeRubbish({ current, entries }: AtomicState): readonly AtomicStep[] {
   return entries
     .filter(({ name }) => name.startsWith(RESERVED) && name !== DATA_LINK && name !== current)
@@ -119,8 +119,8 @@ function newLinks({ entries }: AtomicState, { payload }: AtomicRequest): readonl
 
 /** Only links: directories are places where something else is mounted. */
 function staleLinks({ entries }: AtomicState, { payload }: AtomicRequest): readonly AtomicStep[] {
-  const wanted = topNames(payload.keys());
+  const desired = topNames(payload.keys());
   return entries
-    .filter(({ name, kind }) => kind === 'link' && !name.startsWith(RESERVED) && !wanted.has(name))
+    .filter(({ name, kind }) => kind === 'link' && !name.startsWith(RESERVED) && !desired.has(name))
     .map(({ name }) => ({ step: 'unlink', path: name }));
 }

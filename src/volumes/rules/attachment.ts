@@ -1,9 +1,9 @@
-/** Volumes on devices: who attaches them to this node, and which ones the node says that it uses. */
+/** Volumes on devices: who attaches them to this node, and which ones the node's status reports as in use. */
 
 export interface AttachmentState {
   /** `enableControllerAttachDetach`: the control plane attaches, and the node's status says what is attached. */
   readonly byController: boolean;
-  /** The node's status has it in `volumesInUse`: from then on no one detaches it behind our back. */
+  /** The node's status has it in `volumesInUse`: from then on the controller does not detach it. */
   readonly reportedInUse: boolean;
   /** Of `volumesAttached` in the node's status. */
   readonly devicePath: string | undefined;

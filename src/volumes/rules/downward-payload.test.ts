@@ -36,7 +36,7 @@ const resource = (containerName: string, name: string, divisor?: string) => ({
   resourceFieldRef: { containerName, resource: name, ...(divisor !== undefined && { divisor }) },
 });
 
-describe('what a pod is told of itself', () => {
+describe('what the downward API shows of a pod', () => {
   const cases: readonly (readonly [string, readonly DownwardApiVolumeFile[], readonly string[] | string])[] = [
     ['labels', [field('metadata.labels')], ['f 644 a="b \\"c\\""\ntier="x"']],
     ['annotations', [field('metadata.annotations')], ['f 644 example.com/Note="line\\nnext"']],
@@ -56,7 +56,7 @@ describe('what a pod is told of itself', () => {
     ['no subscripts there', [field("spec.x['y']")], 'fieldPath "spec.x[\'y\']" does not support subscript'],
     ['no such container', [resource('z', 'limits.cpu')], 'container z not found'],
     ['two problems', [field('x'), resource('z', 'limits.cpu')], '[unsupported fieldPath: x, container z not found]'],
-    ['nothing asked for', [], []],
+    ['no items', [], []],
   ];
   for (const [name, items, expected] of cases) test(name, () => assert.deepEqual(read(...items), expected));
 });

@@ -1,4 +1,4 @@
-/** What a pod is told of itself in files. */
+/** What files of the downward API show of a pod. */
 import { podFieldValue, resourceFieldValue } from '../../api/downward.ts';
 import type { ResourceList } from '../../api/meta.ts';
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';

@@ -1,4 +1,4 @@
-/** Where an emptyDir lives and how large it may be. */
+/** On which medium an emptyDir is and how large it may be. */
 
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import type { Pod } from '../../api/pod.ts';

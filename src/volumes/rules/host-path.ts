@@ -2,11 +2,11 @@
 import type { Parsed } from '../../api/parsed.ts';
 import { parsed, unparsable } from '../../api/parsed.ts';
 
-/** What is found at a path, in the words of the file jobs. */
+/** What a file job finds at a path. */
 export type FoundKind = 'missing' | 'directory' | 'file' | 'socket' | 'character device' | 'block device' | 'other';
 
 export interface HostPathCheck {
-  /** Undefined: no one looks there. */
+  /** Undefined: not checked. */
   readonly expected: FoundKind | undefined;
   readonly make: 'directory' | 'file' | undefined;
   /** How the error calls what is expected. */
@@ -34,7 +34,7 @@ export function hostPathCheck(path: string, type: string): Parsed<HostPathCheck>
   return unparsable(`hostPath type ${JSON.stringify(type)} is unknown: allowed are ${allowed} and none`);
 }
 
-/** Undefined where the path will do. */
+/** Undefined where the path is as expected. */
 export function hostPathFault(path: string, check: HostPathCheck, found: FoundKind): string | undefined {
   if (check.expected === undefined || check.expected === found) return undefined;
   return `hostPath type check failed: ${path} is not ${check.name}`;

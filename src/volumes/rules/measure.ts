@@ -7,7 +7,7 @@ export interface MeasureInput {
   readonly periodMs: number;
 }
 
-/** The first time soon after it is there, so that a pod's numbers are not missing for a whole period. */
+/** The first time soon after it is ready, so that a pod's numbers are not missing for a whole period. */
 export const FIRST_MEASURE_MS = 5000;
 
 export function nextMeasure({ readySince, measuredAt, periodMs }: MeasureInput): number | undefined {

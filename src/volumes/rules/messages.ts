@@ -2,7 +2,7 @@
 import { quoteText } from '../../base/go-text.ts';
 import type { Obstacle, WorkStage } from './volume-state.ts';
 
-/** The reference kubelet tells apart three operations: the device attached, the device mounted for all pods, the volume mounted for one. */
+/** The reference kubelet distinguishes three operations: the device attached, the device mounted for all pods, the volume mounted for one. */
 const ATTACH = { reason: 'FailedAttachVolume', operation: 'AttachVolume.Attach' };
 const MOUNT_DEVICE = { reason: 'FailedMount', operation: 'MountVolume.MountDevice' };
 const SET_UP = { reason: 'FailedMount', operation: 'MountVolume.SetUp' };

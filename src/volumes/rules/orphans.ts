@@ -7,7 +7,7 @@ import { isPodUid, type PodUid } from '../../api/ids.ts';
 export interface SweepInput {
   /** The names below `pods/`. */
   readonly directories: readonly string[];
-  /** UIDs of the pods that sources want or that are managed. */
+  /** UIDs of the pods that sources have or that are managed. */
   readonly known: ReadonlySet<string>;
 }
 

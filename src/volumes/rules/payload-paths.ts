@@ -1,4 +1,4 @@
-/** Paths of files in a volume: nothing may lead out of it or touch the names that the atomic swap keeps for itself. */
+/** Paths of files in a volume: no path may lead out of it or use the names that are reserved for the atomic swap. */
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import { quoteText } from '../../base/go-text.ts';
 import type { Payload, ProjectedFile } from './payload.ts';
@@ -9,7 +9,7 @@ const LONGEST_PATH = 4096;
 const text = new TextEncoder();
 const bytes = (value: string): number => text.encode(value).length;
 
-/** The same files with their paths in the shortest form, or why one of them can't be. */
+/** The same files with their paths in the shortest form, or why one of them is invalid. */
 export function cleanPayload(payload: Payload): Parsed<Payload> {
   const clean = new Map<string, ProjectedFile>();
   let changed = false;
@@ -21,11 +21,11 @@ export function cleanPayload(payload: Payload): Parsed<Payload> {
     changed ||= short !== path;
     clean.set(short, file);
   }
-  // What needs no change keeps its identity: who has seen it before knows it again.
+  // What needs no change stays the same object: caches recognize it.
   return parsed(changed ? clean : payload);
 }
 
-/** Undefined where the path will do. */
+/** Undefined where the path is valid. */
 export function pathFault(path: string): string | undefined {
   if (path === '') return 'must not be empty: ""';
   if (path.startsWith('/')) return `must be relative path: ${path}`;

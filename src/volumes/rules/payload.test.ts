@@ -102,7 +102,7 @@ test('of one path in several sources the last one counts', () => {
   assert.equal(mergePayloads([]).size, 0);
 });
 
-test('problems are told once each', () => {
+test('each problem is reported once', () => {
   assert.equal(describeProblems(['a']), 'a');
   assert.equal(describeProblems(['a', 'a']), 'a');
   assert.equal(describeProblems(['a', 'b', 'a']), '[a, b]');

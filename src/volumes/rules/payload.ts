@@ -34,7 +34,7 @@ export interface SecretContent {
   readonly data?: StringMap;
 }
 
-/** 0644: what the API server fills in where nothing is written. */
+/** 0644: the API server's default. */
 export const DEFAULT_MODE = 0o644;
 
 const text = new TextEncoder();
@@ -65,11 +65,11 @@ interface Keyed {
 }
 
 function keyedPayload({ items = [], defaultMode, optional }: KeyedSource, keyed: Keyed): Parsed<Payload> {
-  const wanted: readonly KeyToPath[] = items.length > 0 ? items : keyed.keys.map((key) => ({ key, path: key }));
+  const paths: readonly KeyToPath[] = items.length > 0 ? items : keyed.keys.map((key) => ({ key, path: key }));
   const payload = new Map<string, ProjectedFile>();
   // Ten thousand paths can show the same key.
   const contents = new Map<string, Uint8Array | undefined>();
-  for (const { key, path, mode = defaultMode } of wanted) {
+  for (const { key, path, mode = defaultMode } of paths) {
     if (!contents.has(key)) contents.set(key, keyed.read(key));
     const data = contents.get(key);
     if (data !== undefined) payload.set(path, { data, mode });
@@ -91,20 +91,20 @@ const fromBase64 = (value: string): Uint8Array => Uint8Array.fromBase64(value);
  */
 export const LARGEST_PAYLOAD = 64 * 1024 * 1024;
 
-/** What is wrong with its size, or undefined. */
+/** The problem with its size, or undefined. */
 export function sizeFault(payload: Payload): string | undefined {
   let bytes = 0;
   for (const { data } of payload.values()) bytes += data.length;
   return bytes > LARGEST_PAYLOAD ? `the files of the volume are larger than ${LARGEST_PAYLOAD} bytes` : undefined;
 }
 
-/** Several sources in one volume: of a path that more than one has, the last one counts. */
+/** Several sources in one volume: where several have the same path, the last one is used. */
 export function mergePayloads(payloads: readonly Payload[]): Payload {
   const [only] = payloads;
   return payloads.length === 1 && only !== undefined ? only : new Map(payloads.flatMap((payload) => [...payload]));
 }
 
-/** All that is wrong in one text: a single problem as it is, several as a list without repetitions. */
+/** All problems in one text: a single problem as it is, several as a list without repetitions. */
 export function describeProblems(problems: readonly string[]): string {
   const distinct = [...new Set(problems)];
   return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;

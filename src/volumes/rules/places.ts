@@ -15,11 +15,11 @@ export function volumeDirectory(podDirectory: string, plugin: string, name: stri
 
 export const EMPTY_DIR_PLUGIN = 'kubernetes.io/empty-dir';
 
-/** Where it is noted that a directory was made whole. Kinds that write into such a directory have it below another name. */
+/** Where a file marks that a directory is complete. Kinds that write files into such a directory use another name. */
 export function readyDirectory(volumePath: string): string {
   const [podDirectory = '', plugin = '', name = ''] = splitEnd(volumePath);
-  const noted = pluginOfDirectory(plugin) === EMPTY_DIR_PLUGIN ? name : `wrapped_${name}`;
-  return `${podDirectory}/plugins/${pluginDirectory(EMPTY_DIR_PLUGIN)}/${noted}`;
+  const mark = pluginOfDirectory(plugin) === EMPTY_DIR_PLUGIN ? name : `wrapped_${name}`;
+  return `${podDirectory}/plugins/${pluginDirectory(EMPTY_DIR_PLUGIN)}/${mark}`;
 }
 
 /** Of `POD/volumes/PLUGIN/NAME`: the pod's directory, the plugin's and the name. */
@@ -35,7 +35,7 @@ export function subPathPlace(
   return `${podDirectory}/volume-subpaths/${place.volume}/${place.container}/${place.index}`;
 }
 
-/** What an event calls a place: from the pod's UID on. */
+/** A path as events show it: from the pod's UID on. */
 export function placeFromUid(directory: string, uid: string): string {
   const at = directory.indexOf(uid);
   return at < 0 ? directory : directory.slice(at);

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 
-/** Whether files that show a pod would be the same: its status and its versions are in none. */
+/** Whether files that show a pod would be the same: no file shows its status or its versions. */
 export function showsTheSame(one: Pod, other: Pod): boolean {
   return one === other || shown(one) === shown(other);
 }

@@ -63,7 +63,7 @@ test('what a path of the node must be', () => {
   assert.equal(verdict('', 'file', '/a/..b'), undefined);
 });
 
-test('places and words', () => {
+test('paths and messages', () => {
   assert.equal(pluginDirectory('kubernetes.io/empty-dir'), 'kubernetes.io~empty-dir');
   assert.equal(pluginOfDirectory('a~b'), 'a/b');
   assert.equal(
