@@ -2,7 +2,7 @@
  * System calls that Node lacks, through `node:ffi`. The only file that knows C signatures: the rest of `host/` sees typed functions
  * that throw coded errors. None of these may block, because they run on the main thread.
  */
-import { dlopen, getInt32 } from 'node:ffi';
+import { dlopen, getInt32, getRawPointer } from 'node:ffi';
 import { constants } from 'node:os';
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
 import { CodedError, type ErrorCode } from '../base/errors.ts';
@@ -17,6 +17,15 @@ const MSG_DONTWAIT = 0x40;
 const POLLOUT = 4;
 const AF_UNIX = 1;
 const SOCK_DGRAM_CLOEXEC = 2 | 0o2000000;
+const SOCK_STREAM_NONBLOCK_CLOEXEC = 1 | 0o4000 | 0o2000000;
+const MSG_CMSG_CLOEXEC = 0x40000000;
+const SOL_SOCKET = 1;
+const SCM_RIGHTS = 1;
+/** The kernel passes at most 253 descriptors with one call. */
+const CONTROL_BYTES = 16 + 256 * 4;
+const CONTROL_HEADER_BYTES = 16;
+const MESSAGE_HEADER_BYTES = 56;
+const CONTROL_LENGTH_AT = 40;
 /** The longest name that a socket's address holds. */
 const LONGEST_SOCKET_NAME = 107;
 /** O_NONBLOCK | O_CLOEXEC, the same on every Linux that Node runs on. */
@@ -42,6 +51,10 @@ export interface Syscalls {
   sendNow(fd: number, bytes: Uint8Array): number;
   /** Sends one datagram to a Unix socket; a name that begins with a zero byte has no file. */
   sendDatagram(name: string, bytes: Uint8Array): void;
+  /** A stream to a Unix socket. Throws `unavailable` where no one listens. */
+  connectStream(path: string): number;
+  /** What has come: bytes into the buffer, and file descriptors that were passed along, which are the caller's now. Undefined: nothing yet. */
+  receive(fd: number, buffer: Buffer): { readonly bytes: number; readonly fds: readonly number[] } | undefined;
   /** Lets the system have the memory that this process has freed. Some milliseconds for each hundred megabytes. */
   giveBackMemory(): void;
   /** Unmaps the pages of a mapping; only for those that the kernel can read again from a file, unchanged. */
@@ -60,6 +73,8 @@ const SIGNATURES = {
   send: { arguments: ['i32', 'buffer', 'u64', 'i32'], return: 'i64' },
   socket: { arguments: ['i32', 'i32', 'i32'], return: 'i32' },
   sendto: { arguments: ['i32', 'buffer', 'u64', 'i32', 'buffer', 'u32'], return: 'i64' },
+  connect: { arguments: ['i32', 'buffer', 'u32'], return: 'i32' },
+  recvmsg: { arguments: ['i32', 'buffer', 'i32'], return: 'i64' },
   close: { arguments: ['i32'], return: 'i32' },
   malloc_trim: { arguments: ['u64'], return: 'i32' },
   madvise: { arguments: ['u64', 'u64', 'i32'], return: 'i32' },
@@ -113,6 +128,24 @@ export function createSyscalls(): Syscalls {
       libc.close(fd);
       if (failure !== undefined) throw failure;
     },
+    connectStream: (path) => {
+      const address = unixAddress(path);
+      const fd = check(libc.socket(AF_UNIX, SOCK_STREAM_NONBLOCK_CLOEXEC, 0), 'socket', path);
+      if (libc.connect(fd, address, address.byteLength) === 0) return fd;
+      const failure = systemError(errno(), 'connect', path);
+      libc.close(fd);
+      throw new CodedError('unavailable', failure.message, { cause: failure });
+    },
+    receive: (fd, buffer) => {
+      const control = Buffer.allocUnsafeSlow(CONTROL_BYTES);
+      const header = messageHeader(buffer, control);
+      const bytes = Number(libc.recvmsg(fd, header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
+      const length = Number(header.readBigUInt64LE(CONTROL_LENGTH_AT));
+      if (bytes >= 0) return { bytes, fds: passedDescriptors(control.subarray(0, length)) };
+      const code = errno();
+      if (NOT_NOW.has(code)) return undefined;
+      throw systemError(code, 'recvmsg', `descriptor ${fd}`);
+    },
     waitWritable: (fd, ms) => {
       const request = Buffer.alloc(8);
       request.writeInt32LE(fd, 0);
@@ -130,6 +163,35 @@ function unixAddress(name: string): Buffer {
   address.writeUInt16LE(AF_UNIX, 0);
   bytes.copy(address, 2);
   return address;
+}
+
+/**
+ * A `struct msghdr` of 64-bit Linux, with one `struct iovec` after it. In memory that no garbage collection moves, since the kernel gets its
+ * addresses.
+ */
+function messageHeader(buffer: Buffer, control: Buffer): Buffer {
+  const header = Buffer.allocUnsafeSlow(MESSAGE_HEADER_BYTES + 16).fill(0);
+  header.writeBigUInt64LE(getRawPointer(header) + BigInt(MESSAGE_HEADER_BYTES), 16);
+  header.writeBigUInt64LE(1n, 24);
+  header.writeBigUInt64LE(getRawPointer(control), 32);
+  header.writeBigUInt64LE(BigInt(control.length), CONTROL_LENGTH_AT);
+  header.writeBigUInt64LE(getRawPointer(buffer), MESSAGE_HEADER_BYTES);
+  header.writeBigUInt64LE(BigInt(buffer.length), MESSAGE_HEADER_BYTES + 8);
+  return header;
+}
+
+/** From the `struct cmsghdr`s that the kernel wrote. */
+function passedDescriptors(control: Buffer): readonly number[] {
+  const fds: number[] = [];
+  for (let at = 0; at + CONTROL_HEADER_BYTES <= control.length; ) {
+    const length = Number(control.readBigUInt64LE(at));
+    if (length < CONTROL_HEADER_BYTES) break;
+    if (control.readInt32LE(at + 8) === SOL_SOCKET && control.readInt32LE(at + 12) === SCM_RIGHTS) {
+      for (let place = at + CONTROL_HEADER_BYTES; place < at + length; place += 4) fds.push(control.readInt32LE(place));
+    }
+    at += Math.ceil(length / 8) * 8;
+  }
+  return fds;
 }
 
 const CODES: Readonly<Record<string, ErrorCode>> = {

@@ -102,7 +102,11 @@ export interface ContainerdPaths {
 }
 
 /** Format version 2 is what 1.6 reads; 2.x takes it too and translates it by itself. */
-export function renderConfig(paths: ContainerdPaths, binaries: RuntimeBinaries): string {
+export function renderConfig(
+  paths: ContainerdPaths,
+  binaries: RuntimeBinaries,
+  { systemdCgroup = false }: { readonly systemdCgroup?: boolean } = {},
+): string {
   const cri = 'plugins."io.containerd.grpc.v1.cri"';
   const text = (value: string) => JSON.stringify(value);
   return `version = 2
@@ -135,7 +139,7 @@ runtime_type = "io.containerd.runc.v2"
 
 [${cri}.containerd.runtimes.runc.options]
 BinaryName = ${text(binaries.runc)}
-SystemdCgroup = false
+SystemdCgroup = ${systemdCgroup}
 `;
 }
 

@@ -1,0 +1,85 @@
+/** A stream to a Unix socket that brings file descriptors along, which Node's own sockets drop. */
+import { closeSync } from 'node:fs';
+import { CodedError } from '../../base/errors.ts';
+import type { Readiness } from '../event-loop.ts';
+import type { Syscalls } from '../syscalls.ts';
+
+export interface ByteStream {
+  write(bytes: Buffer): void;
+  close(): void;
+}
+
+export interface StreamListener {
+  onBytes(bytes: Buffer, fds: readonly number[]): void;
+  /** Once, and not after `close`. */
+  onEnd(error: CodedError): void;
+}
+
+export type OpenStream = (path: string, listener: StreamListener) => ByteStream;
+
+const CHUNK_BYTES = 64 * 1024;
+/** A peer that takes nothing must not fill our memory. */
+const MOST_QUEUED_BYTES = 16 * 1024 * 1024;
+
+export function createOpenStream(syscalls: Syscalls, readiness: Readiness): OpenStream {
+  return (path, listener) => {
+    const fd = syscalls.connectStream(path);
+    const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    let queue: Buffer = Buffer.alloc(0);
+    let writable: { close(): void } | undefined;
+    let open = true;
+
+    const close = () => {
+      if (!open) return;
+      open = false;
+      readable.close();
+      writable?.close();
+      closeSync(fd);
+    };
+    const fail = (error: unknown) => {
+      if (!open) return;
+      close();
+      listener.onEnd(new CodedError('unavailable', `the connection to ${path} ended`, { cause: error }));
+    };
+    const read = () => {
+      if (!open) return;
+      try {
+        const received = syscalls.receive(fd, chunk);
+        if (received === undefined) return;
+        if (received.bytes === 0) fail(undefined);
+        else listener.onBytes(Buffer.from(chunk.subarray(0, received.bytes)), received.fds);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const flush = () => {
+      try {
+        while (open && queue.length > 0) {
+          const sent = syscalls.sendNow(fd, queue);
+          if (sent === 0) break;
+          queue = queue.subarray(sent);
+        }
+      } catch (error) {
+        fail(error);
+      }
+      if (open && queue.length > 0) writable ??= readiness.watch(fd, 'writable', flush);
+      else {
+        writable?.close();
+        writable = undefined;
+      }
+    };
+    const readable = readiness.watch(fd, 'readable', read);
+
+    return {
+      close,
+      write: (bytes) => {
+        if (!open) throw new CodedError('unavailable', `the connection to ${path} is closed`);
+        if (queue.length + bytes.length > MOST_QUEUED_BYTES) {
+          throw new CodedError('unavailable', `${path} takes no more requests`);
+        }
+        queue = queue.length === 0 ? bytes : Buffer.concat([queue, bytes]);
+        if (writable === undefined) flush();
+      },
+    };
+  };
+}
