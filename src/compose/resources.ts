@@ -1,8 +1,10 @@
 /** What the node has for pods, and what holds them to it. */
+import { formatCpuSet } from '../api/cpu-set.ts';
 import type { Config } from '../config/config.ts';
 import { diskBytes, hugePages, processLimit } from '../host/capacity.ts';
 import { readCgroupMounts } from '../host/cgroup-mounts.ts';
 import { createCgroups } from '../host/cgroups.ts';
+import { createSystemd } from '../host/dbus/systemd.ts';
 import { memoryBytes, onlineCpus } from '../host/machine.ts';
 import { type Counting, countCgroups } from '../metering/metering.ts';
 import type { RecordEvent } from '../model/event.ts';
@@ -20,7 +22,8 @@ export interface ResourceTools {
 
 export function composeResources(config: Config, deps: PartDeps, { cri, record, counting }: ResourceTools): Resources {
   const { kubelet, settings, features } = config;
-  const { clock, log, supervisor } = deps;
+  const { clock, log, supervisor, host } = deps;
+  const cgroups = createCgroups(readCgroupMounts());
   const asksRuntime = features.enabled('KubeletCgroupDriverFromCRI');
   const driver = { log, ask: cri.cgroupDriver, onLosesSupport: counting.work.runtimeLosesSupport };
   return createResources(
@@ -28,7 +31,9 @@ export function composeResources(config: Config, deps: PartDeps, { cri, record, 
       clock,
       log: log.named('resources'),
       supervisor,
-      cgroups: countCgroups(createCgroups(readCgroupMounts()), counting),
+      cgroups: countCgroups(cgroups, counting),
+      systemd: createSystemd(clock, host.openBus(clock)),
+      cpus: () => formatCpuSet(onlineCpus()),
       machine: () => ({
         cpus: onlineCpus().length,
         memory: memoryBytes(),
@@ -39,6 +44,6 @@ export function composeResources(config: Config, deps: PartDeps, { cri, record, 
       runtimeDriver: (signal) => (asksRuntime ? askRuntimeDriver(driver, signal) : Promise.resolve(undefined)),
       record,
     },
-    resourcesConfig(config),
+    resourcesConfig(config, { cgroupVersion: cgroups.version }),
   );
 }

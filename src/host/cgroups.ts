@@ -24,6 +24,12 @@ export interface Cgroups {
   create(path: string): void;
   /** Answers what the kernel has no file for. */
   write(path: string, values: readonly CgroupFileValue[]): readonly string[];
+  /** Bytes that are charged to it; undefined where the kernel doesn't say. */
+  memoryUsage(path: string): Promise<bigint | undefined>;
+  /** Moves a process into it, in every hierarchy. False for one that has ended. */
+  enter(path: string, pid: number): boolean;
+  /** The processes in it, without those below. */
+  processes(path: string): Promise<readonly number[]>;
   /** Names of the cgroups directly below it, in any hierarchy. */
   children(path: string): Promise<readonly string[]>;
   /** Kills every process in it and below it. Answers how many were there. */
@@ -69,6 +75,22 @@ export function createCgroups(hierarchies: readonly CgroupHierarchy[]): Cgroups 
       for (const one of hierarchies) createIn(one, join(one.mountPoint, path));
     },
     write: (path, values) => writeAll(values.map((value) => ({ ...value, directory: directoryOf(path, value.file) }))),
+    memoryUsage: async (path) => {
+      const file = version === 1 ? 'memory.usage_in_bytes' : 'memory.current';
+      const directory = directoryOf(path, file);
+      const text = directory === undefined ? undefined : await readIfThere(join(directory, file));
+      return text === undefined ? undefined : BigInt(text.trim());
+    },
+    enter: (path, pid) =>
+      directories(path)
+        .map((directory) => enterOne(directory, pid))
+        .every(Boolean),
+    processes: async (path) => {
+      const lists = await Promise.all(
+        directories(path).map((directory) => readIfThere(join(directory, 'cgroup.procs'))),
+      );
+      return [...new Set(lists.flatMap((text) => words(text ?? '').map(Number)))].filter((pid) => pid > 0);
+    },
     children: async (path) => {
       const names = await Promise.all(directories(path).map(listDirectories));
       return [...new Set(names.flat())];
@@ -203,6 +225,16 @@ async function processesBelow(directory: string): Promise<readonly number[]> {
   );
   // 0 stands for a process of another namespace, which can't be named from here.
   return [...own, ...below.flat()].filter((pid) => pid > 0);
+}
+
+function enterOne(directory: string, pid: number): boolean {
+  try {
+    writeExisting(join(directory, 'cgroup.procs'), String(pid));
+    return true;
+  } catch (error) {
+    unless('ESRCH')(error);
+    return false;
+  }
 }
 
 function killOne(pid: number): void {

@@ -8,12 +8,12 @@ import wholeProcess from 'node:process';
 import { CodedError } from '../base/errors.ts';
 
 const UV_POLL = 8;
-const EVENTS = { readable: 1, writable: 2 } as const;
+const EVENTS = { readable: 1, writable: 2, either: 3 } as const;
 
 export interface Readiness {
   /**
    * Calls `listener` on a turn of the event loop of its own whenever the descriptor is ready, and again until it has been read or
-   * filled. Does not keep the process alive. The descriptor stays the caller's, to be closed after `close`.
+   * filled. Does not keep the process alive. The descriptor stays the caller's, to be closed after `close`. One watch for each descriptor.
    */
   watch(fd: number, what: keyof typeof EVENTS, listener: () => void): { close(): void };
 }

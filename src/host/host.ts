@@ -1,5 +1,8 @@
 /** The doors to this Linux machine that a whole kubelet shares: opened once, passed to the parts that need them. */
+import { geteuid } from 'node:process';
 import type { Clock } from '../base/clock.ts';
+import { type Bus, createBus } from './dbus/bus.ts';
+import { createOpenStream } from './dbus/stream.ts';
 import { createReadiness } from './event-loop.ts';
 import { createFileCalls } from './file-calls.ts';
 import { createGuardedFiles, type GuardedFiles } from './guarded-files.ts';
@@ -12,6 +15,12 @@ import { createOutput, type Output, type OutputDeps } from './output.ts';
 import { releaseProgramPages } from './program-pages.ts';
 import { notifyServiceManager } from './service-manager.ts';
 import { createSyscalls } from './syscalls.ts';
+
+/** Where D-Bus and systemd listen on every distribution; systemd alone, for root, on a machine without a bus. */
+const SYSTEM_BUS = [
+  { path: '/run/dbus/system_bus_socket', isBus: true },
+  { path: '/run/systemd/private', isBus: false },
+];
 
 export interface Host {
   readonly inotify: Inotify;
@@ -29,6 +38,8 @@ export interface Host {
   acquireFileLock(path: string, clock: Clock, signal: AbortSignal, onWait: () => void): Promise<FileLock>;
   /** Tells systemd a state such as `READY=1`, where `socket` (its NOTIFY_SOCKET) is set. */
   notifyServiceManager(socket: string | undefined, state: string): void;
+  /** The system bus. Nothing is connected before the first call. */
+  openBus(clock: Clock): Bus;
   openOutput(fd: number, deps: Pick<OutputDeps, 'clock' | 'onLoss'>): Output;
 }
 
@@ -48,6 +59,8 @@ export function createHost(): Host {
     acquireFileLock: (path, clock, signal, onWait) =>
       acquireFileLock(path, { syscalls, inotify, clock }, signal, onWait),
     notifyServiceManager: (socket, state) => notifyServiceManager(syscalls, socket, state),
+    openBus: (clock) =>
+      createBus({ clock, open: createOpenStream(syscalls, readiness), uid: geteuid?.() ?? 0 }, SYSTEM_BUS),
     openOutput: (fd, deps) => createOutput(fd, { syscalls, readiness, ...deps }),
   };
 }

@@ -1,152 +1,146 @@
-/** The cgroups above the pods: of all pods together, and of the lower QoS classes. They are made before the first pod. */
+/** Keeps the cgroups above pods as they should be: makes them before the first pod, and updates them as pods come and go. */
 import type { Pod } from '../api/pod.ts';
-import type { Quantities } from '../api/pod-resources.ts';
-import { CodedError, describeError } from '../base/errors.ts';
-import type { ResourcesConfig, ResourcesDeps } from './resources.ts';
-import { computeEnforced } from './rules/allocatable.ts';
-import { type CgroupKernel, cgroupValues } from './rules/cgroup-files.ts';
-import { burstableMilliCpu, type CgroupLimits, nodeCgroupLimits, qosCgroupLimits } from './rules/cgroup-limits.ts';
-import { type CgroupDriver, type CgroupName, cgroupPath, nodeCgroup, qosCgroup } from './rules/cgroup-name.ts';
+import type { Logger } from '../base/logger.ts';
+import { type CgroupWriter, type CgroupWriterDeps, createCgroupWriter } from './cgroup-writer.ts';
+import type { CgroupLimits } from './rules/cgroup-limits.ts';
+import { type CgroupDriver, type CgroupName, qosCgroup } from './rules/cgroup-name.ts';
+import {
+  isStanding,
+  NO_CGROUPS,
+  type NodeCgroupFact,
+  type NodeCgroupStep,
+  nextNodeCgroupStep,
+  reduceNodeCgroups,
+} from './rules/node-cgroups.ts';
+import { type QosSettings, qosParentLimits } from './rules/qos-parents.ts';
 
 export interface NodeCgroups {
   readonly name: CgroupName;
-  /** As configured until the runtime has said. */
+  /** As configured until the runtime has answered. */
   driver(): CgroupDriver;
+  writer(): CgroupWriter;
   /** Asks the runtime, once. */
-  settleDriver(signal: AbortSignal): Promise<CgroupDriver>;
-  /** The place that the configuration names must be there. */
-  checkRoot(): void;
-  /** Makes them the first time, and keeps the weight of the classes up with their pods. */
-  ensure(capacity: Quantities, signal: AbortSignal): Promise<void>;
-  write(path: string, limits: CgroupLimits): Promise<void>;
+  settleDriver(signal: AbortSignal): Promise<void>;
+  /** Resolves when pods can be put below them. */
+  ensure(signal: AbortSignal): Promise<void>;
+  /** Writes everything again. */
+  refresh(signal: AbortSignal): Promise<void>;
   add(pod: Pod): void;
   drop(uid: string): void;
+  pod(uid: string): Pod | undefined;
   /** Resolves when nothing is written any more. */
   stopped(): Promise<void>;
 }
 
-const RETRY_MS = 60_000;
+export interface NodeCgroupsDeps extends CgroupWriterDeps {
+  readonly log: Logger;
+  readonly runtimeDriver: (signal: AbortSignal) => Promise<CgroupDriver | undefined>;
+  /** Undefined before the kubelet has started. */
+  readonly signal: () => AbortSignal | undefined;
+}
 
-export function createNodeCgroups(deps: ResourcesDeps, config: ResourcesConfig): NodeCgroups {
-  const { cgroups, log, clock, record, supervisor } = deps;
-  const { podLevel } = config.pods;
-  const name = nodeCgroup(config.cgroupRoot);
+export interface NodeCgroupsConfig {
+  readonly name: CgroupName;
+  readonly cgroupDriver: CgroupDriver;
+  readonly qos: () => QosSettings;
+}
+
+export function createNodeCgroups(deps: NodeCgroupsDeps, config: NodeCgroupsConfig): NodeCgroups {
+  const { log } = deps;
   const pods = new Map<string, Pod>();
-  const lacking = new Set<string>();
-  let driver = config.cgroupDriver;
-  let settled = false;
-  let kernel: CgroupKernel | undefined;
-  let making: Promise<void> | undefined;
-  let updating: Promise<void> = Promise.resolve();
-  let enforcing: Promise<void> = Promise.resolve();
-  let weighed: number | undefined;
-  let standing = false;
+  let writer = createCgroupWriter(deps, config.cgroupDriver);
+  let state = NO_CGROUPS;
+  let working: Promise<void> = Promise.resolve();
+  let queued = false;
 
-  const kernelOf = async (): Promise<CgroupKernel> => {
-    const controllers = await cgroups.controllers();
-    return { version: cgroups.version, controllers, hugePageSizes: [...deps.machine().hugePages.keys()] };
+  const learn = (fact: NodeCgroupFact) => {
+    state = reduceNodeCgroups(state, fact);
   };
+  const next = () => nextNodeCgroupStep(state, qosParentLimits(pods.values(), config.qos()));
 
-  const write = async (path: string, limits: CgroupLimits): Promise<void> => {
-    kernel ??= await kernelOf();
-    for (const file of cgroups.write(path, cgroupValues(limits, kernel))) {
-      if (!lacking.has(file)) log.warn('The kernel has no such limit: pods run without it', { file });
-      lacking.add(file);
+  const carryOut = async (step: NodeCgroupStep, signal: AbortSignal): Promise<void> => {
+    if (step.kind === 'ask driver') {
+      const driver = (await deps.runtimeDriver(signal)) ?? config.cgroupDriver;
+      if (driver !== config.cgroupDriver) writer = createCgroupWriter(deps, driver);
+      return learn({ kind: 'driver', driver });
     }
+    const { parent, limits } = step;
+    const name = qosCgroup(config.name, parent);
+    if (step.kind === 'create') await writer.create(name, limits, signal);
+    else await updateParent(writer, name, limits, signal);
+    learn({ kind: 'written', parent, limits });
   };
 
-  /** All pods may use more than they are to be held to now: their limit comes when they use less. */
-  const enforce = async (path: string, limits: CgroupLimits, signal: AbortSignal): Promise<void> => {
-    let isEnforced = false;
-    const pass = async (): Promise<void> => {
+  /** Until everything is as it should be, with the pods that are here then. */
+  const work = async (signal: AbortSignal): Promise<void> => {
+    queued = false;
+    for (let step = next(); step !== undefined; step = next()) {
       try {
-        await write(path, limits);
-        isEnforced = true;
+        await carryOut(step, signal);
       } catch (error) {
-        const message = `Failed to update Node Allocatable Limits ${JSON.stringify(name)}: ${describeError(error)}`;
-        record(eventOf('Warning', 'FailedNodeAllocatableEnforcement', message));
-        return;
+        if (step.kind !== 'update' || signal.aborted) throw error;
+        log.warn('Failed to update QoS cgroup configuration', { qosClass: step.parent, err: error });
+        // Until it changes again or is refreshed: trying at once would change nothing.
+        learn({ kind: 'written', parent: step.parent, limits: step.limits });
       }
-      record(eventOf('Normal', 'NodeAllocatableEnforced', 'Updated Node Allocatable limit across pods'));
-    };
-    const rest = () => clock.sleep(RETRY_MS, signal);
-    await supervisor.run({ name: 'node allocatable', pass, rest, isDone: () => isEnforced }, signal);
+    }
   };
 
-  const weigh = async (): Promise<void> => {
-    const milliCpu = burstableMilliCpu([...pods.values()], podLevel);
-    if (!standing || weighed === milliCpu) return;
-    await write(cgroupPath(qosCgroup(name, 'Burstable'), driver), qosCgroupLimits('Burstable', milliCpu));
-    weighed = milliCpu;
+  const advance = (signal: AbortSignal): Promise<void> => {
+    const mine = working.then(() => work(signal));
+    working = mine.catch(() => undefined);
+    return mine;
   };
-
-  const update = (): Promise<void> => {
-    updating = updating.then(weigh).catch((error) => {
-      log.warn('The QoS classes could not be weighed against each other', { err: error });
+  const update = () => {
+    const signal = deps.signal();
+    if (signal === undefined || queued || !isStanding(state)) return;
+    queued = true;
+    advance(signal).catch((error) => {
+      if (!signal.aborted) log.warn('Failed to update QoS cgroup configuration', { err: error });
     });
-    return updating;
-  };
-
-  const settleDriver = async (signal: AbortSignal): Promise<CgroupDriver> => {
-    if (!settled) driver = (await deps.runtimeDriver(signal)) ?? config.cgroupDriver;
-    settled = true;
-    return driver;
-  };
-
-  const make = async (capacity: Quantities, signal: AbortSignal): Promise<void> => {
-    if ((await settleDriver(signal)) === 'systemd') {
-      log.warn('Pods get no limits of their own with the cgroup driver systemd: use cgroupfs in the runtime', {
-        driver,
-      });
-      return;
-    }
-    const forPods = config.enforcePods ? computeEnforced(capacity, config.reservations) : capacity;
-    const path = cgroupPath(name, driver);
-    cgroups.create(path);
-    for (const qosClass of ['Burstable', 'BestEffort'] as const) {
-      const ofClass = cgroupPath(qosCgroup(name, qosClass), driver);
-      cgroups.create(ofClass);
-      await write(ofClass, qosCgroupLimits(qosClass, burstableMilliCpu([...pods.values()], podLevel)));
-    }
-    standing = true;
-    enforcing = enforce(path, nodeCgroupLimits(forPods), signal);
   };
 
   return {
-    name,
-    driver: () => driver,
-    settleDriver,
-    checkRoot: () => {
-      const root = cgroupPath(name.slice(0, -1), 'cgroupfs');
-      if (cgroups.exists(root)) return;
-      throw new CodedError(
-        'invalid',
-        `cgroupRoot ${JSON.stringify(root)} is not a cgroup of every controller on this machine`,
-      );
+    name: config.name,
+    driver: () => state.driver ?? config.cgroupDriver,
+    writer: () => writer,
+    settleDriver: async (signal) => {
+      if (state.driver === undefined) await carryOut({ kind: 'ask driver' }, signal);
     },
-    ensure: async (capacity, signal) => {
-      making ??= make(capacity, signal).catch((error) => {
-        making = undefined;
-        throw error;
-      });
-      await making;
-      await update();
+    ensure: async (signal) => {
+      if (!isStanding(state)) await advance(signal);
+      else update();
     },
-    write,
+    refresh: async (signal) => {
+      if (!isStanding(state)) return;
+      learn({ kind: 'stale' });
+      await advance(signal);
+    },
     add: (pod) => {
       const before = pods.get(pod.metadata.uid);
       pods.set(pod.metadata.uid, pod);
-      if (before !== pod && standing) void update();
+      if (before !== pod) update();
     },
     drop: (uid) => {
-      if (pods.delete(uid) && standing) void update();
+      if (pods.delete(uid)) update();
     },
-    stopped: async () => {
-      await Promise.all([updating, enforcing]);
-    },
+    pod: (uid) => pods.get(uid),
+    stopped: () => working,
   };
 }
 
-function eventOf(type: 'Normal' | 'Warning', reason: string, message: string) {
-  return { node: true as const, type, reason, message };
+/** A class may use more than it is to be held to now: then it may at least not grow. */
+async function updateParent(
+  writer: CgroupWriter,
+  name: CgroupName,
+  limits: CgroupLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await writer.update(name, limits, signal);
+  } catch (error) {
+    const usage = limits.memory === undefined ? undefined : await writer.memoryUsage(name);
+    if (usage === undefined || limits.memory === undefined || usage <= limits.memory) throw error;
+    await writer.update(name, { ...limits, memory: usage }, signal);
+  }
 }

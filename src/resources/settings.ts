@@ -3,9 +3,12 @@ import { parseCpuSet } from '../api/cpu-set.ts';
 import type { Config } from '../config/config.ts';
 import type { ResourcesConfig } from './resources.ts';
 import type { Reservations } from './rules/allocatable.ts';
+import { ENFORCED_RESERVATIONS } from './rules/enforcement.ts';
 
-export function resourcesConfig(config: Config): ResourcesConfig {
+export function resourcesConfig(config: Config, { cgroupVersion }: { cgroupVersion: 1 | 2 }): ResourcesConfig {
   const { kubelet, features } = config;
+  const memoryQos = features.enabled('MemoryQoS') && cgroupVersion === 2;
+  const protectMemory = kubelet.memoryReservationPolicy === 'TieredReservation';
   return {
     cgroupsPerQos: kubelet.cgroupsPerQOS,
     cgroupRoot: kubelet.cgroupRoot,
@@ -17,10 +20,25 @@ export function resourcesConfig(config: Config): ResourcesConfig {
       podPidsLimit: kubelet.podPidsLimit,
       maxPods: kubelet.maxPods,
       podsPerCore: kubelet.podsPerCore,
+      protectMemory: memoryQos && protectMemory,
     },
-    reservations: reservationsOf(config),
     enforcePods: kubelet.enforceNodeAllocatable.includes('pods'),
+    enforcement: {
+      reservations: reservationsOf(config),
+      enforce: ENFORCED_RESERVATIONS.filter((kind) => kubelet.enforceNodeAllocatable.includes(kind)),
+      systemReservedCgroup: kubelet.systemReservedCgroup,
+      kubeReservedCgroup: kubelet.kubeReservedCgroup,
+      protectMemory: memoryQos,
+    },
+    protectMemory: memoryQos ? protectMemory : undefined,
+    reservedMemoryPercent: features.enabled('QOSReserved') ? percentOf(kubelet.qosReserved['memory']) : undefined,
   };
+}
+
+/** `50%`; other forms were refused with the configuration. */
+function percentOf(text: string | undefined): bigint | undefined {
+  const digits = /^(\d+)%$/.exec(text ?? '')?.[1];
+  return digits === undefined ? undefined : BigInt(digits);
 }
 
 /** CPUs that are reserved by number count instead of amounts. */

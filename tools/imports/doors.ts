@@ -6,6 +6,7 @@ export const EXTRA_DOORS: Readonly<Record<string, string>> = {
   'act/pod-directories.ts': 'volumes and probes put their files there too',
   'config/version.ts': 'constants of the program',
   'events/api-sink.ts': 'only where there is an API server',
+  'host/dbus/systemd.ts': 'one of the services behind the bus',
   'metering/counted-pod.ts': 'read by the metrics, not by a port',
   'metering/pod-starts.ts': 'fed by what pods publish, not by a port',
   'node/address-book.ts': 'a standalone kubelet has no node but needs addresses',

@@ -45,6 +45,7 @@ export const builtGates: Readonly<Partial<Record<GateName, string>>> = {
   PodReadyToStartContainersCondition: 'status/settings.ts',
   PreventStaticPodAPIReferences: 'sources/settings.ts',
   ProcMountType: 'runtime/spec/security.ts',
+  QOSReserved: 'resources/settings.ts',
   RecursiveReadOnlyMounts: 'runtime/spec/container.ts',
   RelaxedDNSSearchValidation: 'api/pod-validation/text-rules.ts',
   RelaxedEnvironmentVariableValidation: 'api/pod-validation/env.ts',

@@ -116,10 +116,12 @@ export function createBus(deps: BusDeps, addresses: readonly BusAddress[]): Bus 
     if (!link.isBus) return;
     for (const rule of missing) {
       link.matched.add(rule);
-      await link.connection.call({ ...BUS, member: 'AddMatch', signature: 's', body: [rule] }, signal).catch((error) => {
-        link.matched.delete(rule);
-        throw error;
-      });
+      await link.connection
+        .call({ ...BUS, member: 'AddMatch', signature: 's', body: [rule] }, signal)
+        .catch((error) => {
+          link.matched.delete(rule);
+          throw error;
+        });
     }
   };
 

@@ -4,7 +4,14 @@
  */
 import { closeSync } from 'node:fs';
 import { CodedError, type ErrorCode } from '../../base/errors.ts';
-import { type DBusMessage, decodeMessage, encodeCall, MESSAGE_TYPE, type MethodCall, messageLength } from './message.ts';
+import {
+  type DBusMessage,
+  decodeMessage,
+  encodeCall,
+  MESSAGE_TYPE,
+  type MethodCall,
+  messageLength,
+} from './message.ts';
 import type { ByteStream, OpenStream } from './stream.ts';
 import type { DBusValue } from './values.ts';
 
@@ -78,7 +85,8 @@ export async function openConnection(options: ConnectionOptions, signal: AbortSi
   const receive = (message: DBusMessage, fds: readonly number[]) => {
     const waiting = message.replySerial === undefined ? undefined : pending.get(message.replySerial);
     if (message.replySerial !== undefined) pending.delete(message.replySerial);
-    if (message.type === MESSAGE_TYPE.reply && waiting !== undefined) return waiting.resolve({ body: message.body, fds });
+    if (message.type === MESSAGE_TYPE.reply && waiting !== undefined)
+      return waiting.resolve({ body: message.body, fds });
     for (const fd of fds) closeSync(fd);
     if (message.type === MESSAGE_TYPE.error) waiting?.reject(replyError(message));
     else if (message.type === MESSAGE_TYPE.signal) options.onSignal(message);

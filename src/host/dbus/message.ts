@@ -47,18 +47,34 @@ const FIELD = {
 } as const;
 const FIELDS_SIGNATURE = 'a(yv)';
 
+export interface OutgoingMessage extends Partial<Omit<MethodCall, 'signature' | 'body'>> {
+  readonly type: number;
+  readonly serial: number;
+  readonly replySerial?: number;
+  readonly errorName?: string;
+  readonly signature: string;
+  readonly body: readonly DBusValue[];
+}
+
 export function encodeCall(call: MethodCall, serial: number): Buffer {
-  const body = encodeValues(call.signature, call.body);
-  const fields: readonly (readonly [number, Variant] | undefined)[] = [
-    [FIELD.path, { signature: 'o', value: call.path }],
-    call.destination === undefined ? undefined : [FIELD.destination, { signature: 's', value: call.destination }],
-    [FIELD.interface, { signature: 's', value: call.interface }],
-    [FIELD.member, { signature: 's', value: call.member }],
-    call.signature === '' ? undefined : [FIELD.signature, { signature: 'g', value: call.signature }],
-  ];
+  return encodeMessage({ ...call, type: MESSAGE_TYPE.call, serial });
+}
+
+export function encodeMessage(message: OutgoingMessage): Buffer {
+  const body = encodeValues(message.signature, message.body);
+  const field = (code: number, signature: string, value: DBusValue | undefined) =>
+    value === undefined || value === '' ? [] : [[code, { signature, value }]];
   const header = encodeValues(`yyyyuu${FIELDS_SIGNATURE}`, [
-    ...[LITTLE_ENDIAN, MESSAGE_TYPE.call, 0, PROTOCOL_VERSION, body.length, serial],
-    fields.filter((field) => field !== undefined),
+    ...[LITTLE_ENDIAN, message.type, 0, PROTOCOL_VERSION, body.length, message.serial],
+    [
+      ...field(FIELD.path, 'o', message.path),
+      ...field(FIELD.interface, 's', message.interface),
+      ...field(FIELD.member, 's', message.member),
+      ...field(FIELD.errorName, 's', message.errorName),
+      ...field(FIELD.replySerial, 'u', message.replySerial),
+      ...field(FIELD.destination, 's', message.destination),
+      ...field(FIELD.signature, 'g', message.signature),
+    ],
   ]);
   return Buffer.concat([header, Buffer.alloc((8 - (header.length % 8)) % 8), body]);
 }

@@ -26,14 +26,12 @@ export function createOpenStream(syscalls: Syscalls, readiness: Readiness): Open
     const fd = syscalls.connectStream(path);
     const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     let queue: Buffer = Buffer.alloc(0);
-    let writable: { close(): void } | undefined;
     let open = true;
 
     const close = () => {
       if (!open) return;
       open = false;
-      readable.close();
-      writable?.close();
+      watch.close();
       closeSync(fd);
     };
     const fail = (error: unknown) => {
@@ -42,33 +40,36 @@ export function createOpenStream(syscalls: Syscalls, readiness: Readiness): Open
       listener.onEnd(new CodedError('unavailable', `the connection to ${path} ended`, { cause: error }));
     };
     const read = () => {
-      if (!open) return;
-      try {
-        const received = syscalls.receive(fd, chunk);
-        if (received === undefined) return;
-        if (received.bytes === 0) fail(undefined);
-        else listener.onBytes(Buffer.from(chunk.subarray(0, received.bytes)), received.fds);
-      } catch (error) {
-        fail(error);
-      }
+      const received = syscalls.receive(fd, chunk);
+      if (received === undefined) return;
+      if (received.bytes === 0) fail(undefined);
+      else listener.onBytes(Buffer.from(chunk.subarray(0, received.bytes)), received.fds);
     };
     const flush = () => {
+      for (let sent = 1; queue.length > 0 && sent > 0; queue = queue.subarray(sent)) sent = syscalls.sendNow(fd, queue);
+    };
+    const guarded = (work: () => void) => {
       try {
-        while (open && queue.length > 0) {
-          const sent = syscalls.sendNow(fd, queue);
-          if (sent === 0) break;
-          queue = queue.subarray(sent);
-        }
+        if (open) work();
       } catch (error) {
         fail(error);
       }
-      if (open && queue.length > 0) writable ??= readiness.watch(fd, 'writable', flush);
-      else {
-        writable?.close();
-        writable = undefined;
-      }
     };
-    const readable = readiness.watch(fd, 'readable', read);
+    let watched: 'readable' | 'either' = 'readable';
+    const onReady = () => {
+      guarded(read);
+      guarded(flush);
+      rewatch();
+    };
+    let watch = readiness.watch(fd, watched, onReady);
+    /** A socket that takes nothing just now is waited for, one that has nothing to take is not. */
+    const rewatch = () => {
+      const needed = queue.length > 0 ? 'either' : 'readable';
+      if (!open || needed === watched) return;
+      watched = needed;
+      watch.close();
+      watch = readiness.watch(fd, needed, onReady);
+    };
 
     return {
       close,
@@ -78,7 +79,8 @@ export function createOpenStream(syscalls: Syscalls, readiness: Readiness): Open
           throw new CodedError('unavailable', `${path} takes no more requests`);
         }
         queue = queue.length === 0 ? bytes : Buffer.concat([queue, bytes]);
-        if (writable === undefined) flush();
+        guarded(flush);
+        rewatch();
       },
     };
   };

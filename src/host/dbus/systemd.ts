@@ -35,7 +35,11 @@ export function createSystemd(clock: Clock, bus: Bus): Systemd {
     bus.call({ ...MANAGER, member, signature, body }, signal);
 
   /** Tries again while systemd or the bus is away. */
-  const operation = async <T>(what: string, signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const operation = async <T>(
+    what: string,
+    signal: AbortSignal,
+    run: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
     using deadline = withDeadline(clock, OPERATION_MS, what, signal);
     for (let wait = RETRY_MS.first; ; wait = Math.min(2 * wait, RETRY_MS.longest)) {
       try {
@@ -120,7 +124,9 @@ export function createSystemd(clock: Clock, bus: Bus): Systemd {
       operation("asking for systemd's version", signal, async (within) => {
         const call = { ...MANAGER, interface: 'org.freedesktop.DBus.Properties' };
         const body = [MANAGER.interface, 'Version'];
-        const { body: [version] } = await bus.call({ ...call, member: 'Get', signature: 'ss', body }, within);
+        const {
+          body: [version],
+        } = await bus.call({ ...call, member: 'Get', signature: 'ss', body }, within);
         return parseVersion((version as Variant).value);
       }),
   };
@@ -133,6 +139,7 @@ function propertyList(properties: readonly UnitProperty[]): DBusValue {
 /** `v252.39-1~deb12u1` is 252. */
 function parseVersion(value: DBusValue): number {
   const digits = /\d+/.exec(String(value))?.[0];
-  if (digits === undefined) throw new CodedError('unsupported', `systemd's version is ${JSON.stringify(String(value))}`);
+  if (digits === undefined)
+    throw new CodedError('unsupported', `systemd's version is ${JSON.stringify(String(value))}`);
   return Number(digits);
 }

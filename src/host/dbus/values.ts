@@ -26,7 +26,12 @@ export function encodeValues(signature: string, values: readonly DBusValue[]): B
 }
 
 export function decodeValues(signature: string, bytes: Buffer, littleEndian = true): readonly DBusValue[] {
-  const reader: Reader = { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), bytes, at: 0, littleEndian };
+  const reader: Reader = {
+    view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
+    bytes,
+    at: 0,
+    littleEndian,
+  };
   return parseSignature(signature).map((type) => readValue(reader, type));
 }
 
@@ -93,12 +98,14 @@ function writeText(writer: Writer, value: DBusValue): void {
 function writeValue(writer: Writer, type: DBusType, value: DBusValue): void {
   writer.pad(alignmentOf(type.code));
   const basic = WRITERS[type.code];
-  if (basic !== undefined) return basic(writer, value);
-  if (type.code === 'v') return writeVariant(writer, value as Variant);
-  if (type.code === 'a') return writeArray(writer, type, value as readonly DBusValue[]);
-  for (const [index, member] of type.inner.entries()) {
-    writeValue(writer, member, (value as readonly DBusValue[])[index] as DBusValue);
-  }
+  if (basic !== undefined) basic(writer, value);
+  else if (type.code === 'v') writeVariant(writer, value as Variant);
+  else if (type.code === 'a') writeArray(writer, type, value as readonly DBusValue[]);
+  else writeMembers(writer, type, value as readonly DBusValue[]);
+}
+
+function writeMembers(writer: Writer, type: DBusType, values: readonly DBusValue[]): void {
+  for (const [index, member] of type.inner.entries()) writeValue(writer, member, values[index] as DBusValue);
 }
 
 function writeVariant(writer: Writer, { signature, value }: Variant): void {

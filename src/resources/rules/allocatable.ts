@@ -3,12 +3,15 @@
 import type { ResourceList } from '../../api/meta.ts';
 import type { Quantities } from '../../api/pod-resources.ts';
 import {
+  addQuantities,
+  formatQuantity,
   parseQuantity,
   type Quantity,
   quantityFromUnits,
   quantityValue,
   subtractQuantities,
 } from '../../api/quantity.ts';
+import { CodedError } from '../../base/errors.ts';
 
 export interface MachineCapacity {
   readonly cpus: number;
@@ -68,6 +71,28 @@ export function computeAllocatable(capacity: Quantities, reservations: Reservati
   if (memory !== undefined) left.set('memory', huge.reduce(less, memory));
   left.delete('pid');
   return left;
+}
+
+/** Throws where more is reserved than there is. */
+export function checkReservations(capacity: Quantities, reservations: Reservations): void {
+  const faults = [...capacity].flatMap(([name, whole]) => {
+    const reserved = reservedOf(name, capacity, reservations);
+    if (name === 'pid' || subtractQuantities(whole, reserved).nanos >= 0n) return [];
+    const [amount, total] = [formatQuantity(reserved), formatQuantity(whole)];
+    return [
+      `Resource ${JSON.stringify(name)} has a reservation of ${amount} but capacity of ${total}. Expected capacity >= reservation.`,
+    ];
+  });
+  if (faults.length > 0) throw new CodedError('invalid', `invalid Node Allocatable configuration. ${faults.join(' ')}`);
+}
+
+function reservedOf(name: string, capacity: Quantities, reservations: Reservations): Quantity {
+  const { systemReserved, kubeReserved, evictionHard = {} } = reservations;
+  const amounts = [systemReserved[name], kubeReserved[name]].map((text) => parseQuantity(text ?? '0'));
+  const margin = evictionMargins(capacity, evictionHard).get(name);
+  return [...amounts.flatMap((amount) => (amount.ok ? [amount.value] : [])), ...(margin ? [margin] : [])].reduce(
+    addQuantities,
+  );
 }
 
 const HUGE_PAGES = 'hugepages-';

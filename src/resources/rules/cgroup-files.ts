@@ -26,7 +26,9 @@ export function cgroupValues(limits: CgroupLimits, kernel: CgroupKernel): readon
   const values = [
     ...(kernel.version === 1 ? cpuV1(limits) : cpuV2(limits)),
     ...memory(limits, kernel.version),
+    ...(kernel.version === 2 ? protectedMemory(limits) : []),
     ...pids(limits),
+    ...(limits.cpus === undefined ? [] : [{ file: 'cpuset.cpus', value: limits.cpus }]),
     ...hugePages(limits, kernel),
   ];
   return values.filter(({ file }) => kernel.controllers.has(controllerOf(file)));
@@ -67,6 +69,13 @@ function memory({ memory: limit = 0n }: CgroupLimits, version: 1 | 2): readonly 
   if (limit === 0n) return [];
   if (version === 1) return [{ file: 'memory.limit_in_bytes', value: String(limit) }];
   return [{ file: 'memory.max', value: limit < 0n ? 'max' : String(limit) }];
+}
+
+function protectedMemory({ memoryMin, memoryLow }: CgroupLimits): readonly CgroupValue[] {
+  return [
+    ...(memoryMin === undefined ? [] : [{ file: 'memory.min', value: String(memoryMin) }]),
+    ...(memoryLow === undefined ? [] : [{ file: 'memory.low', value: String(memoryLow) }]),
+  ];
 }
 
 /** A limit of zero would not let the first process in. */

@@ -6,16 +6,16 @@ import type { Pod, PodSpec } from '../../api/pod.ts';
 import { qosClassOf } from '../../api/qos-class.ts';
 import { parseQuantity, zeroQuantity } from '../../api/quantity.ts';
 import { cgroupValues } from './cgroup-files.ts';
-import {
-  burstableMilliCpu,
-  nodeCgroupLimits,
-  type PodLimitSettings,
-  podCgroupLimits,
-  qosCgroupLimits,
-} from './cgroup-limits.ts';
+import { limitsOf, type PodLimitSettings, podCgroupLimits } from './cgroup-limits.ts';
 import { cgroupPath, nodeCgroup, podCgroup } from './cgroup-name.ts';
 
-const settings: PodLimitSettings = { podLevel: true, cpuCfsQuota: true, cpuCfsQuotaPeriod: 100_000, podPidsLimit: -1 };
+const settings: PodLimitSettings = {
+  podLevel: true,
+  cpuCfsQuota: true,
+  cpuCfsQuotaPeriod: 100_000,
+  podPidsLimit: -1,
+  protectMemory: false,
+};
 /** What a new cgroup of the first generation says where no one wrote anything. */
 const UNTOUCHED = {
   'cpu.shares': '1024',
@@ -116,24 +116,25 @@ test('huge pages by size', () => {
   assert.deepEqual(podCgroupLimits(pod, settings).hugePages, new Map([[2n ** 21n, 2n ** 22n]]));
 });
 
-test('burstable pods weigh what they ask for together', () => {
-  const burstable = podOf({ containers: [container({ requests: { cpu: '250m' } })], overhead: { cpu: '50m' } });
-  const guaranteed = podOf({
-    containers: [container({ limits: { cpu: '1', memory: '1Mi' }, requests: { cpu: '1', memory: '1Mi' } })],
-  });
-  const milliCpu = burstableMilliCpu([burstable, burstable, guaranteed, podOf({ containers: [container({})] })], true);
-  assert.equal(milliCpu, 600);
-  assert.equal(qosCgroupLimits('Burstable', milliCpu).cpuShares, 614);
-  assert.equal(qosCgroupLimits('Burstable', 0).cpuShares, 2);
-  assert.equal(qosCgroupLimits('BestEffort', milliCpu).cpuShares, 2);
+test('requested memory is protected: fully for guaranteed pods, as far as possible for burstable ones', () => {
+  const amounts = { cpu: '1', memory: '1Mi' };
+  const protecting = { ...settings, protectMemory: true };
+  const of = (resources: ResourceRequirements) => {
+    const { memoryMin, memoryLow } = podCgroupLimits(podOf({ containers: [container(resources)] }), protecting);
+    return [memoryMin, memoryLow];
+  };
+  assert.deepEqual(of({ requests: amounts, limits: amounts }), [2n ** 20n, undefined]);
+  assert.deepEqual(of({ requests: amounts }), [undefined, 2n ** 20n]);
+  assert.deepEqual(of({ requests: { cpu: '1' } }), [undefined, undefined]);
+  assert.deepEqual(of({}), [undefined, undefined]);
 });
 
-test('all pods together', () => {
+test('amounts of resources', () => {
   const of = (text: string) => {
     const quantity = parseQuantity(text);
     return quantity.ok ? quantity.value : zeroQuantity;
   };
-  const limits = nodeCgroupLimits(
+  const limits = limitsOf(
     new Map([
       ['cpu', of('1500m')],
       ['memory', of('1Gi')],

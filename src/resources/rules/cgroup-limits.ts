@@ -15,6 +15,12 @@ export interface CgroupLimits {
   /** Microseconds. */
   readonly cpuPeriod?: number;
   readonly memory?: bigint;
+  /** Bytes that the kernel leaves here even when memory is short. Only on cgroup v2, as `memoryLow`. */
+  readonly memoryMin?: bigint;
+  /** Bytes that the kernel takes only when there is nothing else to take. */
+  readonly memoryLow?: bigint;
+  /** Processors by number, as `0-3,8`. */
+  readonly cpus?: string;
   readonly pids?: number;
   /** Bytes by page size in bytes; sizes that are missing get none. Undefined leaves all as they are. */
   readonly hugePages?: ReadonlyMap<bigint, bigint> | 'unbounded';
@@ -27,9 +33,11 @@ export interface PodLimitSettings {
   readonly cpuCfsQuotaPeriod: number;
   /** Not positive: no limit. */
   readonly podPidsLimit: number;
+  /** Whether the memory that pods request is protected from reclaim. */
+  readonly protectMemory: boolean;
 }
 
-const LEAST_SHARES = 2;
+export const LEAST_SHARES = 2;
 
 export function podCgroupLimits(pod: Pod, settings: PodLimitSettings): CgroupLimits {
   const { podLevel } = settings;
@@ -47,8 +55,14 @@ export function podCgroupLimits(pod: Pod, settings: PodLimitSettings): CgroupLim
     cpuShares: milliCpuToShares(milliCpu(requests)),
     ...(cpuLimited ? cpuTime(milliCpu(limits), settings) : {}),
     ...(memoryLimited ? { memory: bytes(limits, 'memory') } : {}),
+    ...(settings.protectMemory ? protectedMemory(bytes(requests, 'memory'), qosClass) : {}),
     ...rest,
   };
+}
+
+function protectedMemory(request: bigint, qosClass: 'Guaranteed' | 'Burstable'): CgroupLimits {
+  if (request === 0n) return {};
+  return qosClass === 'Guaranteed' ? { memoryMin: request } : { memoryLow: request };
 }
 
 function cpuTime(milli: number, { cpuCfsQuota, cpuCfsQuotaPeriod: cpuPeriod }: PodLimitSettings): CgroupLimits {
@@ -71,21 +85,8 @@ function isDeclared(pod: Pod, name: 'cpu' | 'memory', podLevel: boolean): boolea
   return true;
 }
 
-/** Burstable pods together weigh as much as they asked for; the others are ruled by the cgroups above and below them. */
-export function qosCgroupLimits(qosClass: 'Burstable' | 'BestEffort', burstable: number): CgroupLimits {
-  const cpuShares = qosClass === 'BestEffort' ? LEAST_SHARES : milliCpuToShares(burstable);
-  return { cpuShares, hugePages: 'unbounded' };
-}
-
-/** What burstable pods ask for together, in thousandths of a CPU. */
-export function burstableMilliCpu(pods: readonly Pod[], podLevel: boolean): number {
-  return pods
-    .filter((pod) => qosClassOf(pod, { podLevel }) === 'Burstable')
-    .reduce((total, pod) => total + milliCpu(podRequests(pod, { podLevel, overhead: true })), 0);
-}
-
-/** All pods together: what the node has for them. */
-export function nodeCgroupLimits(resources: Quantities): CgroupLimits {
+/** What the kernel's limits can say of these amounts. */
+export function limitsOf(resources: Quantities): CgroupLimits {
   return {
     ...(resources.has('cpu') ? { cpuShares: milliCpuToShares(milliCpu(resources)) } : {}),
     ...(resources.has('memory') ? { memory: bytes(resources, 'memory') } : {}),
@@ -94,12 +95,12 @@ export function nodeCgroupLimits(resources: Quantities): CgroupLimits {
   };
 }
 
-function milliCpu(quantities: Quantities): number {
+export function milliCpu(quantities: Quantities): number {
   const cpu = quantities.get('cpu');
   return cpu === undefined ? 0 : Number(quantityMilliValue(cpu));
 }
 
-function bytes(quantities: Quantities, name: string): bigint {
+export function bytes(quantities: Quantities, name: string): bigint {
   const quantity = quantities.get(name);
   return quantity === undefined ? 0n : quantityValue(quantity);
 }

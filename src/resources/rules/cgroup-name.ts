@@ -18,6 +18,23 @@ export function parseCgroupName(path: string): CgroupName {
   return path.split('/').filter((part) => part !== '');
 }
 
+/** From a path as the driver forms it: of a slice, the last part says it all. */
+export function parseDriverPath(path: string, driver: CgroupDriver): CgroupName {
+  if (driver === 'cgroupfs') return parseCgroupName(path);
+  const slice = parseCgroupName(path).at(-1) ?? '';
+  const text = slice.endsWith(SLICE) ? slice.slice(0, -SLICE.length) : slice;
+  return text === '' || text === '-' ? [] : text.split('-').map((part) => part.replaceAll('_', '-'));
+}
+
+/** The slice of this cgroup, and the one that it hangs below. */
+export function sliceOf(name: CgroupName): { readonly unit: string; readonly parent: string } {
+  const unit = (parts: CgroupName) => {
+    const text = parts.map((part) => part.replaceAll('-', '_')).join('-');
+    return `${text === '' ? '-' : text}${SLICE}`;
+  };
+  return { unit: unit(name), parent: unit(name.slice(0, -1)) };
+}
+
 /** Above all pods. */
 export function nodeCgroup(cgroupRoot: string): CgroupName {
   return [...parseCgroupName(cgroupRoot), NODE_CGROUP];

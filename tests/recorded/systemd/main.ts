@@ -2,14 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createSystemNode } from '../../lab/system/node.ts';
-import {
-  RECORDED_CONFIG,
-  RECORDED_PODS,
-  RESERVED_SCRIPT,
-  RESERVED_SLICES,
-  RESERVED_UNITS,
-  readTree,
-} from './node.ts';
+import { RECORDED_CONFIG, RECORDED_PODS, RESERVED_SCRIPT, RESERVED_SLICES, RESERVED_UNITS, readTree } from './node.ts';
 
 const [output = 'v1.json', kubelet = 'reference'] = process.argv.slice(2);
 await using node = await createSystemNode(process.env, {

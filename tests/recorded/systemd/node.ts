@@ -1,14 +1,10 @@
 /** The node that was recorded under the reference kubelet with the cgroup driver systemd, and its pods. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CriClient, createCriClient } from '../../../src/runtime/cri/client.ts';
 import { ContainerState } from '../../../src/wire/gen/cri-runtime-v1.ts';
 import { eventually } from '../../lab/static-pods.ts';
 import type { SystemNode } from '../../lab/system/node.ts';
 import { type CgroupTree, parseTree, treeScript } from './tree.ts';
-
-export type { CriClient };
-export { createCriClient };
 
 const container = (name: string, resources: object) => ({
   name,
@@ -48,7 +44,12 @@ export const RESERVED_UNITS = Object.fromEntries(
 /** systemd makes a slice only in the hierarchies that it needs; who reserves something for one must make the others. */
 export const RESERVED_SCRIPT = `for slice in ${RESERVED_SLICES.join(' ')}; do
   for hierarchy in /sys/fs/cgroup/*/; do [ -f $hierarchy/cgroup.procs ] && mkdir -p $hierarchy/$slice; done; done; true`;
-export const RECORDED_UNITS = ['kubepods.slice', 'kubepods-burstable.slice', 'kubepods-besteffort.slice', ...RESERVED_SLICES];
+export const RECORDED_UNITS = [
+  'kubepods.slice',
+  'kubepods-burstable.slice',
+  'kubepods-besteffort.slice',
+  ...RESERVED_SLICES,
+];
 export const RECORDED_PATHS = ['/kubepods.slice', '/sysreserved.slice', '/kubereserved.slice'];
 
 export const loadTree = (name: 'v1' | 'v2'): CgroupTree =>
