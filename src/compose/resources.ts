@@ -5,7 +5,9 @@ import { diskBytes, hugePages, processLimit } from '../host/capacity.ts';
 import { readCgroupMounts } from '../host/cgroup-mounts.ts';
 import { createCgroups } from '../host/cgroups.ts';
 import { createSystemd } from '../host/dbus/systemd.ts';
+import { readKernelSetting, writeKernelSetting } from '../host/kernel-settings.ts';
 import { memoryBytes, onlineCpus } from '../host/machine.ts';
+import { isKernelThread, ownPid } from '../host/processes.ts';
 import { type Counting, countCgroups } from '../metering/metering.ts';
 import type { RecordEvent } from '../model/event.ts';
 import { createResources, type Resources } from '../resources/resources.ts';
@@ -33,6 +35,9 @@ export function composeResources(config: Config, deps: PartDeps, { cri, record, 
       supervisor,
       cgroups: countCgroups(cgroups, counting),
       systemd: createSystemd(clock, host.openBus(clock)),
+      kernel: { read: readKernelSetting, write: writeKernelSetting },
+      pid: ownPid(),
+      isKernelThread,
       cpus: () => formatCpuSet(onlineCpus()),
       machine: () => ({
         cpus: onlineCpus().length,

@@ -11,7 +11,6 @@ import { defaultSettings, type Settings } from './settings.ts';
 
 const CERTIFICATES = 'certificates from the cluster are not built yet';
 const PROFILE = 'Node.js has no such profile';
-const OWN_CGROUPS = 'cgroups for processes outside of pods are not built yet';
 const CPU_MANAGER = 'the CPU manager is not built yet';
 const MEMORY_MANAGER = 'the memory manager is not built yet';
 const TOPOLOGY_MANAGER = 'the topology manager is not built yet';
@@ -29,8 +28,6 @@ export const fieldsWithoutEffect: Readonly<Record<string, string>> = {
   rotateCertificates: CERTIFICATES,
   serverTLSBootstrap: `${CERTIFICATES}: the server's is self-signed`,
   enableContentionProfiling: PROFILE,
-  kubeletCgroups: OWN_CGROUPS,
-  systemCgroups: OWN_CGROUPS,
   cpuManagerPolicy: CPU_MANAGER,
   cpuManagerPolicyOptions: CPU_MANAGER,
   cpuManagerReconcilePeriod: CPU_MANAGER,
@@ -48,7 +45,6 @@ export const fieldsWithoutEffect: Readonly<Record<string, string>> = {
   evictionMaxPodGracePeriod: EVICTION,
   evictionMinimumReclaim: EVICTION,
   kernelMemcgNotification: EVICTION,
-  protectKernelDefaults: 'kernel parameters are not checked yet',
   makeIPTablesUtilChains: IPTABLES,
   iptablesMasqueradeBit: UNUSED,
   iptablesDropBit: UNUSED,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { pid as ownPid } from 'node:process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { pid } from 'node:process';
 import { test } from 'node:test';
-import { createProcesses, parseStat } from './processes.ts';
+import { createProcesses, isKernelThread, ownPid, parseStat } from './processes.ts';
 
 test('a line of /proc/PID/stat, with a name that tries to mislead', () => {
   const rest = Array.from({ length: 40 }, (_, index) => index).join(' ');
@@ -24,7 +24,7 @@ test('a real process is found by its cgroup and ended, but only if it is the one
   const path = readFileSync(`/proc/${child.pid}/cgroup`, 'utf8').split('\n')[0] ?? '';
   const found = processes.inCgroup(path).find(({ pid }) => pid === child.pid);
   assert.ok(found !== undefined);
-  assert.equal(found.parent, ownPid);
+  assert.equal(found.parent, pid);
   assert.equal(found.session, child.pid);
   assert.ok(found.startedAt >= before - 20 && found.startedAt <= processes.uptime() + 20, `${found.startedAt}`);
   assert.deepEqual(processes.commandOf(found.pid), ['sleep', '1000']);
@@ -37,4 +37,16 @@ test('a real process is found by its cgroup and ended, but only if it is the one
   processes.kill(found);
   assert.equal(processes.commandOf(found.pid), undefined);
   assert.deepEqual(processes.inCgroup('/no/such/cgroup/anywhere'), []);
+});
+
+test('threads of the kernel run no program', () => {
+  assert.equal(isKernelThread(pid), false);
+  assert.equal(ownPid(), pid);
+  assert.equal(isKernelThread(2 ** 22 + 1), false, 'one that is not there');
+  const threads = readdirSync('/proc').filter((name) => {
+    const stat =
+      /^\d+$/.test(name) && existsSync(`/proc/${name}/stat`) ? readFileSync(`/proc/${name}/stat`, 'utf8') : '';
+    return / \(kthreadd\) /.test(stat);
+  });
+  for (const name of threads) assert.equal(isKernelThread(Number(name)), true);
 });

@@ -1,8 +1,8 @@
 /** The processes of this machine as /proc shows them: who belongs to a container, and ending one that is really the one meant. */
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 // Signals go through the one function of `process` that sends them.
-import { kill as sendSignal } from 'node:process';
+import { pid, kill as sendSignal } from 'node:process';
 import { hasErrno } from '../base/errno.ts';
 
 export interface ProcessFacts {
@@ -53,6 +53,21 @@ export function createProcesses(proc = '/proc'): Processes {
       }
     },
   };
+}
+
+export function ownPid(): number {
+  return pid;
+}
+
+/** Threads of the kernel run no program. False for a process that has ended. */
+export function isKernelThread(id: number, proc = '/proc'): boolean {
+  try {
+    readlinkSync(`${proc}/${id}/exe`);
+    return false;
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    return readText(`${proc}/${id}/stat`) !== undefined;
+  }
 }
 
 /** Undefined for a text that is not a process's. */

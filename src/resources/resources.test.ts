@@ -26,6 +26,10 @@ const podOf = (uid: string, resources: ResourceRequirements): Pod => ({
   spec: { containers: [{ name: 'c', resources }] },
 });
 const NONE_ENFORCED = { enforce: [], systemReservedCgroup: '', kubeReservedCgroup: '', protectMemory: false } as const;
+const NO_RESERVATIONS = {
+  ...NONE_ENFORCED,
+  reservations: { systemReserved: {}, kubeReserved: {}, evictionHard: undefined },
+};
 const bestEffort = podOf('aaaa-1', {});
 const burstable = podOf('bbbb-2', { requests: { cpu: '500m' }, limits: { memory: '64Mi' } });
 const guaranteed = podOf('cccc-3', {
@@ -69,6 +73,9 @@ async function createPlace(t: TestContext, more: Partial<ResourcesConfig> = {}):
       log: createSilentLogger(),
       cgroups,
       systemd: noSystemd,
+      kernel: { read: () => undefined, write: () => assert.fail('there is nothing to write') },
+      pid: process.pid,
+      isKernelThread: () => true,
       cpus: () => '0',
       machine: () => ({ cpus: 2, memory: 2n ** 34n, ephemeralStorage: 2n ** 36n, hugePages: new Map(), pids: 4000n }),
       runtimeDriver: () => Promise.resolve(undefined),
@@ -95,6 +102,8 @@ async function createPlace(t: TestContext, more: Partial<ResourcesConfig> = {}):
           evictionHard: { 'memory.available': '100Mi' },
         },
       },
+      own: { kubeletCgroups: '', systemCgroups: '' },
+      protectKernel: false,
       protectMemory: undefined,
       reservedMemoryPercent: undefined,
       enforcePods: true,
@@ -210,7 +219,7 @@ test('bad names and places are refused', async (t) => {
   );
 });
 
-function createPlaceless(cgroupRoot: string): Resources {
+function createPlaceless(cgroupRoot: string, enforcement: ResourcesConfig['enforcement'] = NO_RESERVATIONS): Resources {
   return createResources(
     {
       clock: createSystemClock(),
@@ -218,13 +227,16 @@ function createPlaceless(cgroupRoot: string): Resources {
       log: createSilentLogger(),
       cgroups,
       systemd: noSystemd,
+      kernel: { read: () => undefined, write: () => assert.fail('there is nothing to write') },
+      pid: process.pid,
+      isKernelThread: () => true,
       cpus: () => '0',
       machine: () => ({ cpus: 1, memory: 1n, ephemeralStorage: undefined, hugePages: new Map(), pids: undefined }),
       runtimeDriver: () => Promise.resolve(undefined),
       record: () => undefined,
     },
     {
-      cgroupsPerQos: true,
+      cgroupsPerQos: cgroupRoot !== '/',
       cgroupRoot,
       cgroupDriver: 'cgroupfs',
       pods: {
@@ -236,16 +248,56 @@ function createPlaceless(cgroupRoot: string): Resources {
         podsPerCore: 0,
         protectMemory: false,
       },
-      enforcement: {
-        ...NONE_ENFORCED,
-        reservations: { systemReserved: {}, kubeReserved: {}, evictionHard: undefined },
-      },
+      enforcement,
+      own: { kubeletCgroups: '', systemCgroups: '' },
+      protectKernel: false,
       protectMemory: undefined,
       reservedMemoryPercent: undefined,
       enforcePods: true,
     },
   );
 }
+
+test('reserved cgroups are held to what is reserved, and must be there', async (t) => {
+  const systemReservedCgroup = `/kubelet-ts-test-${process.pid}-reserved`;
+  cgroups.create(systemReservedCgroup);
+  t.after(() => cgroups.remove(systemReservedCgroup));
+  const reservations = {
+    systemReserved: { cpu: '500m', memory: '1Gi' },
+    kubeReserved: { cpu: '250m' },
+    evictionHard: undefined,
+  };
+  const settings = { ...NONE_ENFORCED, reservations, systemReservedCgroup };
+  const { events } = await createPlace(t, { enforcement: { ...settings, enforce: ['system-reserved'] } });
+  const reservedValue = (controller: string, file: string) => {
+    const hierarchy = hierarchies.find((one) => one.controllers.includes(controller)) ?? hierarchies.at(-1);
+    return readFileSync(join(hierarchy?.mountPoint ?? '', systemReservedCgroup, file), 'utf8').trim();
+  };
+  assert.equal(reservedValue('cpu', sharesFile), isV1 ? '512' : '20');
+  assert.equal(reservedValue('memory', memoryFile), String(2 ** 30));
+  const updated = `Updated limits on system reserved cgroup ${systemReservedCgroup}`;
+  assert.ok(events.some(({ message }) => message === updated));
+  const refused = createPlaceless('/', {
+    ...NO_RESERVATIONS,
+    kubeReservedCgroup: '/nowhere',
+    enforce: ['kube-reserved-compressible'],
+  });
+  const stopping = new AbortController();
+  await assert.rejects(
+    async () => refused.start(stopping.signal),
+    /Failed to enforce Kube Reserved Compressible Cgroup Limits on "\/nowhere": it does not exist/,
+  );
+  stopping.abort();
+});
+
+test('a kubelet does not start where more is reserved than there is', async () => {
+  const reservations = { systemReserved: { cpu: '3' }, kubeReserved: { cpu: '100m' }, evictionHard: undefined };
+  const place = createPlaceless('/', { ...NONE_ENFORCED, reservations });
+  await assert.rejects(
+    async () => place.start(new AbortController().signal),
+    /invalid Node Allocatable configuration. Resource "cpu" has a reservation of 3100m but capacity of 1. Expected capacity >= reservation./,
+  );
+});
 
 test('without cgroups for pods nothing is made', async (t) => {
   const { resources, root } = await createPlace(t, { cgroupsPerQos: false });

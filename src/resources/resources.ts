@@ -16,7 +16,9 @@ import type { RecordNodeEvent } from '../model/event.ts';
 import type { PodNewsOf } from '../model/pod-view.ts';
 import type { SystemdPort } from './cgroup-writer.ts';
 import { type EnforcementDeps, enforcePods, enforceReserved } from './enforcement.ts';
+import { applyKernelSettings, type KernelSettingsPort } from './kernel-settings.ts';
 import { createNodeCgroups } from './node-cgroups.ts';
+import { checkOwnCgroups, type OwnCgroupsConfig, type OwnCgroupsDeps, runOwnCgroups } from './own-cgroups.ts';
 import { checkUid, createPodCgroups } from './pod-cgroups.ts';
 import {
   checkReservations,
@@ -60,12 +62,13 @@ export interface Resources extends Part {
   allocatable(): Quantities;
 }
 
-export interface ResourcesDeps {
+export interface ResourcesDeps extends Pick<OwnCgroupsDeps, 'pid' | 'isKernelThread'> {
   readonly clock: Clock;
   readonly log: Logger;
   readonly supervisor: Supervisor;
   readonly cgroups: Cgroups;
   readonly systemd: SystemdPort;
+  readonly kernel: KernelSettingsPort;
   readonly machine: () => MachineCapacity;
   /** The processors of the machine, as `0-3`. */
   readonly cpus: () => string;
@@ -82,6 +85,9 @@ export interface ResourcesConfig {
   /** All pods together are limited to what is left for them, not to what the machine has. */
   readonly enforcePods: boolean;
   readonly enforcement: EnforcementSettings;
+  readonly own: OwnCgroupsConfig;
+  /** Kernel settings are checked, but not changed. */
+  readonly protectKernel: boolean;
   /** Undefined where the kernel or the gate MemoryQoS does not allow it. */
   readonly protectMemory: boolean | undefined;
   readonly reservedMemoryPercent: bigint | undefined;
@@ -95,7 +101,7 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
   const { podLevel } = config.pods;
   const { reservations } = config.enforcement;
   let stopping: AbortSignal | undefined;
-  let background: Promise<unknown> = Promise.resolve();
+  let background: readonly Promise<void>[] = [];
   let capacity: Quantities = new Map();
   let allocatable: Quantities = new Map();
 
@@ -147,14 +153,17 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
       capacity = computeCapacity(deps.machine(), config.pods);
       allocatable = computeAllocatable(capacity, reservations);
       checkReservations(capacity, reservations);
+      checkOwnCgroups(config.own);
+      applyKernelSettings(deps.kernel, log, config.protectKernel);
+      background = [runOwnCgroups(deps, config.own, signal)];
       if (config.cgroupsPerQos) {
         checkRoot(cgroups, cgroupPath(parseCgroupName(config.cgroupRoot), config.cgroupDriver));
-        background = runInBackground(signal);
+        background = [...background, runInBackground(signal)];
       }
       await enforceReserved(enforcement, planEnforcement(config.enforcement, deps.cpus()), signal);
     },
     stop: async () => {
-      await background;
+      await Promise.all(background);
       await node.stopped();
     },
     ensurePodCgroup: async (pod) => {

@@ -30,6 +30,8 @@ export function resourcesConfig(config: Config, { cgroupVersion }: { cgroupVersi
       kubeReservedCgroup: kubelet.kubeReservedCgroup,
       protectMemory: memoryQos,
     },
+    own: { kubeletCgroups: kubelet.kubeletCgroups, systemCgroups: kubelet.systemCgroups },
+    protectKernel: kubelet.protectKernelDefaults,
     protectMemory: memoryQos ? protectMemory : undefined,
     reservedMemoryPercent: features.enabled('QOSReserved') ? percentOf(kubelet.qosReserved['memory']) : undefined,
   };

@@ -89,14 +89,18 @@ export function endedContainers(
 }
 
 /** This process is counted where it is, whatever cgroup it was configured to move to. */
-export function nodeGroups({ settings }: Config, resources: Pick<Resources, 'groupCgroups'>): NodeGroups {
+export function nodeGroups({ settings, kubelet }: Config, resources: Pick<Resources, 'groupCgroups'>): NodeGroups {
   const above = resources.groupCgroups();
   const own = ownCgroup();
   const runtime = settings.containers.runtimeCgroups;
   return {
     pods: above?.pods,
     classes: above?.classes ?? [],
-    system: { ...(own === '/' ? {} : { kubelet: own }), ...(runtime === '' ? {} : { runtime }) },
+    system: {
+      ...(own === '/' ? {} : { kubelet: own }),
+      ...(runtime === '' ? {} : { runtime }),
+      ...(kubelet.systemCgroups === '' ? {} : { misc: kubelet.systemCgroups }),
+    },
   };
 }
 
