@@ -78,12 +78,12 @@ test('each setting without effect is reported once with its position, and only i
   assert.deepEqual(warned('', ''), []);
   assert.deepEqual(warned('cpuManagerPolicy: none\nevictionHard: {}\ncontentType: ""\n', ''), []);
   assert.deepEqual(warned('', '', '--topology-manager-policy=none', '--housekeeping-interval=10s'), []);
-  assert.deepEqual(warned('protectKernelDefaults: true\n', 'tracing: {samplingRatePerMillion: 5}\n', '--v=1'), [
-    '/k.yaml:5: protectKernelDefaults: has no effect: kernel parameters are not checked yet (found true)',
+  assert.deepEqual(warned('enableContentionProfiling: true\n', 'tracing: {samplingRatePerMillion: 5}\n', '--v=1'), [
+    '/k.yaml:5: enableContentionProfiling: has no effect: Node.js has no such profile (found true)',
     '/d/1.conf:3: tracing: has no effect: tracing is not built yet (found {"samplingRatePerMillion":5})',
   ]);
-  assert.deepEqual(warned('', '', '--protect-kernel-defaults', '--enable-load-reader'), [
-    'flag --protect-kernel-defaults: protectKernelDefaults: has no effect: kernel parameters are not checked yet (found true)',
+  assert.deepEqual(warned('', '', '--contention-profiling', '--enable-load-reader'), [
+    'flag --contention-profiling: enableContentionProfiling: has no effect: Node.js has no such profile (found true)',
     'flag --enable-load-reader: has no effect: that part of cAdvisor is not built yet (found true)',
   ]);
   assert.deepEqual(warned('featureGates: {PodsAPI: true}\n', ''), [

@@ -23,6 +23,7 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'host/identity.ts': KERNEL,
   'host/kernel-files.ts': KERNEL,
   'host/kernel-log.ts': KERNEL,
+  'host/kernel-settings.ts': KERNEL,
   'host/lock-file.ts': NODE,
   'host/machine.ts': KERNEL,
   'host/mount-table.ts': KERNEL,
