@@ -84,11 +84,11 @@ const caching: readonly (readonly [string, Readonly<Record<string, unknown>>, re
   ['for all', { cacheKeyType: 'Global' }, ['a.example.com/x', 'b.example.com/y'], 1],
   ['not at all', { cacheKeyType: 'Global', cacheDuration: '0s' }, ['a.example.com/x', 'a.example.com/x'], 2],
 ];
-for (const [name, answer, images, asked] of caching) {
+for (const [name, answer, images, calls] of caching) {
   test(`answers are kept ${name}`, async () => {
     const { ask, requests } = createBench({}, () => answer);
     for (const image of images) assert.equal((await ask(image)).length, 1);
-    assert.equal(requests.length, asked);
+    assert.equal(requests.length, calls);
   });
 }
 

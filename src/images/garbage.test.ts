@@ -62,7 +62,7 @@ test('enough is removed, and no more', async () => {
   assert.deepEqual(other.ids(), ['b', 'c']);
 });
 
-test('one that can not be removed does not keep the others, and is told', async () => {
+test('an image that can not be removed does not stop the others, and is reported', async () => {
   const removed: string[] = [];
   const failing = createBench({
     runtime: {

@@ -9,7 +9,7 @@ import { Image } from '../wire/gen/cri-runtime-v1.ts';
 import { createPullRecords } from './pull-records.ts';
 import type { PullCredentials } from './rules/pull-record.ts';
 
-const ANYBODY: PullCredentials = { secrets: [], serviceAccounts: [], everyPod: true };
+const EVERY_POD: PullCredentials = { secrets: [], serviceAccounts: [], everyPod: true };
 const NAME = 'localhost:5000/app:1';
 /** Of this name, as the reference calls the file. */
 const INTENT_FILE = 'sha256-84c8f3de9b214ce8bd88b80832a0356e6420f8d0c2b82df73f99a369b275de0c';
@@ -38,7 +38,7 @@ test('a pull leaves an intent while it lasts and a record when it is done', asyn
   assert.deepEqual(await files(), { pulling: [INTENT_FILE], pulled: [] });
   assert.equal(records.isIntended(NAME), true);
   assert.equal((await open()).isIntended(NAME), true, 'also after a restart');
-  await records.pulled(NAME, 'sha256:abc', ANYBODY);
+  await records.pulled(NAME, 'sha256:abc', EVERY_POD);
   assert.deepEqual(await files(), { pulling: [], pulled: [RECORD_FILE] });
   assert.equal((await stat(directory('pulled'))).mode & 0o777, 0o700);
   assert.equal((await stat(join(directory('pulled'), RECORD_FILE))).mode & 0o777, 0o600);
@@ -94,8 +94,8 @@ test('what a cancelled pull left is settled once the runtime has had time to not
 
 test('records of images that are gone are pruned, younger ones are not', async (t) => {
   const { records, clock, files } = await createBench(t);
-  await records.learn(NAME, 'sha256:abc', ANYBODY);
-  await records.learn('kept:1', 'sha256:kept', ANYBODY);
+  await records.learn(NAME, 'sha256:abc', EVERY_POD);
+  await records.learn('kept:1', 'sha256:kept', EVERY_POD);
   await records.prune(new Set(['sha256:kept']), clock.now() + 500);
   assert.equal((await files()).pulled.length, 2, 'within the same second');
   await records.prune(new Set(['sha256:kept']), clock.now() + 1000);
@@ -112,7 +112,7 @@ test('files that are not understood are told apart from none, and strange ones a
   const records = await open();
   assert.equal(records.recordOf('sha256:abc'), 'unreadable');
   assert.equal(records.isIntended(NAME), false);
-  await records.learn(NAME, 'sha256:abc', ANYBODY);
+  await records.learn(NAME, 'sha256:abc', EVERY_POD);
   assert.notEqual(records.recordOf('sha256:abc'), 'unreadable', 'a new pull mends it');
   assert.ok((await files()).pulled.includes('README'));
 });

@@ -22,7 +22,7 @@ test('work is begun once for all who want it', async () => {
   assert.equal(begun, 2, 'what is over is done again for the next');
 });
 
-test('whoever leaves is free at once; the last one takes the work along', async () => {
+test('a caller that leaves is free at once; with the last one the work is cancelled', async () => {
   const shared = createSharedWork<string>();
   const signals: AbortSignal[] = [];
   const begin = (signal: AbortSignal) => {

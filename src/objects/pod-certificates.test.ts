@@ -145,7 +145,7 @@ test('pod certificates: a refusal is final and reported', async () => {
   assert.deepEqual(events, ['Denied']);
 });
 
-test('pod certificates: a request that was taken away is made anew', async () => {
+test('pod certificates: a request that was deleted is created again', async () => {
   const { kube, certificates, watch, show } = await setUp();
   certificates.setPods([pod]);
   await until(() => kube.requests.length === 1);

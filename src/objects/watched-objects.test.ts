@@ -78,7 +78,7 @@ test('watched objects: the first answer is waited for, then they come from memor
   assert.deepEqual(notified, ['ns/a', 'ns/a', 'ns/a']);
 });
 
-test('watched objects: a list without news tells no one', () => {
+test('watched objects: a list without changes notifies no one', () => {
   const { objects, watch, notified } = setUp();
   objects.refer(referred({ a: false }));
   watch().replaced([object('1')]);
@@ -88,7 +88,7 @@ test('watched objects: a list without news tells no one', () => {
   assert.deepEqual(notified, ['ns/a']);
 });
 
-test('watched objects: no answer within a second; a late one is news', async () => {
+test('watched objects: no answer within a second; a late one is reported as a change', async () => {
   const { clock, objects, watch, notified } = setUp();
   objects.refer(referred({ a: false }));
   const answer = objects.get('ns', 'a', never).catch((error: unknown) => error);

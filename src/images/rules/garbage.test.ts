@@ -18,13 +18,13 @@ const HOUR = 60 * MINUTE;
 const settings: GarbageSettings = { highPercent: 85, lowPercent: 80, minimumAgeMs: 2 * MINUTE, maximumAgeMs: 0 };
 const seen = (id: string, pinned = false) => ({ id, bytes: 100, pinned });
 const memory = (firstSeen: number, lastUsed: number, pinned = false) => ({ firstSeen, lastUsed, bytes: 100, pinned });
-const nobody = new Set<string>();
+const unused = new Set<string>();
 
 test('images are remembered from the first look to the last', () => {
   let memories: ImageMemories = rememberImages(new Map(), [seen('a'), seen('b')], new Set(['b']), 1000);
   assert.deepEqual(memories.get('a'), memory(1000, 0));
   assert.deepEqual(memories.get('b'), memory(1000, 1000));
-  memories = rememberImages(memories, [seen('b'), seen('c', true)], nobody, 2000);
+  memories = rememberImages(memories, [seen('b'), seen('c', true)], unused, 2000);
   assert.equal(memories.has('a'), false);
   assert.deepEqual(memories.get('b'), memory(1000, 1000));
   assert.deepEqual(memories.get('c'), memory(2000, 0, true));
@@ -48,8 +48,8 @@ test('the longest unused goes first; used and pinned ones stay', () => {
 
 test('one that was just made ready for a container stays, also if it is old', () => {
   const memories = markUsed(new Map([['a', memory(0, 0)]]), 'a', 10 * HOUR);
-  assert.deepEqual(removalOrder(memories, nobody, settings, 10 * HOUR + MINUTE), []);
-  assert.equal(removalOrder(memories, nobody, settings, 10 * HOUR + 3 * MINUTE).length, 1);
+  assert.deepEqual(removalOrder(memories, unused, settings, 10 * HOUR + MINUTE), []);
+  assert.equal(removalOrder(memories, unused, settings, 10 * HOUR + 3 * MINUTE).length, 1);
   assert.deepEqual(markUsed(new Map(), 'new', 5).get('new'), { firstSeen: 5, lastUsed: 5, bytes: 0, pinned: false });
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeProgress, nextTelling } from './progress.ts';
 
-test('told often at first, then seldom', () => {
+test('reported often at first, then seldom', () => {
   const seconds: number[] = [];
   for (let at = nextTelling(0); seconds.length < 8; at = nextTelling(at)) seconds.push(at / 1000);
   assert.deepEqual(seconds, [15, 30, 60, 120, 240, 480, 720, 960]);

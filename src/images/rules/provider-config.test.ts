@@ -56,7 +56,7 @@ test('without the gate there are no tokens', () => {
   assert.match(read(textOf('token'), false).problems.join(), /KubeletServiceAccountTokenForCredentialProviders/);
 });
 
-test('several files are one list, and all that is wrong is told at once, each with its place', () => {
+test('several files are one list, and all problems are reported at once, each with its file and field', () => {
   const files = [
     { path: 'a.yaml', text: textOf('two') },
     { path: 'b.yaml', text: textOf('plain') },

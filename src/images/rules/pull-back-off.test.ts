@@ -23,7 +23,7 @@ test('no attempt before the wait is over, then one', () => {
   assert.equal(backOffUntil(last, 4_000), undefined, 'the clock was set back');
 });
 
-test('ten minutes later the waits begin anew', () => {
+test('after ten minutes the back-off starts again', () => {
   const last: PullFailure = { waitMs: 160_000, at: 0, error: 'no' };
   assert.equal(isForgotten(last, 600_000), false);
   assert.equal(nextFailure(last, 'no', 600_000).waitMs, 300_000);

@@ -13,7 +13,7 @@ import {
 const secret = (name: string, credentialHash = 'h') => ({ uid: `u-${name}`, namespace: 'n', name, credentialHash });
 const account = (name: string) => ({ uid: `u-${name}`, namespace: 'n', name });
 const NONE: PullCredentials = { secrets: [], serviceAccounts: [], everyPod: false };
-const ANYBODY: PullCredentials = { ...NONE, everyPod: true };
+const EVERY_POD: PullCredentials = { ...NONE, everyPod: true };
 const record = (credentials: Readonly<Record<string, PullCredentials>> = {}): PulledRecord => ({
   imageRef: 'sha256:abc',
   updatedAt: '2023-11-14T22:13:20Z',
@@ -31,7 +31,7 @@ test('files are to the byte those of the reference', () => {
   assert.equal(formatIntent('localhost:5000/app:1'), REFERENCE.intent);
   assert.equal(formatPulledRecord({ ...record(), imageRef: 'sha256:def' }), REFERENCE.bare);
   const full = record({
-    'b/<two>': ANYBODY,
+    'b/<two>': EVERY_POD,
     'a/one': {
       secrets: [{ uid: 'u', namespace: 'n', name: 's', credentialHash: 'h' }],
       serviceAccounts: [{ uid: 'u', namespace: 'n', name: 'sa' }],
@@ -74,18 +74,18 @@ const merges: readonly {
 }[] = [
   { name: 'no one knows how it was pulled', before: record(), used: undefined, after: 'unchanged' },
   { name: 'nothing to note', before: record(), used: NONE, after: 'unchanged' },
-  { name: 'the first note', before: record(), used: ANYBODY, after: ANYBODY },
+  { name: 'the first note', before: record(), used: EVERY_POD, after: EVERY_POD },
   {
-    name: 'anybody stays anybody',
-    before: record({ a: ANYBODY }),
+    name: 'every pod stays every pod',
+    before: record({ a: EVERY_POD }),
     used: { ...NONE, secrets: [secret('s')] },
     after: 'unchanged',
   },
   {
-    name: 'secrets are forgotten when anybody may',
+    name: 'secrets are forgotten when every pod may',
     before: record({ a: { ...NONE, secrets: [secret('s')] } }),
-    used: ANYBODY,
-    after: ANYBODY,
+    used: EVERY_POD,
+    after: EVERY_POD,
   },
   {
     name: 'another secret is added in order',
@@ -124,6 +124,6 @@ for (const { name, before, used, after } of merges) {
 }
 
 test('notes under other names stay', () => {
-  const merged = mergeCredentials(record({ b: ANYBODY }), 'a', ANYBODY, 'now');
+  const merged = mergeCredentials(record({ b: EVERY_POD }), 'a', EVERY_POD, 'now');
   assert.deepEqual([...merged.credentials.keys()], ['b', 'a']);
 });
