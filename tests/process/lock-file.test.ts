@@ -28,7 +28,7 @@ describe('lock file', () => {
     const holder = spawn('flock', ['--no-fork', lock, 'sh', '-c', 'echo held; exec sleep 60']);
     await once(holder.stdout, 'data');
     await using kubelet = await startKubelet({ flags: ['--lock-file', lock] });
-    await kubelet.waitForLog(/"Another process holds the lock file: waiting for it"/);
+    await kubelet.waitForLog(/"Waiting for the lock file, another process holds it"/);
     await assert.rejects(kubelet.get('/healthz/ping'), 'nothing is served before the lock is held');
     holder.kill('SIGKILL');
     await kubelet.up();
@@ -39,7 +39,7 @@ describe('lock file', () => {
     await using first = await startKubelet({ flags: ['--lock-file', lock] });
     await first.up();
     await using second = await startKubelet({ flags: ['--lock-file', lock] });
-    await second.waitForLog(/waiting for it/);
+    await second.waitForLog(/Waiting for the lock file/);
     assert.equal((await first.get('/healthz/ping')).status, 200);
     first.signal('SIGTERM');
     await second.up();

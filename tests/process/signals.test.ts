@@ -70,7 +70,7 @@ describe('signals', () => {
     await using holder = await startKubelet({ flags: ['--lock-file', lock] });
     await holder.up();
     await using kubelet = await startKubelet({ flags: ['--lock-file', lock] });
-    await kubelet.waitForLog(/waiting for it/);
+    await kubelet.waitForLog(/Waiting for the lock file/);
     assert.ok((await stopTime(kubelet, 'SIGTERM')) < 5000);
     await holder.up();
     rmSync(dirname(lock), { recursive: true });
