@@ -142,6 +142,8 @@ async function metrics({ kubelet, place }: Place): Promise<void> {
   assert.ok(value(page, 'kubelet_runtime_operations_total{operation_type="run_podsandbox"}') >= 1);
   assert.ok(value(page, 'process_resident_memory_bytes') > 30e6);
   assert.ok(value(page, 'kubelet_pod_start_duration_seconds_count') === 1);
+  for (const step of ['admitted', 'volumes', 'sandbox', 'create', 'start', 'ready'])
+    assert.equal(value(page, `kubelet_ts_pod_start_step_duration_seconds_count{step="${step}"}`), 1, step);
   assert.ok(
     value(page, 'kubelet_http_requests_total{long_running="false",method="GET",path="pods",server_type="readwrite"}') >=
       1,
