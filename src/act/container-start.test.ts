@@ -67,6 +67,17 @@ for (const [call, answer, expected, report, message] of FAILURES) {
   });
 }
 
+test('who has to act is passed on with the failure', async () => {
+  const failure = { kind: 'problem', reason: 'CreateContainerConfigError', message: 'no answer', actor: 'api-server' };
+  const scene = actScene(makePod(), { request: () => Promise.resolve(failure) });
+  const actors: unknown[] = [];
+  const onStep: typeof scene.context.onStep = (report) => {
+    if ('failure' in report) actors.push(report.failure.actor);
+  };
+  await scene.act.carryOut([start], { ...scene.context, onStep });
+  assert.deepEqual(actors, ['api-server']);
+});
+
 test('a hook runs outside of the turn; when it fails the container is stopped at once', async () => {
   const well = await run(hooked);
   assert.deepEqual(well.calls.slice(-4), ['link c c1 2', 'release', 'hook postStart', 'release']);

@@ -10,7 +10,8 @@ import type { ImageWait, ReadyImage } from '../model/image.ts';
 import type { MountedVolumes } from '../model/mounted-volume.ts';
 import type { StartOutcome } from '../model/outcome.ts';
 import { isInterruption } from '../model/runtime-failure.ts';
-import type { ReportStep, StepSubject } from '../model/step.ts';
+import type { ContainerRequest } from '../model/runtime-request.ts';
+import type { ReportStep, StepFailure, StepSubject } from '../model/step.ts';
 import type { PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import type { PodDirectories } from './pod-directories.ts';
@@ -150,7 +151,7 @@ interface ReadyRequests {
   readonly sandboxConfig: Init<PodSandboxConfig>;
 }
 
-type Requests = ReadyRequests | { readonly kind: 'problem'; readonly reason: string; readonly message: string };
+type Requests = ReadyRequests | Extract<ContainerRequest, { kind: 'problem' }>;
 
 const CONFIG_ERROR = 'CreateContainerConfigError';
 
@@ -162,7 +163,7 @@ async function makeRequests(
   const subject = subjectOf(start, 'container-config');
   start.report({ kind: 'begun', subject });
   const requests = await gatherRequests(deps, start, images);
-  if (requests.kind === 'problem') return fail(start, subject, requests.reason, requests.message);
+  if (requests.kind === 'problem') return fail(start, subject, requests);
   start.report({ kind: 'done', subject });
   return requests;
 }
@@ -222,12 +223,12 @@ async function attemptTo<T>(
     return { kind: 'done', value };
   } catch (error) {
     if (isInterruption(error, signal)) throw error;
-    return fail(start, subject, reason, runtimeMessage(error));
+    return fail(start, subject, { reason, message: runtimeMessage(error) });
   }
 }
 
-function fail({ report }: ContainerStart, subject: StepSubject, reason: string, message: string): Waiting {
-  report({ kind: 'failed', subject, failure: { reason, message } });
+function fail({ report }: ContainerStart, subject: StepSubject, { reason, message, actor }: StepFailure): Waiting {
+  report({ kind: 'failed', subject, failure: { reason, message, ...(actor !== undefined && { actor }) } });
   return { kind: 'waiting', reason, message, retryAt: undefined };
 }
 

@@ -6,6 +6,7 @@ import type { ContainerConfig, PodSandboxConfig } from '../wire/gen/cri-runtime-
 import type { Init } from '../wire/message.ts';
 import type { ReadyImage } from './image.ts';
 import type { MountedVolumes } from './mounted-volume.ts';
+import type { Actor } from './step.ts';
 
 /** A problem is one of the pod, not of the machine. */
 export type SandboxRequest =
@@ -34,4 +35,5 @@ export interface ContainerRequestInput {
 
 export type ContainerRequest =
   | { readonly kind: 'ready'; readonly config: Init<ContainerConfig> }
-  | { readonly kind: 'problem'; readonly reason: string; readonly message: string };
+  /** `actor`: who has to act, where that is not the author of the pod. */
+  | { readonly kind: 'problem'; readonly reason: string; readonly message: string; readonly actor?: Actor };

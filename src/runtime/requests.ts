@@ -149,7 +149,7 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
       extra: [],
       gates,
     });
-    if (env.kind === 'problem') return env;
+    if (env.kind === 'problem') return read.unread ? { ...env, actor: 'api-server' } : env;
     const subPaths = subPathsOf(pod, input.container, env.env);
     if (!subPaths.ok) return problem(subPaths.problem);
     const places = await prepareSubPaths(deps, input, subPaths.value, signal);
@@ -211,17 +211,24 @@ function imageSpecs({ pod, imageVolumes }: ContainerRequestInput): ReadonlyMap<s
   return new Map(specs);
 }
 
+interface ReadObjects extends Pick<EnvironmentInput, 'services' | 'configMap' | 'secret'> {
+  /** One of them could not be read: not the same as one that is missing. */
+  readonly unread: boolean;
+}
+
 /** The objects of the pod's namespace that its variables come from. */
 async function readObjects(
   objects: ObjectsPort,
   { pod, container }: ContainerRequestInput,
   signal: AbortSignal,
-): Promise<Pick<EnvironmentInput, 'services' | 'configMap' | 'secret'>> {
+): Promise<ReadObjects> {
   const { namespace } = pod.metadata;
   const wanted = environmentObjects(container);
+  let unread = false;
   const readAll = async (names: readonly string[], read: ObjectsPort['secret']) => {
     const all = await Promise.all(names.map(async (name) => [name, await read(namespace, name, signal)] as const));
     const found = new Map(all);
+    unread ||= all.some(([, { kind }]) => kind === 'failed');
     return (name: string): ObjectData => found.get(name) ?? { kind: 'missing', message: `object "${name}" not read` };
   };
   const [services, configMap, secret] = await Promise.all([
@@ -229,7 +236,7 @@ async function readObjects(
     readAll(wanted.configMaps, objects.configMap),
     readAll(wanted.secrets, objects.secret),
   ]);
-  return { services, configMap, secret };
+  return { services, configMap, secret, unread };
 }
 
 const fileKey = (volume: string, path: string) => `${volume}\n${path}`;
