@@ -67,7 +67,10 @@ export async function quarrels(cluster: Cluster): Promise<void> {
     await untilSaid(log, conflict(twin.machineId));
     await untilSaid(twin.log, conflict(own));
     const { message, type } = await untilEvent(cluster, 'NodeNameConflict');
-    assert.match(message, /another kubelet writes the status of node "node-1": machine id .* every node needs a name/);
+    assert.match(
+      message,
+      /another kubelet writes the status of node "node-1": machine id .* every node needs its own name/,
+    );
     assert.equal(type, 'Warning');
     assert.match((await untilEvent(cluster, 'NodeLeaseConflict')).message, /another kubelet renews the lease of node/);
     await untilSaid(log, /Another client keeps overwriting the status of a pod.*default\/quarrelled-about/);

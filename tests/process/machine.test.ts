@@ -83,7 +83,10 @@ describe('limits', () => {
     await using kubelet = await startKubelet({ config: { maxOpenFiles: 1_000_000 }, prepare });
     await kubelet.up();
     assert.equal(limitsOf(kubelet.pid)[1], '4000');
-    assert.match(kubelet.log(), /W.*"Fewer files may be open than maxOpenFiles asks for" request=1000000 limit=4000/);
+    assert.match(
+      kubelet.log(),
+      /W.*"Failed to raise the limit of open files to maxOpenFiles" request=1000000 limit=4000/,
+    );
   });
 
   it('for the out-of-memory killer are set, or warned about where that is not allowed', async () => {
