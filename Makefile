@@ -5,9 +5,9 @@ NODE  := node_modules/.bin/node --disable-warning=ExperimentalWarning
 READY := node_modules/.ready
 APT   := apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends
 
-PROGRAMS := debian-containerd debian-containerd-shim-runc-v2 debian-ctr debian-runc cni-plugins docker-registry busybox catatonit iptables \
+PROGRAMS := debian-containerd debian-containerd-shim-runc-v2 debian-ctr debian-runc cni-plugins docker-registry busybox catatonit iptables prometheus promtool \
   containerd containerd-shim-runc-v2 ctr runc kubelet-reference
-CLUSTER_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl debian-kubectl agnhost ginkgo e2e.test nginx
+CLUSTER_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl debian-kubectl metrics-server agnhost ginkgo e2e.test nginx
 
 .PHONY: help programs build run test test-long test-unit lint format bench conformance recorded soak dist clean
 
@@ -37,7 +37,7 @@ test: lint build programs ## every test: unit, process, lab, node, cluster, gues
 	@$(NODE) tools/test/main.ts $(SUITES)
 
 # Hours: what only repeats what a shorter form in `make test` does, or needs no repeating at every change.
-test-long: $(READY) ## the long runs one after the other: recorded, conformance, conformance SUITE=node, soak (ONLY=soak runs one)
+test-long: $(READY) ## the long runs one after the other: recorded, conformance, conformance SUITE=node, soak, scraped (ONLY=soak runs one)
 	@$(NODE) tools/test/long.ts $(ONLY)
 
 test-unit: $(READY) ## the fast part: rules and parts beside their code
@@ -69,6 +69,9 @@ recorded: build ## the recorded lives of 60 pods, lived again under our kubelet 
 
 soak: build ## the long runs: churn, hundreds of kills, no control plane for ten minutes (MINUTES= SEED=)
 	@$(NODE) tests/soak/main.ts $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+scraped: build ## Prometheus scrapes a node for five minutes
+	@LONG=1 $(NODE) --test --test-force-exit --test-concurrency=1 tests/node/prometheus.test.ts
 
 dist: build ## a release directory: one executable file, systemd unit, sample config, checksums
 	@$(NODE) tools/dist.ts

@@ -10,4 +10,4 @@ export type Capability =
   | 'stats' // serves /metrics/cadvisor and /stats/summary
   | 'logs'; // serves /containerLogs, and passes streams through
 
-export const BUILT: ReadonlySet<Capability> = new Set<Capability>(['health', 'pods', 'probes', 'api', 'logs']);
+export const BUILT: ReadonlySet<Capability> = new Set<Capability>(['health', 'pods', 'probes', 'api', 'stats', 'logs']);

@@ -14,13 +14,14 @@ import { probes } from './measures/probes.ts';
 import { reaction } from './measures/reaction.ts';
 import { readyLatency } from './measures/ready-latency.ts';
 import { restart } from './measures/restart.ts';
+import { scrape } from './measures/scrape.ts';
 import { start } from './measures/start.ts';
 import { staticPod } from './measures/static-pod.ts';
 import { static50, static100 } from './measures/static-pods.ts';
 import { volumes } from './measures/volumes.ts';
 
 export const MEASURES: readonly Measure[] = [
-  ...[start, idle, floor, staticPod, static50, static100, probes, reaction, restart, endpoints, logs, hungMount],
+  ...[start, idle, floor, staticPod, static50, static100, probes, reaction, restart, endpoints, scrape, logs, hungMount],
   ...[apiPod, api50, api100, readyLatency, apiRestart, forward, volumes, configMap],
 ];
 

@@ -14,6 +14,7 @@ test('a run that fails keeps none of the others from running, and shows at the e
       ['conformance', 2],
       ['node-suite', 0],
       ['soak', 0],
+      ['scraped', 0],
     ],
   );
   const lines = renderResults(results).trim().split('\n');
@@ -28,7 +29,7 @@ test('one run may be chosen by its name', () => {
   );
   assert.throws(
     () => chooseRuns(['soap']),
-    /no long run named soap; there are recorded, conformance, node-suite, soak/,
+    /no long run named soap; there are recorded, conformance, node-suite, soak, scraped/,
   );
 });
 

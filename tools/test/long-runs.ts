@@ -10,6 +10,7 @@ export const LONG_RUNS: readonly LongRun[] = [
   { name: 'conformance', target: ['conformance'] },
   { name: 'node-suite', target: ['conformance', 'SUITE=node'] },
   { name: 'soak', target: ['soak'] },
+  { name: 'scraped', target: ['scraped'] },
 ];
 
 export interface LongResult {

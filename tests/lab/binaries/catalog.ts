@@ -86,6 +86,16 @@ const kubernetes: GoModule = {
 /** A module of its own: a new program in the list of a module gives all of that module a new place, and each would be built again. */
 const nodeSuite: GoModule = { ...kubernetes, name: 'node-suite', directory: join(GO_DIRECTORY, 'node-suite') };
 
+const metricsServer: GoModule = {
+  name: 'metrics-server',
+  directory: join(GO_DIRECTORY, 'metrics-server'),
+  versionOf: 'sigs.k8s.io/metrics-server',
+  cgo: false,
+  tags: [],
+  stamps: (version) => [`k8s.io/client-go/pkg/version.gitVersion=${version}`],
+  buildPackages: [],
+};
+
 /** Servers tell their version from the first package, the user agents of clients come from the second. */
 function stampKubernetes(version: string): readonly string[] {
   const [major, minor] = version.replace(/^v/, '').split('.');
@@ -127,6 +137,8 @@ export const labCatalog = {
   'e2e_node.test': built(nodeSuite, `${KUBERNETES}/test/e2e_node`, 'e2e_node.test', 'test'),
   'sample-device-plugin': built(nodeSuite, `${KUBERNETES}/test/images/sample-device-plugin`, 'sample-device-plugin'),
 
+  'metrics-server': built(metricsServer, 'sigs.k8s.io/metrics-server/cmd/metrics-server', 'metrics-server'),
+
   'debian-containerd': fromDebian('containerd', '/usr/bin/containerd'),
   'debian-containerd-shim-runc-v2': fromDebian('containerd', '/usr/bin/containerd-shim-runc-v2'),
   'debian-ctr': fromDebian('containerd', '/usr/bin/ctr'),
@@ -138,6 +150,9 @@ export const labCatalog = {
   busybox: fromDebian('busybox-static', '/bin/busybox'),
   catatonit: fromDebian('catatonit', '/usr/bin/catatonit'),
   iptables: fromDebian('iptables', '/usr/sbin/iptables'),
+  /** Unpacked: installed, they would begin to run as services. */
+  prometheus: { from: 'debian-unpacked', debianPackage: 'prometheus', path: 'usr/bin/prometheus' },
+  promtool: { from: 'debian-unpacked', debianPackage: 'prometheus', path: 'usr/bin/promtool' },
   nginx: fromDebian('nginx', '/usr/sbin/nginx'),
   skopeo: fromDebian('skopeo', '/usr/bin/skopeo'),
 } as const satisfies Catalog<string>;
