@@ -11,10 +11,12 @@ import type { Config } from '../config/config.ts';
 import type { OwnProgram } from '../host/file-jobs.ts';
 import type { Host } from '../host/host.ts';
 import { hostName } from '../host/identity.ts';
+import { readMachine } from '../host/machine-info.ts';
 import type { Surroundings } from '../images/ports.ts';
+import type { Machine } from '../model/machine.ts';
 import { createDataDirectories, type NodePlaces } from '../node/data-directories.ts';
 import { createLock, createMachineCheck, createMemoryRelease } from '../node/machine.ts';
-import { nodeNameOf } from '../node/settings.ts';
+import { machineIdentityFiles, nodeNameOf } from '../node/settings.ts';
 import type { Pods } from '../pods/pods.ts';
 import { createRunOnce } from '../pods/run-once.ts';
 import { createHealthChecks, type HealthChecks } from '../server/health/checks.ts';
@@ -36,6 +38,8 @@ export interface KubeletDeps {
   readonly logProblem?: () => string | undefined;
   /** Fixed places of the node, for embedders that have no whole machine to themselves. */
   readonly places?: NodePlaces;
+  /** The machine as the parts see it; this one unless told otherwise. */
+  readonly machine?: Machine;
   /** Where Docker's credential files are looked for, and what credential plugins inherit; nothing unless told. */
   readonly surroundings?: Surroundings;
   /** What pages and metrics show of the process; nothing unless told. */
@@ -50,6 +54,7 @@ export interface KubeletDeps {
 export interface PartDeps extends KubeletDeps {
   readonly supervisor: Supervisor;
   readonly nodeName: string;
+  readonly machine: Machine;
 }
 
 /** Why a running kubelet must end. */
@@ -83,7 +88,8 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     onGuarded: (listener) => meters.onListenerFailure(listener),
     ...given.loops,
   });
-  const deps: PartDeps = { ...given, supervisor, nodeName: nodeNameOf(config, hostName()) };
+  const machine = given.machine ?? readMachine(machineIdentityFiles(config));
+  const deps: PartDeps = { ...given, supervisor, machine, nodeName: nodeNameOf(config, hostName()) };
   const ending = Promise.withResolvers<Ending>();
   const health = createHealthChecks();
   let shown = config;

@@ -40,8 +40,7 @@ const NOT_SHOWN: Readonly<Record<string, RegExp>> = {
   'of parts that are not built: CPU, memory, topology and devices': /^(kubelet_(cpu|memory|topology)_manager_|dra_)/,
   'of parts that are not built: resize, node shutdown, the API of pods':
     /^kubelet_(container_requested_resizes|pod_(in_progress_resizes|resize)|graceful_shutdown|pod_watch_events)/,
-  'of parts that are not built: statistics and claims':
-    /^kubelet_(volume_stats_|container_log_filesystem|metrics_provider)/,
+  'of statistics, which add them as they are asked for': /^kubelet_(volume_stats_|container_log_filesystem)/,
   'of caches of pull records: here all are in memory': /^kubelet_imagemanager_(inmemory|ondisk)_/,
 };
 

@@ -13,7 +13,13 @@ import { createHealthMetrics, type HealthResult } from '../telemetry/metrics-hea
 import { createLoopMetrics } from '../telemetry/metrics-loops.ts';
 import { createPodMetrics } from '../telemetry/metrics-pods.ts';
 import { createProbeMetrics, type ProbeCounts } from '../telemetry/metrics-probes.ts';
-import { addBuildMetrics, addProcessMetrics, addRegistryMetrics, addStartTime } from '../telemetry/metrics-process.ts';
+import {
+  addBuildMetrics,
+  addProcessMetrics,
+  addProvider,
+  addRegistryMetrics,
+  addStartTime,
+} from '../telemetry/metrics-process.ts';
 import {
   type ApiRequest,
   createApiMetrics,
@@ -82,6 +88,7 @@ export function composeMetrics(
   const heap = process?.memoryUsage ?? (() => ({ heapUsed: 0, heapTotal: 0, external: 0 }));
   addProcessMetrics(metrics, { read: () => readOwnProcess(), eventLoopLag: tools.eventLoopLag.read, heap });
   addRegistryMetrics(metrics);
+  addProvider(metrics);
   addStartTime(probeMetrics, () => readOwnProcess().startedAtSeconds);
   addBuildMetrics(
     metrics,

@@ -1,6 +1,5 @@
 /** This machine as a node: its addresses, its object at the API server. */
 import type { Config } from '../config/config.ts';
-import { architecture, readMachineIdentity } from '../host/identity.ts';
 import { cgroupVersion } from '../host/machine.ts';
 import { createInterfaceReader, listDefaultRoutes, resolveName } from '../host/network.ts';
 import type { Kube } from '../kube/kube.ts';
@@ -8,7 +7,7 @@ import type { RecordEvent } from '../model/event.ts';
 import { type AddressBook, createAddressBook } from '../node/address-book.ts';
 import { createNode, type Node, type NodeDeps, type NodeFacts } from '../node/node.ts';
 import { createNodeProblems } from '../node/problems.ts';
-import { addressBookConfig, machineIdentityFiles, nodeConfig } from '../node/settings.ts';
+import { addressBookConfig, nodeConfig } from '../node/settings.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import type { PartDeps } from './compose.ts';
@@ -37,9 +36,8 @@ export interface NodeTools {
 const NO_PRESSURE = { memory: false, disk: false, pid: false };
 
 export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): Node {
-  const { clock, log, supervisor, nodeName } = deps;
+  const { clock, log, supervisor, nodeName, machine } = deps;
   const { kube, cri, record, resources, addresses, lastRelist, onStep, volumesInUse } = tools;
-  const machine = readMachineIdentity(machineIdentityFiles(config));
   return createNode(
     {
       clock,
@@ -52,7 +50,7 @@ export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): N
       addresses,
       onStep,
       facts: {
-        machine: () => machine,
+        machine: () => ({ ...machine, swap: machine.swapBytes }),
         capacity: resources.capacity,
         allocatable: resources.allocatable,
         // No part looks for pressure before eviction is built.
@@ -61,6 +59,6 @@ export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): N
         volumesInUse,
       },
     },
-    nodeConfig(config, { nodeName, architecture: architecture(), cgroupVersion: cgroupVersion() }),
+    nodeConfig(config, { nodeName, architecture: machine.architecture, cgroupVersion: cgroupVersion() }),
   );
 }

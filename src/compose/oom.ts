@@ -2,10 +2,8 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { readCgroupMounts } from '../host/cgroup-mounts.ts';
-import { readMachineIdentity } from '../host/identity.ts';
 import type { RecordEvent } from '../model/event.ts';
 import type { PodNews } from '../model/pod-view.ts';
-import { machineIdentityFiles } from '../node/settings.ts';
 import { createOomWatcher, type OomWatcher } from '../oom/oom.ts';
 import { cgroupOfProcess, killCounter, oomPod } from '../oom/sources.ts';
 import type { Pods } from '../pods/pods.ts';
@@ -19,7 +17,7 @@ export interface OomTools {
 }
 
 export function composeOom(config: Config, deps: PartDeps, { pods, resources, record }: OomTools): OomWatcher {
-  const { clock, log, supervisor, host } = deps;
+  const { clock, log, supervisor, host, machine } = deps;
   const watcher = createOomWatcher(
     {
       clock,
@@ -34,7 +32,7 @@ export function composeOom(config: Config, deps: PartDeps, { pods, resources, re
     },
     {
       statePath: join(config.settings.directories.root, 'oom_watcher_state'),
-      bootId: readMachineIdentity(machineIdentityFiles(config)).bootId,
+      bootId: machine.bootId,
     },
   );
   pods.subscribe('oom watcher', (news: PodNews) => {

@@ -1,15 +1,15 @@
 /** What the node has for pods, and what holds them to it. */
 import { formatCpuSet } from '../api/cpu-set.ts';
 import type { Config } from '../config/config.ts';
-import { diskBytes, hugePages, processLimit } from '../host/capacity.ts';
+import { diskBytes, processLimit } from '../host/capacity.ts';
 import { readCgroupMounts } from '../host/cgroup-mounts.ts';
 import { createCgroups } from '../host/cgroups.ts';
 import { createSystemd } from '../host/dbus/systemd.ts';
 import { readKernelSetting, writeKernelSetting } from '../host/kernel-settings.ts';
-import { memoryBytes, onlineCpus } from '../host/machine.ts';
 import { isKernelThread, ownPid } from '../host/processes.ts';
 import { type Counting, countCgroups } from '../metering/metering.ts';
 import type { RecordEvent } from '../model/event.ts';
+import { hugePageBytes, processorsOf } from '../model/machine.ts';
 import { createResources, type Resources } from '../resources/resources.ts';
 import { askRuntimeDriver } from '../resources/runtime-driver.ts';
 import { resourcesConfig } from '../resources/settings.ts';
@@ -24,7 +24,7 @@ export interface ResourceTools {
 
 export function composeResources(config: Config, deps: PartDeps, { cri, record, counting }: ResourceTools): Resources {
   const { kubelet, settings, features } = config;
-  const { clock, log, supervisor, host } = deps;
+  const { clock, log, supervisor, host, machine } = deps;
   const cgroups = createCgroups(readCgroupMounts());
   const asksRuntime = features.enabled('KubeletCgroupDriverFromCRI');
   const driver = { log, ask: cri.cgroupDriver, onLosesSupport: counting.work.runtimeLosesSupport };
@@ -38,12 +38,12 @@ export function composeResources(config: Config, deps: PartDeps, { cri, record, 
       kernel: { read: readKernelSetting, write: writeKernelSetting },
       pid: ownPid(),
       isKernelThread,
-      cpus: () => formatCpuSet(onlineCpus()),
+      cpus: () => formatCpuSet(processorsOf(machine)),
       machine: () => ({
-        cpus: onlineCpus().length,
-        memory: memoryBytes(),
+        cpus: processorsOf(machine).length,
+        memory: BigInt(machine.memoryBytes),
         ephemeralStorage: kubelet.localStorageCapacityIsolation ? diskBytes(settings.directories.root) : undefined,
-        hugePages: hugePages(),
+        hugePages: hugePageBytes(machine),
         pids: processLimit(),
       }),
       runtimeDriver: (signal) => (asksRuntime ? askRuntimeDriver(driver, signal) : Promise.resolve(undefined)),

@@ -5,17 +5,15 @@ import type { Config } from '../config/config.ts';
 import { processLimit } from '../host/capacity.ts';
 import { readCgroupMounts } from '../host/cgroup-mounts.ts';
 import { filesUse, readFileSystem } from '../host/disk.ts';
-import { readMachineIdentity } from '../host/identity.ts';
 import { createKernelFiles } from '../host/kernel-files.ts';
-import { cpuTopology, memoryBytes, onlineCpus } from '../host/machine.ts';
 import { readMountTable } from '../host/mount-table.ts';
 import { readOwnProcess } from '../host/own-process.ts';
-import { machineIdentityFiles } from '../node/settings.ts';
 import type { OomWatcher } from '../oom/oom.ts';
 import type { Pods } from '../pods/pods.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import { podLogDirectory } from '../runtime/spec/sandbox.ts';
+import { metricSelection } from '../stats/settings.ts';
 import {
   cgroupPlaces,
   endedContainers,
@@ -40,13 +38,12 @@ export interface StatsTools {
 }
 
 export function composeStats(config: Config, deps: PartDeps, tools: StatsTools): Stats {
-  const { clock, log, supervisor, nodeName } = deps;
+  const { clock, log, supervisor, nodeName, machine } = deps;
   const { cri, pods, resources, oomWatcher } = tools;
   const { kubelet, settings } = config;
   const { root } = settings.directories;
-  const identity = readMachineIdentity(machineIdentityFiles(config));
   const { bootedAtSeconds } = readOwnProcess();
-  const size = { memory: Number(memoryBytes()), swap: identity.swap };
+  const size = { memory: machine.memoryBytes, swap: machine.swapBytes };
   return createStats(
     {
       clock,
@@ -64,7 +61,7 @@ export function composeStats(config: Config, deps: PartDeps, tools: StatsTools):
         volumes: (uid) => volumeFacts(tools, uid),
         tasks: () => taskCounts(processLimit()),
       },
-      machine: () => ({ ...identity, ...size, ...cpuTopology(), cpus: onlineCpus().length }),
+      machine,
       mounts: readMountTable,
       oomKills: oomWatcher.kills,
       ended: () => pods.views().flatMap((view) => endedContainers(view, resources, oomWatcher.kills)),
@@ -81,6 +78,7 @@ export function composeStats(config: Config, deps: PartDeps, tools: StatsTools):
         hostsFile: ({ uid }) => join(root, 'pods', uid, 'etc-hosts'),
       },
       podsDirectory: join(root, 'pods'),
+      selection: metricSelection(config),
     },
   );
 }

@@ -5,7 +5,7 @@ import type { PodDirectories } from '../act/pod-directories.ts';
 import type { KubeNode } from '../api/node.ts';
 import type { Config } from '../config/config.ts';
 import { architecture, kernelVersion } from '../host/identity.ts';
-import { appArmorEnabled, onlineCpus } from '../host/machine.ts';
+import { appArmorEnabled } from '../host/machine.ts';
 import type { Images } from '../images/images.ts';
 import {
   type Counting,
@@ -18,6 +18,7 @@ import {
   countVolumes,
 } from '../metering/metering.ts';
 import type { RecordEvent } from '../model/event.ts';
+import { processorsOf } from '../model/machine.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
 import { nodeIdentity, nodeTraits } from '../node/settings.ts';
 import { backOffSettings } from '../plan/back-off.ts';
@@ -84,7 +85,7 @@ export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTool
       ...(identify && { identify }),
     },
     {
-      startsAtOnce: startsAtOnce(onlineCpus().length),
+      startsAtOnce: startsAtOnce(processorsOf(deps.machine).length),
       endingsDirectory: join(root, 'ended_pods'),
       allocationsFile: join(root, 'allocated_pods_state'),
       podLevelResize: config.features.enabled('InPlacePodLevelResourcesVerticalScaling'),

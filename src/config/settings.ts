@@ -58,6 +58,10 @@ export type CadvisorSettings = {
   readonly applicationMetricsCountLimit: number;
   readonly bootIdFile: string;
   readonly machineIdFile: string;
+  /** Our own: which families `/metrics/cadvisor` shows, `full` or `lean`. */
+  readonly metricsProfile: string;
+  readonly metricsAllow: readonly string[];
+  readonly metricsDeny: readonly string[];
   readonly containerHints: string;
   readonly containerd: string;
   readonly containerdNamespace: string;
@@ -112,6 +116,9 @@ export const defaultSettings: Settings = {
     applicationMetricsCountLimit: 100,
     bootIdFile: '/proc/sys/kernel/random/boot_id',
     machineIdFile: '/etc/machine-id,/var/lib/dbus/machine-id',
+    metricsProfile: 'full',
+    metricsAllow: [],
+    metricsDeny: [],
     containerHints: '/etc/cadvisor/container_hints.json',
     containerd: '/run/containerd/containerd.sock',
     containerdNamespace: 'k8s.io',

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { diskBytes, hugePages, processLimit } from './capacity.ts';
+import { diskBytes, processLimit } from './capacity.ts';
 
 function directoryWith(t: TestContext, files: Readonly<Record<string, string>>): string {
   const directory = mkdtempSync(join(tmpdir(), 'capacity-'));
@@ -14,22 +14,6 @@ function directoryWith(t: TestContext, files: Readonly<Record<string, string>>):
   }
   return directory;
 }
-
-test('huge pages by size', (t) => {
-  const directory = directoryWith(t, {
-    'hugepages-2048kB/nr_hugepages': '3\n',
-    'hugepages-1048576kB/nr_hugepages': '0\n',
-    'other/nr_hugepages': '9\n',
-  });
-  assert.deepEqual(
-    hugePages(directory),
-    new Map([
-      [2n ** 30n, 0n],
-      [2n ** 21n, 3n * 2n ** 21n],
-    ]),
-  );
-  assert.deepEqual(hugePages(join(directory, 'nowhere')), new Map());
-});
 
 test('the smaller of the two limits of processes', (t) => {
   assert.equal(processLimit(directoryWith(t, { pid_max: '4194304\n', 'threads-max': '192000\n' })), 192_000n);

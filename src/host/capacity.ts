@@ -1,18 +1,6 @@
 /** How much of what pods use this machine has. */
-import { existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-
-/** Bytes set aside for huge pages, by page size in bytes, as in the directories `hugepages-2048kB`. */
-export function hugePages(directory = '/sys/kernel/mm/hugepages'): ReadonlyMap<bigint, bigint> {
-  const found = new Map<bigint, bigint>();
-  for (const name of existsSync(directory) ? readdirSync(directory).sort() : []) {
-    const kilobytes = /^hugepages-(\d+)kB$/.exec(name)?.[1];
-    if (kilobytes === undefined) continue;
-    const size = BigInt(kilobytes) * 1024n;
-    found.set(size, size * BigInt(readFileSync(join(directory, name, 'nr_hugepages'), 'utf8').trim()));
-  }
-  return found;
-}
 
 /** The largest number of processes and threads at once; undefined where the kernel doesn't say. */
 export function processLimit(directory = '/proc/sys/kernel'): bigint | undefined {

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it, test } from 'node:test';
+import { after, describe, it } from 'node:test';
 import {
   appArmorEnabled,
   cgroupVersion,
-  cpuTopology,
   limitsSwap,
   memoryBytes,
   numaNodes,
@@ -145,21 +144,4 @@ describe('AppArmor', () => {
     assert.equal(appArmorEnabled(directory, join(directory, 'nowhere')), false);
     assert.equal(appArmorEnabled(join(directory, 'nowhere'), on), false);
   });
-});
-
-test('cores and sockets, from what the kernel says of each processor', (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'cpus-'));
-  t.after(() => rmSync(dir, { recursive: true }));
-  const cpu = (number: number, socket: number, core: number) => {
-    const topology = join(dir, `cpu${number}`, 'topology');
-    mkdirSync(topology, { recursive: true });
-    writeFileSync(join(topology, 'physical_package_id'), `${socket}\n`);
-    writeFileSync(join(topology, 'core_id'), `${core}\n`);
-  };
-  cpu(0, 0, 0);
-  cpu(1, 0, 0);
-  cpu(2, 1, 0);
-  cpu(3, 1, 1);
-  assert.deepEqual(cpuTopology([0, 1, 2, 3], dir), { cores: 3, sockets: 2 });
-  assert.deepEqual(cpuTopology([7, 8], dir), { cores: 2, sockets: 1 }, 'nothing is known of them');
 });

@@ -76,17 +76,3 @@ function readNumberList(file: string): readonly number[] | undefined {
   const parsed = parseCpuSet(readFileSync(file, 'utf8').trim());
   return parsed.ok && parsed.value.length > 0 ? parsed.value : undefined;
 }
-
-/** Cores and sockets of the processors in use; a machine that says nothing about them has one core for each, in one socket. */
-export function cpuTopology(
-  cpus: readonly number[] = onlineCpus(),
-  directory = '/sys/devices/system/cpu',
-): { readonly cores: number; readonly sockets: number } {
-  const read = (cpu: number, name: string, unknown: number) => {
-    const file = join(directory, `cpu${cpu}`, 'topology', name);
-    return existsSync(file) ? readFileSync(file, 'utf8').trim() : String(unknown);
-  };
-  const sockets = cpus.map((cpu) => read(cpu, 'physical_package_id', 0));
-  const cores = cpus.map((cpu, at) => `${sockets[at]}:${read(cpu, 'core_id', cpu)}`);
-  return { cores: new Set(cores).size, sockets: new Set(sockets).size };
-}

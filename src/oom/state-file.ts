@@ -2,10 +2,11 @@
  * How far the kernel's log was read and what was counted, so that the next kubelet neither reports a kill again nor misses those
  * of the time between.
  */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { isMissing } from '../base/errno.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { writeFileAtomically } from '../host/atomic-file.ts';
 import { decodeState, encodeState, type OomState } from './rules/state.ts';
 
 export interface StateFile {
@@ -17,6 +18,8 @@ export interface StateFile {
   settled(): Promise<void>;
 }
 
+const OPTIONS = { mode: 0o600, durable: false, directoryMode: 0o750 };
+
 export function createStateFile(path: string, bootId: string, log: Logger): StateFile {
   let writing: Promise<void> | undefined;
   let next: (() => OomState) | undefined;
@@ -26,7 +29,7 @@ export function createStateFile(path: string, bootId: string, log: Logger): Stat
     for (let state = next; state !== undefined; state = next) {
       next = undefined;
       try {
-        await writeWhole(path, encodeState(state(), bootId));
+        await writeFileAtomically(path, encodeState(state(), bootId), OPTIONS);
         isBroken = false;
       } catch (error) {
         if (!isBroken) log.error('Failed to write the state of the OOM watcher', { path, err: describeError(error) });
@@ -41,8 +44,8 @@ export function createStateFile(path: string, bootId: string, log: Logger): Stat
       try {
         return decodeState(await readFile(path, 'utf8'), bootId);
       } catch (error) {
-        const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-        if (!isMissing) log.error('Failed to read the state of the OOM watcher', { path, err: describeError(error) });
+        if (!isMissing(error))
+          log.error('Failed to read the state of the OOM watcher', { path, err: describeError(error) });
         return undefined;
       }
     },
@@ -54,11 +57,4 @@ export function createStateFile(path: string, bootId: string, log: Logger): Stat
       await writing;
     },
   };
-}
-
-async function writeWhole(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-  const half = `${path}.new`;
-  await writeFile(half, text, { mode: 0o600 });
-  await rename(half, path);
 }

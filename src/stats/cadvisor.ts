@@ -1,9 +1,10 @@
 /** `/metrics/cadvisor`: every family for every cgroup. It is long: with a hundred pods, twenty thousand lines. */
 import { setImmediate as afterOthers } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
-import { familyText, labelPair, sampleLine } from '../telemetry/exposition.ts';
+import type { Machine } from '../model/machine.ts';
+import { byLabels, familyOfRows, makeRow, metricText, type Row } from './cadvisor-text.ts';
 import { type Complain, orUndefined } from './complaints.ts';
-import type { CadvisorFamily, CadvisorValue, Seen } from './rules/cadvisor-family.ts';
+import type { CadvisorFamily, Seen } from './rules/cadvisor-family.ts';
 import { cadvisorFamilies, OOM_EVENTS } from './rules/cadvisor-metrics.ts';
 import {
   type FileSystemUse,
@@ -12,10 +13,11 @@ import {
   parseDiskActivity,
   planFileSystems,
 } from './rules/file-systems.ts';
-import { computeMachineMetrics, type MachineFacts } from './rules/machine-metrics.ts';
+import { computeMachineMetrics } from './rules/machine-metrics.ts';
 import { type CgroupReading, NO_READING, type Readings } from './rules/reading.ts';
-import type { MetricFamily } from './rules/resource-metrics.ts';
-import type { EndedContainer, StatsPod, Target } from './rules/targets.ts';
+import { isSelected, isShown, type Selection } from './rules/selection.ts';
+import { computeSpec, specType } from './rules/spec.ts';
+import type { EndedContainer, Target } from './rules/targets.ts';
 import type { FileSystem } from './storage.ts';
 
 export interface CadvisorDeps {
@@ -26,13 +28,14 @@ export interface CadvisorDeps {
   readonly fileSystem: (path: string) => Promise<FileSystem | undefined>;
   /** Of a sandbox, empty where the runtime does not say; asked for once for each. */
   readonly sandboxImage: (id: string, signal: AbortSignal) => Promise<string>;
-  readonly machine: () => MachineFacts;
+  readonly machine: Machine;
   /** Where the volumes of pods are. */
   readonly podsDirectory: string;
   readonly hasPressure: () => boolean;
   /** In all containers that the pod has had under that name; the kernel counts for one container only. */
   readonly oomKills: (uid: string, container: string) => number;
   readonly ended: () => readonly EndedContainer[];
+  readonly selection: Selection;
 }
 
 const SLICE_MS = 2;
@@ -63,7 +66,7 @@ export function createCadvisor(deps: CadvisorDeps) {
         const whole = await orUndefined({ complain: deps.complain, what: point, signal }, () => deps.fileSystem(point));
         if (whole === undefined) return [];
         const { capacityBytes, freeBytes, inodes, inodesFree } = whole;
-        const use = { name, capacityBytes, usedBytes: capacityBytes - freeBytes, inodes, inodesFree };
+        const use = { name, device, capacityBytes, usedBytes: capacityBytes - freeBytes, inodes, inodesFree };
         return [{ ...NO_ACTIVITY, ...activity.get(device), ...use }];
       }),
     );
@@ -71,6 +74,16 @@ export function createCadvisor(deps: CadvisorDeps) {
   };
 
   return {
+    spec: async (signal: AbortSignal): Promise<object> => {
+      const types = new Map(deps.mounts().map(({ device, type }) => [device, type]));
+      const found = (await fileSystems(signal)).map(({ name, device, capacityBytes, inodes }) => ({
+        device: name,
+        type: specType(types.get(device) ?? ''),
+        capacityBytes,
+        inodes,
+      }));
+      return computeSpec(deps.machine, found, deps.clock.now());
+    },
     text: async (targets: readonly Target[], readings: Readings, signal: AbortSignal): Promise<string> => {
       await findImages(targets, signal);
       const ofNode = await fileSystems(signal);
@@ -87,17 +100,20 @@ export function createCadvisor(deps: CadvisorDeps) {
           if (reading === undefined) return [];
           const fileSystems = target.kind === 'node' ? ofNode : [];
           const seen = { reading, fileSystems, diskName, oomKills: killsOf(target, reading, deps.oomKills) };
-          return [{ labels: labelsOf(target, images), seen }];
+          const image = target.kind === 'sandbox' ? (images.get(target.id) ?? '') : target.image;
+          return [makeRow({ ...target, image }, seen)];
         })
         .toSorted(byLabels);
-      const machine = computeMachineMetrics(deps.machine(), readings.has('/'));
+      const machine = computeMachineMetrics(deps.machine, readings.has('/'));
       families ??= cadvisorFamilies({ hasPressure: deps.hasPressure() });
-      const all = [...families, ...machine].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      const { selection } = deps;
+      const all = [...families, ...machine]
+        .filter(({ name }) => isSelected(selection, name))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1));
       const pieces: string[] = [];
       let until = deps.clock.mono() + SLICE_MS;
       for (const family of all) {
-        const shown = family.name === OOM_EVENTS ? [...rows, ...endedRows(deps)].toSorted(byLabels) : rows;
-        pieces.push('values' in family ? textOf(family, shown) : metricText(family));
+        pieces.push('values' in family ? familyOfRows(family, rowsOf(family, rows, deps)) : metricText(family));
         if (deps.clock.mono() <= until) continue;
         await afterOthers();
         signal.throwIfAborted();
@@ -108,74 +124,24 @@ export function createCadvisor(deps: CadvisorDeps) {
   };
 }
 
-export function metricText(family: MetricFamily): string {
-  const lines = family.samples.map(({ labels, value, time }) =>
-    sampleLine(family.name, labels.map(labelPair).join(','), value, time),
-  );
-  return familyText(family, lines);
-}
-
 /** Of a container the larger of two counts: kills that it had before a restart, and those that only the kernel knows of. */
 function killsOf({ kind, pod, container }: Target, { memory }: CgroupReading, kills: CadvisorDeps['oomKills']): number {
   const counted = memory?.oomKills ?? 0;
   return kind === 'container' && pod !== undefined ? Math.max(counted, kills(pod.uid, container)) : counted;
 }
 
+function rowsOf({ name }: CadvisorFamily, rows: readonly Row[], deps: CadvisorDeps): readonly Row[] {
+  const { selection } = deps;
+  if (name === OOM_EVENTS)
+    return [...rows, ...endedRows(deps)].filter((row) => isShown(selection, row, name)).toSorted(byLabels);
+  return selection.profile === 'full' ? rows : rows.filter((row) => isShown(selection, row, name));
+}
+
 function endedRows({ clock, ended }: CadvisorDeps): readonly Row[] {
-  return ended().map(({ cgroup, oomKills, ...one }) => ({
-    labels: labelsOf({ ...one, path: cgroup, kind: 'container' }, NO_IMAGES),
-    seen: { reading: { ...NO_READING, time: clock.now() }, fileSystems: [], diskName: () => '', oomKills },
-  }));
-}
-
-const NO_IMAGES: ReadonlyMap<string, string> = new Map();
-
-interface Row {
-  /** In the order of their names. */
-  readonly labels: readonly (readonly [name: string, text: string])[];
-  readonly seen: Seen;
-}
-
-type Labelled = Pick<Target, 'path' | 'kind' | 'id' | 'container' | 'image'> & {
-  readonly pod: Pick<StatsPod, 'name' | 'namespace'> | undefined;
-};
-
-function labelsOf(
-  { path, kind, pod, id, container, image }: Labelled,
-  images: ReadonlyMap<string, string>,
-): Row['labels'] {
-  const pairs = [
-    ['container', container],
-    ['id', path],
-    ['image', kind === 'sandbox' ? (images.get(id) ?? '') : image],
-    ['name', id],
-    ['namespace', pod?.namespace ?? ''],
-    ['pod', pod?.name ?? ''],
-  ] as const;
-  return pairs.map((pair) => [pair[0], labelPair(pair)]);
-}
-
-const keyOf = ({ labels }: Row) => labels.map(([, text]) => text).join(',');
-const byLabels = (a: Row, b: Row) => (keyOf(a) < keyOf(b) ? -1 : 1);
-
-function textOf(family: CadvisorFamily, rows: readonly Row[]): string {
-  const lines: string[] = [];
-  for (const { labels, seen } of rows) {
-    const time = family.isTimeless ? undefined : seen.reading.time;
-    for (const value of family.values(seen)) {
-      lines.push(sampleLine(family.name, allLabels(labels, family, value), value.value, time));
-    }
-  }
-  return familyText(family, lines);
-}
-
-function allLabels(labels: Row['labels'], { extra = [] }: CadvisorFamily, value: CadvisorValue): string {
-  if (extra.length === 0) return labels.map(([, text]) => text).join(',');
-  const added = extra.map((name, at) => [name, labelPair([name, value.extra?.[at] ?? ''])] as const);
-  return [...labels, ...added]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, text]) => text)
-    .join(',');
+  const reading = { ...NO_READING, time: clock.now() };
+  return ended().map(({ cgroup, oomKills, ...one }) =>
+    makeRow({ ...one, path: cgroup, kind: 'container' }, { reading, fileSystems: [], diskName: () => '', oomKills }),
+  );
 }
 
 /** `DEVNAME=sda` among the lines that the kernel tells about a disk. */

@@ -30,8 +30,8 @@ export interface MachineSize {
   readonly bootedAt: number;
 }
 
-/** `basic`: CPU and memory. `rates`: CPU rates, disks and network too. `all`: also open files and limits of processes. */
-export type Depth = 'basic' | 'rates' | 'all';
+/** `basic`: CPU and memory. `metrics`: disks and network too. `rates`: the same with CPU rates. `all`: also what each process has open. */
+export type Depth = 'basic' | 'metrics' | 'rates' | 'all';
 
 export interface CgroupFilesDeps {
   readonly clock: Pick<Clock, 'now'>;

@@ -6,7 +6,7 @@ import { setImmediate as afterOthers } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import type { Loop, Supervisor } from '../base/supervise.ts';
 import { type CgroupFilesDeps, createCgroupFiles, type Depth } from './cgroup-files.ts';
-import { addReading, LONGEST_BASE_MS, rateOf, type UsageHistory } from './rules/rate.ts';
+import { addReading, isDue, LONGEST_BASE_MS, rateOf, type UsageHistory } from './rules/rate.ts';
 import type { CgroupReading, Readings } from './rules/reading.ts';
 import type { Target } from './rules/targets.ts';
 
@@ -54,7 +54,9 @@ export function createCollector(deps: CollectorDeps, { intervalMs }: { readonly 
 
   const readAll = async (signal: AbortSignal): Promise<void> => {
     const targets = deps.targets();
-    await readUsages(targets, signal);
+    const now = clock.mono();
+    const due = targets.filter(({ path }) => isDue(histories.get(path), now, intervalMs));
+    await readUsages(due, signal);
     const known = new Set(targets.map(({ path }) => path));
     for (const path of histories.keys()) if (!known.has(path)) histories.delete(path);
   };

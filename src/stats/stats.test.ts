@@ -5,7 +5,9 @@ import type { Logger } from '../base/logger.ts';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor, throwOnce } from '../base/supervise-testing.ts';
+import { TEST_MACHINE } from '../model/machine-testing.ts';
 import { cgroupV2 } from './rules/cgroup-v2.ts';
+import { EVERYTHING, type Selection } from './rules/selection.ts';
 import type { StatsPod } from './rules/targets.ts';
 import { createStats, type StatsDeps } from './stats.ts';
 
@@ -45,6 +47,11 @@ function cgroupFiles(): Map<string, string> {
 interface Faults {
   readonly broken?: (path: string) => boolean;
   readonly runtimeIsAway?: boolean;
+  /** Every cgroup uses half a core. */
+  readonly isBusy?: boolean;
+  readonly selection?: Selection;
+  readonly kills?: number;
+  readonly ended?: ReturnType<StatsDeps['ended']>;
   readonly loopFault?: (loop: string) => void;
 }
 
@@ -63,6 +70,7 @@ function setUp(more: Faults = {}) {
       read: (path) => {
         reads.push(path);
         if (more.broken?.(path)) onFailure(path, new Error('EIO'));
+        if (more.isBusy && path.endsWith('/cpu.stat')) return `usage_usec ${clock.mono() * 500}\n`;
         return more.broken?.(path) ? undefined : files.get(path);
       },
       modifiedAt: () => 3_000_000,
@@ -87,21 +95,10 @@ function setUp(more: Faults = {}) {
       volumes: () => [],
       tasks: () => ({ limit: 32768, current: 100 }),
     },
-    machine: () => ({
-      machineId: 'm',
-      systemUuid: 's',
-      bootId: 'b',
-      kernelVersion: '6',
-      osImage: 'Debian',
-      cpus: 2,
-      cores: 2,
-      sockets: 1,
-      memory: 1000,
-      swap: 0,
-    }),
+    machine: TEST_MACHINE,
     mounts: () => [{ device: '8:0', point: '/', type: 'ext4', source: '/dev/sda' }],
-    oomKills: () => 0,
-    ended: () => [],
+    oomKills: () => more.kills ?? 0,
+    ended: () => more.ended ?? [],
     sandboxImage: () => (more.runtimeIsAway ? Promise.reject(new Error('unavailable')) : Promise.resolve('pause')),
   };
   const stats = createStats(deps, {
@@ -110,6 +107,7 @@ function setUp(more: Faults = {}) {
     machine: { memory: 1000, swap: 0, bootedAt: 1000 },
     paths: { root: '/', logs: ({ name }) => `/logs/${name}`, hostsFile: ({ name }) => `/hosts/${name}` },
     podsDirectory: '/pods',
+    selection: more.selection ?? EVERYTHING,
   });
   return { clock, files, reads, warnings, stats };
 }
@@ -134,7 +132,7 @@ interface Summary {
 
 describe('statistics', () => {
   it('read nothing that no one asks for, and stop some time after the last request', async () => {
-    const world = setUp();
+    const world = setUp({ isBusy: true });
     const stop = new AbortController();
     world.stats.start(stop.signal);
     await world.clock.advance(600_000);
@@ -156,8 +154,23 @@ describe('statistics', () => {
     await world.stats.stop?.();
   });
 
+  it('of what does nothing are read seldom', async () => {
+    const world = setUp();
+    const stop = new AbortController();
+    world.stats.start(stop.signal);
+    await summaryOf(world);
+    world.reads.length = 0;
+    for (let pass = 0; pass < 12; pass += 1) {
+      await world.clock.advance(10_000);
+      await settle();
+    }
+    assert.ok(world.reads.length <= 4 * PATHS.length && world.reads.length > 0, `${world.reads.length} reads`);
+    stop.abort('stopped');
+    await world.stats.stop?.();
+  });
+
   it('go on after a pass that has thrown', async () => {
-    const world = setUp({ loopFault: throwOnce('statistics') });
+    const world = setUp({ isBusy: true, loopFault: throwOnce('statistics') });
     const stop = new AbortController();
     world.stats.start(stop.signal);
     await summaryOf(world);
@@ -234,5 +247,31 @@ describe('statistics', () => {
     const less = await summaryOf(world, 'only_cpu_and_memory=true');
     assert.deepEqual(Object.keys(less.pods[0]?.containers[0] ?? {}), ['name', 'startTime', 'cpu', 'memory', 'swap']);
     assert.equal(less.node.fs, undefined);
+  });
+
+  it('are a quarter in the lean profile, and no process is looked at for them', async () => {
+    const lines = async (selection: Selection) => {
+      const world = setUp({ selection });
+      const text = await world.stats.cadvisorMetrics(never);
+      assert.equal(
+        world.reads.some((path) => path.endsWith('/pids.current')),
+        selection.profile === 'full',
+      );
+      return text.split('\n').filter((line) => line.startsWith('container_')).length;
+    };
+    const [full, lean] = [await lines(EVERYTHING), await lines({ ...EVERYTHING, profile: 'lean' })];
+    assert.ok(lean * 4 <= full && lean > 20, `${lean} of ${full}`);
+  });
+
+  it('of killed processes go on after a restart of their container and stay after its end', async () => {
+    const ended = { id: 'old', container: 'd', image: 'busybox', cgroup: '/kubepods/poda/old', oomKills: 2 };
+    const world = setUp({ kills: 3, ended: [{ ...ended, pod: { uid: 'a', name: 'a', namespace: 'default' } }] });
+    const text = await world.stats.cadvisorMetrics(never);
+    const counts = text.split('\n').filter((line) => /^container_oom_events_total\{container="[cd]"/.test(line));
+    assert.deepEqual(
+      counts.map((line) => line.replace(/ \d+$/, '').replace(/\{.*pod=/, ' ')),
+      ['container_oom_events_total "a"} 3', 'container_oom_events_total "b"} 3', 'container_oom_events_total "a"} 2'],
+    );
+    assert.equal(text.split('\n').filter((line) => line.includes('name="old"')).length, 1);
   });
 });

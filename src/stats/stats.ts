@@ -6,11 +6,15 @@ import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
-import { type CadvisorDeps, createCadvisor, metricText } from './cadvisor.ts';
+import type { Machine } from '../model/machine.ts';
+import { type CadvisorDeps, createCadvisor } from './cadvisor.ts';
+import { metricText } from './cadvisor-text.ts';
 import type { CgroupPlaces, KernelFilesPort, MachineSize } from './cgroup-files.ts';
 import { createCollector } from './collector.ts';
 import { createComplaints } from './complaints.ts';
+import { computeKubeletMetrics } from './rules/kubelet-metrics.ts';
 import { computeResourceMetrics } from './rules/resource-metrics.ts';
+import { needsProcesses, type Selection } from './rules/selection.ts';
 import { computeSummary } from './rules/summary.ts';
 import { type NodeGroups, planTargets, type StatsPod } from './rules/targets.ts';
 import { createStorage, type StoragePaths, type StoragePorts } from './storage.ts';
@@ -25,7 +29,7 @@ export interface StatsDeps {
   readonly pods: () => readonly StatsPod[];
   readonly groups: () => NodeGroups;
   readonly storage: Omit<StoragePorts, 'now' | 'complain'>;
-  readonly machine: CadvisorDeps['machine'];
+  readonly machine: Machine;
   readonly mounts: CadvisorDeps['mounts'];
   readonly sandboxImage: CadvisorDeps['sandboxImage'];
   readonly oomKills: CadvisorDeps['oomKills'];
@@ -38,6 +42,8 @@ export interface StatsConfig {
   readonly machine: MachineSize;
   readonly paths: StoragePaths;
   readonly podsDirectory: string;
+  /** What `/metrics/cadvisor` shows. */
+  readonly selection: Selection;
 }
 
 export interface Stats extends Part {
@@ -45,6 +51,10 @@ export interface Stats extends Part {
   summary(query: URLSearchParams, signal: AbortSignal): Promise<object>;
   /** `/metrics/cadvisor` */
   cadvisorMetrics(signal: AbortSignal): Promise<string>;
+  /** What `/metrics` shows of logs and volumes. */
+  kubeletMetrics(signal: AbortSignal): Promise<string>;
+  /** `/spec/` */
+  spec(signal: AbortSignal): Promise<object>;
   /** `/metrics/resource` */
   resourceMetrics(signal: AbortSignal): Promise<string>;
 }
@@ -69,6 +79,7 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
     sandboxImage: deps.sandboxImage,
     oomKills: deps.oomKills,
     ended: deps.ended,
+    selection: config.selection,
     machine: deps.machine,
     podsDirectory: config.podsDirectory,
     hasPressure: () => hasPressure(deps.places, files),
@@ -91,9 +102,15 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
         storage: isWhole ? await storage.read(pods, signal) : undefined,
       });
     },
+    kubeletMetrics: async (signal) =>
+      computeKubeletMetrics(await storage.measure(deps.pods(), signal))
+        .map(metricText)
+        .join(''),
+    spec: (signal) => cadvisor.spec(signal),
     cadvisorMetrics: async (signal) => {
       const all = targets();
-      return cadvisor.text(all, await collector.read(all, 'all', signal), signal);
+      const depth = needsProcesses(config.selection) ? 'all' : 'metrics';
+      return cadvisor.text(all, await collector.read(all, depth, signal), signal);
     },
     resourceMetrics: async (signal) => {
       const [pods, groups] = [deps.pods(), deps.groups()];

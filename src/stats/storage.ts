@@ -1,5 +1,6 @@
 /** What pods, images and the node take on disks: from the runtime, from the file systems, from directories of logs. */
 import { type Complain, orUndefined } from './complaints.ts';
+import type { MeasuredPod } from './rules/kubelet-metrics.ts';
 import type { FsFacts, NodeStorage, PodStorage, VolumeFacts } from './rules/summary.ts';
 import type { StatsPod } from './rules/targets.ts';
 
@@ -91,6 +92,21 @@ export function createStorage(ports: StoragePorts, paths: StoragePaths) {
   };
 
   return {
+    /** Logs and volumes alone. */
+    measure: async (pods: readonly StatsPod[], signal: AbortSignal): Promise<readonly MeasuredPod[]> => {
+      const measured: MeasuredPod[] = [];
+      for (const pod of pods) {
+        signal.throwIfAborted();
+        const logs = new Map<string, number>();
+        for (const { name } of pod.containers) {
+          const path = `${paths.logs(pod)}/${name}`;
+          const found = await orUndefined({ complain, what: `logs of ${name}`, signal }, () => ports.filesUse(path));
+          if (found !== undefined && found.inodes > 0) logs.set(name, found.bytes);
+        }
+        measured.push({ pod, logs, volumes: ports.volumes(pod.uid) });
+      }
+      return measured;
+    },
     read: async (pods: readonly StatsPod[], signal: AbortSignal): Promise<NodeStorage> => {
       const time = ports.now();
       const orNothing = <T>(what: string, work: () => Promise<T | undefined>) =>

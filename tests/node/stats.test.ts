@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from './pod-support.ts';
@@ -108,7 +109,25 @@ async function servesBothPortsAndPacks({ place, kubelet }: StatsNode): Promise<v
   }
   const packed = await kubelet.request('/metrics/cadvisor', 'GET', { 'accept-encoding': 'gzip' });
   assert.equal(packed.headers['content-encoding'], 'gzip');
-  assert.equal((await kubelet.request('/spec/')).status, 404);
+}
+
+/** The form is cAdvisor's, as `src/stats/rules/testdata/spec.json` has it; the values are those of this machine. */
+async function describesTheMachine(node: StatsNode): Promise<void> {
+  const spec = JSON.parse(await textOf(node, '/spec/'));
+  const info = readFileSync('/proc/meminfo', 'utf8');
+  const recordedSpec = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../src/stats/rules/testdata/spec.json'), 'utf8'),
+  );
+  assert.deepEqual(Object.keys(spec), Object.keys(recordedSpec));
+  assert.equal(spec.memory_capacity, Number(/^MemTotal:\s+(\d+) kB$/m.exec(info)?.[1]) * 1024);
+  assert.equal(spec.num_cores, availableParallelism());
+  assert.equal(spec.boot_id, readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+  const threads = spec.topology.flatMap((one: { cores: readonly { thread_ids: readonly number[] }[] }) =>
+    one.cores.flatMap(({ thread_ids }) => thread_ids),
+  );
+  assert.equal(new Set(threads).size, spec.num_cores);
+  assert.ok(spec.filesystems.length > 0 && spec.filesystems.every((one: { capacity: number }) => one.capacity > 0));
+  assert.ok(spec.network_devices.every(({ mtu }: { mtu: number }) => mtu > 0));
 }
 
 /** Pods end while they are read: every answer is whole, and what ended is gone from it. */
@@ -137,5 +156,6 @@ test('statistics of a node with pods', async (t) => {
   await t.test('are what the kernel says', () => saysWhatTheKernelSays(node));
   await t.test('count load and volumes', () => countsLoadAndVolumes(node));
   await t.test('are on both ports, packed where asked', () => servesBothPortsAndPacks(node));
+  await t.test('describe the machine', () => describesTheMachine(node));
   await t.test('go on while pods end', () => outlivesPods(node));
 });

@@ -1,3 +1,4 @@
+import { strings } from './collections.ts';
 import { type Flag, flag, group } from './flag.ts';
 import { boolean, duration, int32, int64, ip, oneOf, portNumber, string } from './scalars.ts';
 import { setting } from './target.ts';
@@ -50,6 +51,24 @@ export const oldFlags: readonly Flag[] = [
       setting('cadvisor', 'machineIdFile'),
       'Files with the machine id; the first found counts.',
       fromCadvisor,
+    ),
+    flag(
+      'cadvisor-metrics-profile',
+      oneOf('full', 'lean'),
+      setting('cadvisor', 'metricsProfile'),
+      'Families of /metrics/cadvisor: all of them (full), or what the usual dashboards read (lean).',
+    ),
+    flag(
+      'cadvisor-metrics-allow',
+      strings,
+      setting('cadvisor', 'metricsAllow'),
+      'Families of /metrics/cadvisor to show instead of those of the profile; a name may end in *.',
+    ),
+    flag(
+      'cadvisor-metrics-deny',
+      strings,
+      setting('cadvisor', 'metricsDeny'),
+      'Families of /metrics/cadvisor to leave out; a name may end in *.',
     ),
     flag(
       'container-hints',

@@ -25,6 +25,9 @@ const recorded = readFileSync(new URL('../testdata/kubelet-flags.tsv', import.me
 const beyondTheReference = [
   'auth-path',
   'cadvisor-bind-address',
+  'cadvisor-metrics-allow',
+  'cadvisor-metrics-deny',
+  'cadvisor-metrics-profile',
   'cadvisor-port',
   'cloud-config',
   'cni-bin-dir',
@@ -81,6 +84,7 @@ const samples: Record<string, string> = {
   'pattern=N,…': 'sample=7',
 };
 const special: Record<string, string> = {
+  'cadvisor-metrics-profile': 'lean',
   'container-runtime': 'remote',
   'network-plugin': 'cni',
   version: 'raw',

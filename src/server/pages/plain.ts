@@ -23,6 +23,9 @@ export interface Statistics {
   summary(query: URLSearchParams, signal: AbortSignal): Promise<unknown>;
   cadvisorMetrics(signal: AbortSignal): Promise<string>;
   resourceMetrics(signal: AbortSignal): Promise<string>;
+  spec(signal: AbortSignal): Promise<unknown>;
+  /** What `/metrics` shows beside the registry. */
+  kubeletMetrics(signal: AbortSignal): Promise<string>;
 }
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
@@ -39,7 +42,9 @@ export function plainRoutes(deps: PlainPagesDeps): readonly Route[] {
   return [
     open('healthz', '/healthz', HEALTHZ, (exchange) => answerHealth(exchange, deps)),
     open('healthz', '/healthz/{check:*}', HEALTHZ, (exchange) => answerHealth(exchange, deps)),
-    open('metrics', '/metrics', METRICS, (exchange) => sendMetrics(exchange, metrics.render())),
+    open('metrics', '/metrics', METRICS, async (exchange) =>
+      sendMetrics(exchange, metrics.render() + (await deps.statistics.kubeletMetrics(exchange.signal))),
+    ),
     open('metrics', '/metrics/probes', METRICS, (exchange) => sendMetrics(exchange, probeMetrics.render())),
     open('metrics', '/metrics/slis', METRICS, (exchange) => sendMetrics(exchange, healthMetrics.render())),
     ...statisticsRoutes(deps),
@@ -96,8 +101,8 @@ function statisticsRoutes({ statistics }: PlainPagesDeps): readonly Route[] {
     open('stats', '/metrics/resource', METRICS, async (exchange) =>
       sendMetrics(exchange, await statistics.resourceMetrics(exchange.signal)),
     ),
-    // The reference still has this path and its permission, without a page.
-    open('stats', '/spec/', SPEC, ({ answer }) => answer(errorPage(404, '404 page not found'))),
+    // The reference still has this path and its permission, without a page. This is the page that it had.
+    open('stats', '/spec/', SPEC, async ({ signal, answer }) => answer(jsonAnswer(await statistics.spec(signal)))),
   ];
 }
 

@@ -90,6 +90,8 @@ export function parseDiskActivity(text: string | undefined): ReadonlyMap<string,
 
 export interface FileSystemUse extends DiskActivity {
   readonly name: string;
+  /** `major:minor`. */
+  readonly device: string;
   readonly capacityBytes: number;
   readonly usedBytes: number;
   readonly inodes: number;

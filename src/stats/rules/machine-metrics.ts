@@ -1,20 +1,8 @@
 /** The metrics of `/metrics/cadvisor` that are about the machine, and about the collector itself. */
+import { coreCount, type Machine, processorsOf, socketCount } from '../../model/machine.ts';
 import type { MetricFamily } from './resource-metrics.ts';
 
-export interface MachineFacts {
-  readonly machineId: string;
-  readonly systemUuid: string;
-  readonly bootId: string;
-  readonly kernelVersion: string;
-  readonly osImage: string;
-  readonly cpus: number;
-  readonly cores: number;
-  readonly sockets: number;
-  readonly memory: number;
-  readonly swap: number;
-}
-
-export function computeMachineMetrics(machine: MachineFacts, hasNode: boolean): readonly MetricFamily[] {
+export function computeMachineMetrics(machine: Machine, hasNode: boolean): readonly MetricFamily[] {
   const labels = [
     ['boot_id', machine.bootId],
     ['machine_id', machine.machineId],
@@ -40,11 +28,11 @@ export function computeMachineMetrics(machine: MachineFacts, hasNode: boolean): 
     ),
     // Books and drawers are mainframes' words for sockets of sockets.
     gauge('machine_cpu_books', 'Number of CPU books.', 0),
-    gauge('machine_cpu_cores', 'Number of logical CPU cores.', machine.cpus),
+    gauge('machine_cpu_cores', 'Number of logical CPU cores.', processorsOf(machine).length),
     gauge('machine_cpu_drawers', 'Number of CPU drawers.', 0),
-    gauge('machine_cpu_physical_cores', 'Number of physical CPU cores.', machine.cores),
-    gauge('machine_cpu_sockets', 'Number of CPU sockets.', machine.sockets),
-    gauge('machine_memory_bytes', 'Amount of memory installed on the machine.', machine.memory),
+    gauge('machine_cpu_physical_cores', 'Number of physical CPU cores.', coreCount(machine)),
+    gauge('machine_cpu_sockets', 'Number of CPU sockets.', socketCount(machine)),
+    gauge('machine_memory_bytes', 'Amount of memory installed on the machine.', machine.memoryBytes),
     // Memory that keeps its content without power is counted by a library of its vendor, which the reference is not built with.
     gauge('machine_nvm_avg_power_budget_watts', 'NVM power budget.', 0),
     {
@@ -55,11 +43,11 @@ export function computeMachineMetrics(machine: MachineFacts, hasNode: boolean): 
       })),
     },
     alone('machine_scrape_error', '1 if there was an error while getting machine metrics, 0 otherwise.', 0),
-    gauge('machine_swap_bytes', 'Amount of swap memory available on the machine.', machine.swap),
+    gauge('machine_swap_bytes', 'Amount of swap memory available on the machine.', machine.swapBytes),
   ];
 }
 
-function versionInfo({ kernelVersion, osImage }: MachineFacts): MetricFamily {
+function versionInfo({ kernelVersion, osImage }: Machine): MetricFamily {
   return {
     name: 'cadvisor_version_info',
     help: "A metric with a constant '1' value labeled by kernel version, OS version, docker version, cadvisor version & cadvisor revision.",

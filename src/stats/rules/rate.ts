@@ -29,6 +29,18 @@ export function addReading(history: UsageHistory | undefined, reading: UsageRead
   return { base: moves ? last : base, last: reading };
 }
 
+/** A thousandth of a core. */
+const IDLE_NANO_CORES = 1e6;
+const IDLE_INTERVALS = 4;
+
+/** Whether housekeeping reads this cgroup now: each time if it is busy, seldom if it does nothing. A rate always has a base. */
+export function isDue(history: UsageHistory | undefined, now: number, intervalMs: number): boolean {
+  const rate = rateOf(history);
+  if (history === undefined || rate === undefined || rate >= IDLE_NANO_CORES) return true;
+  const seldom = Math.min(IDLE_INTERVALS * intervalMs, LONGEST_BASE_MS - intervalMs);
+  return now - history.last.at >= seldom - intervalMs / 2;
+}
+
 /** Nanocores: nanoseconds of CPU time in a second. Undefined until there are two readings. */
 export function rateOf(history: UsageHistory | undefined): number | undefined {
   if (history?.base === undefined || history.last.at <= history.base.at) return undefined;

@@ -1,0 +1,8 @@
+/** What statistics take from the configuration. */
+import type { Config } from '../config/config.ts';
+import type { Selection } from './rules/selection.ts';
+
+export function metricSelection({ settings }: Config): Selection {
+  const { metricsProfile, metricsAllow, metricsDeny } = settings.cadvisor;
+  return { profile: metricsProfile === 'lean' ? 'lean' : 'full', allow: metricsAllow, deny: metricsDeny };
+}
