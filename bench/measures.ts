@@ -21,7 +21,21 @@ import { static50, static100 } from './measures/static-pods.ts';
 import { volumes } from './measures/volumes.ts';
 
 export const MEASURES: readonly Measure[] = [
-  ...[start, idle, floor, staticPod, static50, static100, probes, reaction, restart, endpoints, scrape, logs, hungMount],
+  ...[
+    start,
+    idle,
+    floor,
+    staticPod,
+    static50,
+    static100,
+    probes,
+    reaction,
+    restart,
+    endpoints,
+    scrape,
+    logs,
+    hungMount,
+  ],
   ...[apiPod, api50, api100, readyLatency, apiRestart, forward, volumes, configMap],
 ];
 

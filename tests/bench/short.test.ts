@@ -14,7 +14,18 @@ import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '..', '..', 'bench', 'main.ts');
 /** Those with a hundred pods are the same with another number. */
-const ON_A_NODE = ['start', 'idle', 'floor', 'static-pod', 'static-50', 'probes', 'restart', 'endpoints', 'scrape', 'logs'];
+const ON_A_NODE = [
+  'start',
+  'idle',
+  'floor',
+  'static-pod',
+  'static-50',
+  'probes',
+  'restart',
+  'endpoints',
+  'scrape',
+  'logs',
+];
 const IN_A_CLUSTER = ['api-pod', 'api-50', 'ready-latency', 'api-restart'];
 /** What a kubelet that does its work well may have none of. */
 const MAY_BE_ZERO = ['kubeletCpu', 'idleCpu', 'containerdCpu', 'runtimeCpu', 'calls', 'execs', 'writes', 'changed'];
