@@ -114,3 +114,25 @@ test('the second generation by itself passes its controllers on', async (t) => {
 test('a machine without cgroups is told so', () => {
   assert.throws(() => createCgroups([]), /no cgroup hierarchy is mounted/);
 });
+
+test('a process is moved in every hierarchy, and its memory is counted there', async (t) => {
+  const cgroups = createCgroups(hierarchies);
+  const root = ownRoot(t, cgroups, 'enter');
+  cgroups.create(`${root}/a`);
+  const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
+  t.after(() => child.kill('SIGKILL'));
+  await once(child, 'spawn');
+  const pid = child.pid ?? 0;
+  assert.deepEqual(await cgroups.processes(`${root}/a`), []);
+  assert.equal(cgroups.enter(`${root}/a`, pid), true);
+  assert.deepEqual(await cgroups.processes(`${root}/a`), [pid]);
+  assert.deepEqual(await cgroups.processes(root), []);
+  writeFileSync(join(directoryFor('pids').mountPoint, root, 'cgroup.procs'), String(pid));
+  if (hierarchies.length > 1) assert.deepEqual(await cgroups.processes(`${root}/a`), [], 'not in all of them');
+  assert.equal(typeof (await cgroups.memoryUsage(root)), 'bigint');
+  assert.equal(await cgroups.memoryUsage(`${root}/none`), undefined);
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+  assert.equal(cgroups.enter(`${root}/a`, pid), false);
+});

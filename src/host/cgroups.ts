@@ -28,7 +28,7 @@ export interface Cgroups {
   memoryUsage(path: string): Promise<bigint | undefined>;
   /** Moves a process into it, in every hierarchy. False for one that has ended. */
   enter(path: string, pid: number): boolean;
-  /** The processes in it, without those below. */
+  /** The processes that are in it in every hierarchy, without those below. */
   processes(path: string): Promise<readonly number[]>;
   /** Names of the cgroups directly below it, in any hierarchy. */
   children(path: string): Promise<readonly string[]>;
@@ -89,7 +89,8 @@ export function createCgroups(hierarchies: readonly CgroupHierarchy[]): Cgroups 
       const lists = await Promise.all(
         directories(path).map((directory) => readIfThere(join(directory, 'cgroup.procs'))),
       );
-      return [...new Set(lists.flatMap((text) => words(text ?? '').map(Number)))].filter((pid) => pid > 0);
+      const [first = new Set<number>(), ...others] = lists.map((text) => new Set(words(text ?? '').map(Number)));
+      return [...first].filter((pid) => pid > 0 && others.every((other) => other.has(pid)));
     },
     children: async (path) => {
       const names = await Promise.all(directories(path).map(listDirectories));

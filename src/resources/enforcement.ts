@@ -61,7 +61,7 @@ export async function enforceReserved(
 }
 
 /** The form of names depends on the driver, which only the runtime knows. */
-async function untilDriverIsKnown(
+export async function untilDriverIsKnown(
   { node, clock, supervisor, log }: EnforcementDeps,
   signal: AbortSignal,
 ): Promise<void> {

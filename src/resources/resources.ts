@@ -15,30 +15,28 @@ import type { Cgroups } from '../host/cgroups.ts';
 import type { RecordNodeEvent } from '../model/event.ts';
 import type { PodNewsOf } from '../model/pod-view.ts';
 import type { SystemdPort } from './cgroup-writer.ts';
-import { type EnforcementDeps, enforcePods, enforceReserved } from './enforcement.ts';
-import { applyKernelSettings, type KernelSettingsPort } from './kernel-settings.ts';
+import type { KernelSettingsPort } from './kernel-settings.ts';
 import { createNodeCgroups } from './node-cgroups.ts';
-import { checkOwnCgroups, type OwnCgroupsConfig, type OwnCgroupsDeps, runOwnCgroups } from './own-cgroups.ts';
+import { setUpNode } from './node-setup.ts';
+import type { OwnCgroupsConfig, OwnCgroupsDeps } from './own-cgroups.ts';
 import { checkUid, createPodCgroups } from './pod-cgroups.ts';
 import {
-  checkReservations,
   computeAllocatable,
   computeCapacity,
   computeEnforced,
   type MachineCapacity,
   type PodCountSettings,
 } from './rules/allocatable.ts';
-import { bytes, type CgroupLimits, limitsOf, type PodLimitSettings, podCgroupLimits } from './rules/cgroup-limits.ts';
+import { bytes, type PodLimitSettings, podCgroupLimits } from './rules/cgroup-limits.ts';
 import {
   type CgroupDriver,
   cgroupPath,
   containerDirectory,
   groupCgroups,
   nodeCgroup,
-  parseCgroupName,
   uidFault,
 } from './rules/cgroup-name.ts';
-import { type EnforcementSettings, planEnforcement } from './rules/enforcement.ts';
+import type { EnforcementSettings } from './rules/enforcement.ts';
 
 export interface Resources extends Part {
   /** Makes the pod's cgroup with its limits, and those above it. */
@@ -93,15 +91,12 @@ export interface ResourcesConfig {
   readonly reservedMemoryPercent: bigint | undefined;
 }
 
-const REFRESH_MS = 60_000;
-const RETRY_MS = 1000;
-
 export function createResources(deps: ResourcesDeps, config: ResourcesConfig): Resources {
-  const { clock, cgroups, log, supervisor } = deps;
+  const { clock, cgroups, log } = deps;
   const { podLevel } = config.pods;
   const { reservations } = config.enforcement;
   let stopping: AbortSignal | undefined;
-  let background: readonly Promise<void>[] = [];
+  const background: Promise<void>[] = [];
   let capacity: Quantities = new Map();
   let allocatable: Quantities = new Map();
 
@@ -115,36 +110,11 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
     },
   );
   const pods = createPodCgroups({ clock, log, cgroups, node }, config.pods);
-  const enforcement: EnforcementDeps = { ...deps, node };
   const started = (): AbortSignal => {
     if (stopping === undefined) throw new CodedError('unavailable', 'resources are not started yet');
     return stopping;
   };
   const pathOf = (pod: Pod): string => cgroupPath(pods.nameOf(pod), node.driver());
-
-  const runInBackground = async (signal: AbortSignal): Promise<void> => {
-    const limits: CgroupLimits = {
-      ...limitsOf(config.enforcePods ? forPods() : capacity),
-      cpus: deps.cpus(),
-      hugePages: 'unbounded',
-    };
-    let enforced: Promise<void> | undefined;
-    const pass = async () => {
-      try {
-        await node.ensure(signal);
-      } catch (error) {
-        // The first pod reports why.
-        log.v(2)?.info('Failed to create the cgroups of all pods, will retry', { err: error });
-        return;
-      }
-      if (enforced === undefined) enforced = enforcePods(enforcement, limits, signal);
-      else await node.refresh(signal);
-      await pods.sweep(signal);
-    };
-    const rest = () => clock.sleep(enforced === undefined ? RETRY_MS : REFRESH_MS, signal);
-    await supervisor.run({ name: 'cgroups', pass, rest }, signal);
-    await enforced;
-  };
 
   return {
     name: 'resources',
@@ -152,15 +122,7 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
       stopping = signal;
       capacity = computeCapacity(deps.machine(), config.pods);
       allocatable = computeAllocatable(capacity, reservations);
-      checkReservations(capacity, reservations);
-      checkOwnCgroups(config.own);
-      applyKernelSettings(deps.kernel, log, config.protectKernel);
-      background = [runOwnCgroups(deps, config.own, signal)];
-      if (config.cgroupsPerQos) {
-        checkRoot(cgroups, cgroupPath(parseCgroupName(config.cgroupRoot), config.cgroupDriver));
-        background = [...background, runInBackground(signal)];
-      }
-      await enforceReserved(enforcement, planEnforcement(config.enforcement, deps.cpus()), signal);
+      await setUpNode({ deps, config, node, pods, capacity, track: (work) => background.push(work) }, signal);
     },
     stop: async () => {
       await Promise.all(background);
@@ -191,12 +153,4 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
     capacity: () => capacity,
     allocatable: () => allocatable,
   };
-}
-
-function checkRoot(cgroups: Cgroups, root: string): void {
-  if (cgroups.exists(root)) return;
-  throw new CodedError(
-    'invalid',
-    `cgroupRoot ${JSON.stringify(root)} is not a cgroup of every controller on this machine`,
-  );
 }
