@@ -70,8 +70,8 @@ recorded: build ## the recorded lives of 60 pods, lived again under our kubelet 
 soak: build ## the long runs: churn, hundreds of kills, no control plane for ten minutes (MINUTES= SEED=)
 	@$(NODE) tests/soak/main.ts $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
-scraped: build ## Prometheus scrapes a node for five minutes
-	@LONG=1 $(NODE) --test --test-force-exit --test-concurrency=1 tests/node/prometheus.test.ts
+scraped: build ## Prometheus scrapes a node for five minutes, and a hundred pods come and go ten times with nothing left
+	@LONG=1 $(NODE) --test --test-force-exit --test-concurrency=1 tests/node/prometheus.test.ts tests/node/leaks.test.ts
 
 dist: build ## a release directory: one executable file, systemd unit, sample config, checksums
 	@$(NODE) tools/dist.ts

@@ -8,9 +8,9 @@ import { type Usage, watchUsage } from '../world/usage.ts';
 
 const PODS = 100;
 const SETTLE_MS = 15_000;
-const IDLE_MS = 15_000;
+const IDLE_MS = 10_000;
 const SCRAPE_EVERY_MS = 10_000;
-const SCRAPED_MS = 60_000;
+const SCRAPED_MS = 40_000;
 const REQUESTS = 5;
 const READ_ONLY = 'http://127.0.0.1:10255';
 const PATHS = ['/metrics/cadvisor', '/metrics/resource', '/stats/summary', '/metrics'] as const;
