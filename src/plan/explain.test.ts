@@ -173,6 +173,12 @@ const cases: readonly Case[] = [
     shows: ['admission: refused since -10, node; 1 × OutOfcpu: no cpu at -10'],
   },
   {
+    name: 'a critical pod for which no other one can be preempted',
+    planned: [],
+    ended: { phase: 'Failed', reason: 'UnexpectedAdmissionError', message: 'no pods', rejected: true },
+    shows: ['admission: refused since -10, node; 1 × UnexpectedAdmissionError: no pods at -10'],
+  },
+  {
     name: 'a pod that the node refuses for what it asks',
     planned: [],
     ended: { phase: 'Failed', reason: 'NodeAffinity', message: 'no match', rejected: true },

@@ -40,10 +40,14 @@ const BY_REASON: ReadonlyMap<string, Actor> = new Map([
   ['CreateContainerConfigError', 'user'],
 ]);
 
+/** The node has no room, also not by preemption; every other refusal is about what the pod requests. */
+function isFull(reason: string): boolean {
+  return reason.startsWith('OutOf') || reason === 'UnexpectedAdmissionError';
+}
+
 export function actorOfFailure(subject: StepSubject, { reason, actor }: Pick<StepFailure, 'reason' | 'actor'>): Actor {
   if (actor !== undefined) return actor;
-  // A node that is full can make room; every other refusal is about what the pod asks for.
-  if (subject.kind === 'admission') return reason.startsWith('OutOf') ? 'node' : 'user';
+  if (subject.kind === 'admission') return isFull(reason) ? 'node' : 'user';
   return BY_REASON.get(reason) ?? actorOfStep(subject);
 }
 
