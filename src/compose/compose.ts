@@ -19,10 +19,11 @@ import { createLock, createMachineCheck, createMemoryRelease } from '../node/mac
 import { machineIdentityFiles, nodeNameOf } from '../node/settings.ts';
 import type { Pods } from '../pods/pods.ts';
 import { createRunOnce } from '../pods/run-once.ts';
-import { createHealthChecks, type HealthChecks } from '../server/health/checks.ts';
+import { createHealthChecks, type HealthCheck, type HealthChecks } from '../server/health/checks.ts';
 import { createHealthServer } from '../server/health/health.ts';
 import { createEventLoopLag } from '../telemetry/event-loop-lag.ts';
-import { composeKube } from './kube.ts';
+import { composeServingCertificate } from './certificates.ts';
+import { composeKube, type KubeParts } from './kube.ts';
 import { composeMetrics, type Meters } from './metrics.ts';
 import { composeOom } from './oom.ts';
 import { composePods } from './pods.ts';
@@ -94,9 +95,6 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const health = createHealthChecks();
   let shown = config;
 
-  health.add({ name: 'ping', check: () => undefined });
-  health.add({ name: 'log', check: () => deps.logProblem?.() });
-
   const eventLoopLag = createEventLoopLag();
   const meters: Meters = composeMetrics(config, deps, {
     pods: () => podParts.pods,
@@ -106,14 +104,22 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     orphans: () => podParts.volumes.orphans(),
   });
   const { cri, running, connection, health: runtimeHealth } = composeRuntime(config, deps, meters);
-  const kube = composeKube(config, deps, meters.onApiRequest);
-  const podParts = composePods(config, deps, { cri, running, kube, meters });
+  const access = composeKube(config, deps, meters);
+  const kube = access?.kube;
+  const podParts = composePods(config, deps, {
+    cri,
+    running,
+    kube,
+    meters,
+    nodeConditions: () => servingCertificate?.conditions() ?? [],
+  });
   const { pods, statuses, cluster } = podParts;
   pods.subscribe('metrics', meters.follow);
   statuses.subscribe('metrics', meters.starts.statusChanged);
   const { volumes, resources, events } = podParts;
   const oomWatcher = composeOom(config, deps, { pods, resources, record: events.record });
   const statistics = composeStats(config, deps, { cri, pods, volumes, resources, oomWatcher });
+  const servingCertificate = composeServingCertificate(config, deps, { meters, kube, cluster, record: events.record });
   const server = composeServer(config, deps, {
     kube,
     cri,
@@ -123,13 +129,14 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     statistics,
     health,
     shown: () => shown,
+    signedCertificate: servingCertificate?.path,
   });
-  health.add({
-    name: 'syncloop',
-    check: () => startingReason(lifecycle.starting()) ?? pods.problem(),
+  addHealthChecks(health, {
+    log: () => deps.logProblem?.(),
+    syncloop: () => startingReason(lifecycle.starting()) ?? pods.problem(),
+    loops: supervisor.problem,
+    'container-runtime': runtimeHealth.check,
   });
-  health.add({ name: 'loops', check: supervisor.problem });
-  health.add({ name: 'container-runtime', check: runtimeHealth.check });
 
   const parts: readonly Part[] = [
     createMachineCheck(deps, config),
@@ -139,11 +146,12 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     createMemoryRelease(deps),
     connection,
     runtimeHealth,
-    ...(kube === undefined ? [] : [kube]),
+    ...accessParts(access),
     statistics,
     server,
     ...podParts.parts,
     oomWatcher,
+    ...(servingCertificate === undefined ? [] : [servingCertificate.manager]),
     ...runOnceParts(config, clock, pods, ending.resolve),
     createHealthServer(
       { address: config.kubelet.healthzBindAddress, port: config.kubelet.healthzPort },
@@ -161,6 +169,19 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     },
   };
 }
+
+/** `ping` succeeds as long as the process answers at all. */
+function addHealthChecks(health: HealthChecks, checks: Readonly<Record<string, HealthCheck['check']>>): void {
+  health.add({ name: 'ping', check: () => undefined });
+  for (const [name, check] of Object.entries(checks)) health.add({ name, check });
+}
+
+/** In the order in which they start. */
+const accessParts = (access: KubeParts | undefined): readonly Part[] => {
+  if (access === undefined) return [];
+  const { kube, certificate } = access;
+  return certificate === undefined ? [kube] : [certificate.preparation, kube, certificate.manager];
+};
 
 /** With `--runonce` the kubelet ends by itself when every pod has been run. */
 function runOnceParts(config: Config, clock: Clock, pods: Pods, end: (ending: Ending) => void): readonly Part[] {

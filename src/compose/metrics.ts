@@ -9,6 +9,7 @@ import type { PodNews } from '../model/pod-view.ts';
 import type { Pods } from '../pods/pods.ts';
 import type { EventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { type CertificateMetrics, createCertificateMetrics } from '../telemetry/metrics-certificates.ts';
 import { createHealthMetrics, type HealthResult } from '../telemetry/metrics-health.ts';
 import { createLoopMetrics } from '../telemetry/metrics-loops.ts';
 import { createPodMetrics } from '../telemetry/metrics-pods.ts';
@@ -59,6 +60,7 @@ export interface Meters {
   onRelist(report: RelistReport): void;
   /** A WebSocket for `exec`, `attach` or `portforward` was asked for. */
   onWebSocket(subresource: string): void;
+  readonly certificates: CertificateMetrics;
   onLoopFailure(loop: string): void;
   onListenerFailure(listener: string): void;
   /** To be called with what workers publish. */
@@ -148,6 +150,7 @@ export function composeMetrics(
     onHealth: createHealthMetrics(healthMetrics),
     onRelist: createRelistMetrics(metrics, clock.now),
     onWebSocket: createWebSocketMetrics(metrics),
+    certificates: createCertificateMetrics(metrics, clock.now),
     ...loops,
     follow: (update) => {
       starts.follow(update);

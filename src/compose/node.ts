@@ -31,6 +31,7 @@ export interface NodeTools {
   readonly lastRelist: () => number | undefined;
   readonly onStep?: NodeDeps['onStep'];
   readonly volumesInUse: NodeFacts['volumesInUse'];
+  readonly conditions: NonNullable<NodeFacts['conditions']>;
 }
 
 const NO_PRESSURE = { memory: false, disk: false, pid: false };
@@ -55,6 +56,7 @@ export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): N
         allocatable: resources.allocatable,
         // No part looks for pressure before eviction is built.
         pressure: () => NO_PRESSURE,
+        conditions: tools.conditions,
         problems: createNodeProblems({ mono: clock.mono, lastRelist }),
         volumesInUse,
       },

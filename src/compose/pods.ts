@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Events } from '../events/events.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Counting } from '../metering/metering.ts';
+import type { NodeFacts } from '../node/node.ts';
 import { nodeIpsOf } from '../node/settings.ts';
 import type { Pods } from '../pods/pods.ts';
 import type { Resources } from '../resources/resources.ts';
@@ -33,6 +34,8 @@ export interface PodTools {
   readonly running: Running;
   /** Undefined: standalone. */
   readonly kube: Kube | undefined;
+  /** Conditions of the node that other parts report. */
+  readonly nodeConditions: NonNullable<NodeFacts['conditions']>;
   readonly meters: Meters;
 }
 
@@ -133,7 +136,7 @@ interface GroundTools extends PodTools {
 
 /** What pods stand on: events, the runtime as it is observed, the node and its resources. */
 function composeGround(config: Config, deps: PartDeps, tools: GroundTools) {
-  const { cri, kube, meters, counting, workers: pods, volumesInUse } = tools;
+  const { cri, kube, meters, counting, workers: pods, volumesInUse, nodeConditions: conditions } = tools;
   const events = composeEvents(config, deps, kube);
   const { record } = events;
   const { handlers, observe } = composeObservation(config, deps, { cri, counting, pods, onRelist: meters.onRelist });
@@ -143,7 +146,7 @@ function composeGround(config: Config, deps: PartDeps, tools: GroundTools) {
   const onStatusSynced = meters.work.statusSynced;
   const onStep = meters.onNodeStep;
   const made = { cri, record, resources, addresses, lastRelist, pods, onStatusSynced, onStep, volumesInUse };
-  const cluster = kube && composeCluster(config, deps, { ...made, kube });
+  const cluster = kube && composeCluster(config, deps, { ...made, kube, conditions });
   const node = () => cluster?.node.object();
   return { events, handlers, observe, resources, addresses, cluster, node, nodeIps: nodeIpsOf(addresses, node) };
 }

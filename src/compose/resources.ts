@@ -7,7 +7,7 @@ import { createCgroups } from '../host/cgroups.ts';
 import { createSystemd } from '../host/dbus/systemd.ts';
 import { readKernelSetting, writeKernelSetting } from '../host/kernel-settings.ts';
 import { isKernelThread, ownPid } from '../host/processes.ts';
-import type { Counting } from '../metering/metering.ts';
+import { type Counting, countCgroups } from '../metering/metering.ts';
 import type { RecordEvent } from '../model/event.ts';
 import { hugePageBytes, processorsOf } from '../model/machine.ts';
 import { createResources, type Resources } from '../resources/resources.ts';
@@ -33,8 +33,7 @@ export function composeResources(config: Config, deps: PartDeps, { cri, record, 
       clock,
       log: log.named('resources'),
       supervisor,
-      cgroups,
-      onOperation: counting.work.cgroup,
+      cgroups: countCgroups(cgroups, counting),
       systemd: createSystemd(clock, host.openBus(clock)),
       kernel: { read: readKernelSetting, write: writeKernelSetting },
       pid: ownPid(),

@@ -38,6 +38,8 @@ export interface ServerTools {
   readonly meters: Meters;
   readonly statistics: Statistics;
   readonly health: HealthChecks;
+  /** Where the certificate that the cluster signs is; undefined: it signs none. */
+  readonly signedCertificate?: string | undefined;
   /** The configuration as it is after a reload. */
   readonly shown: () => Config;
 }
@@ -61,6 +63,7 @@ export function composeServer(config: Config, deps: PartDeps, tools: ServerTools
       nodeName: deps.nodeName,
       isStandalone: kube === undefined,
       environment: deps.surroundings?.environment ?? {},
+      signedCertificate: tools.signedCertificate,
     }),
   );
 }

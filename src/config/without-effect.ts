@@ -9,7 +9,6 @@ import { applyDefaults, applyFileDefaults } from './schema/defaults.ts';
 import type { KubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 
-const CERTIFICATES = 'certificates from the cluster are not built yet';
 const PROFILE = 'Node.js has no such profile';
 const CPU_MANAGER = 'the CPU manager is not built yet';
 const MEMORY_MANAGER = 'the memory manager is not built yet';
@@ -25,8 +24,6 @@ const GONE = 'it is gone from the reference';
 
 /** Fields of the configuration file, by path; also the fields below a path. */
 export const fieldsWithoutEffect: Readonly<Record<string, string>> = {
-  rotateCertificates: CERTIFICATES,
-  serverTLSBootstrap: `${CERTIFICATES}: the server's is self-signed`,
   enableContentionProfiling: PROFILE,
   cpuManagerPolicy: CPU_MANAGER,
   cpuManagerPolicyOptions: CPU_MANAGER,
@@ -86,9 +83,7 @@ export const settingsWithoutEffect: Readonly<Record<string, string>> = {
 };
 
 /** Settings that are read only to explain what is not built. */
-export const settingsOnlyExplained: Readonly<Record<string, string>> = {
-  'api.bootstrapKubeconfig': CERTIFICATES,
-};
+export const settingsOnlyExplained: Readonly<Record<string, string>> = {};
 
 export type Configured = { readonly kubelet: KubeletConfiguration; readonly settings: Settings };
 

@@ -21,6 +21,8 @@ export interface Credentials {
   replace(refused: OutgoingHttpHeaders, signal: AbortSignal): Promise<boolean>;
   /** Rejects if the content of the files can't be used for a connection. */
   check(): Promise<void>;
+  /** Uses the current content of the kubeconfig and of the files. */
+  refresh(reason: string): Promise<void>;
   /** Checks the files periodically; resolves when the signal aborts. */
   watchFiles(signal: AbortSignal): Promise<void>;
   stop(): void;
@@ -92,6 +94,12 @@ export function createCredentials(deps: CredentialsDeps, first: Access): Credent
     headers,
     replace,
     check: async () => checkMaterial(await readMaterial(access)),
+    refresh: async (reason) => {
+      const next = await loadForSameServer(deps.kubeconfig, access);
+      checkMaterial(await readMaterial(next));
+      adopt(next);
+      deps.onChange(reason);
+    },
     watchFiles: (signal) => watchFiles(deps, { access: () => access, adopt }, signal),
     stop: () => login.plugin?.stop(),
   };

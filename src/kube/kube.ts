@@ -14,6 +14,7 @@ import type { RunProgram } from '../host/program.ts';
 import type { RequestRecord } from './client.ts';
 import type { Dial } from './dial.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
+import type { Access } from './rules/kubeconfig.ts';
 import { openServer, type Server } from './server.ts';
 import { createWatch } from './watch.ts';
 
@@ -109,6 +110,8 @@ export interface Kube extends Part {
   readonly heartbeats: KubeClient;
   /** List, watch from there, resume, relist after 410, back-off with jitter; until it is stopped. `start` resolves at once. */
   watch<T extends KubeObject>(request: WatchRequest<T>): Part;
+  /** Reads the kubeconfig and certificates again after they were replaced, and moves to new connections. */
+  refreshCredentials(reason: string): Promise<void>;
   /** Closes every connection because heartbeats failed; the next request opens a new one. */
   reconnect(reason: string): void;
   /** Calls the listener at the end of each outage, so that it can retry at once. Returns the function that unsubscribes. */
@@ -131,13 +134,20 @@ export interface KubeDeps {
   readonly onRequest?: (record: RequestRecord) => void;
   readonly dial?: Dial;
   readonly run?: RunProgram;
+  /** A certificate that is kept up to date elsewhere; without it the kubeconfig's own counts. */
+  readonly clientCertificate?: RotatedCertificate | undefined;
+}
+
+export interface RotatedCertificate {
+  /** The file with certificate and key that replaces the kubeconfig's; undefined: the kubeconfig's own counts. */
+  path(): string | undefined;
+  /** Whether the first one is still being requested: that it is missing is then no error of the configuration. */
+  isAwaited(): boolean;
 }
 
 export interface KubeConfig {
   /** Path of the kubeconfig. */
   readonly kubeconfig: string;
-  /** Path of the kubeconfig for a first certificate; empty: none. */
-  readonly bootstrapKubeconfig: string;
   readonly limit: BucketSize;
   readonly heartbeatTimeoutMs: number;
   readonly userAgent: string;
@@ -157,11 +167,10 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
   const load = async () => {
     const { access, warnings } = await loadKubeconfig({
       path: config.kubeconfig,
-      bootstrapPath: config.bootstrapKubeconfig,
       environment: deps.environment,
     });
     for (const warning of warnings) deps.log.warn('A field of the kubeconfig has no effect', { field: warning });
-    return access;
+    return withCertificate(access, deps.clientCertificate?.path());
   };
   const use = (): Server => {
     if (server === undefined) throw new CodedError('unavailable', 'access to the API server has not been started');
@@ -174,7 +183,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
     name: 'access to the API server',
     start: async () => {
       const opened = openServer({ ...deps, onRequest, load }, await load(), config);
-      await opened.credentials.check();
+      if (deps.clientCertificate?.isAwaited() !== true) await opened.credentials.check();
       opened.reachability.subscribe('access to the API server', () => listeners.tell(opened.text));
       void opened.credentials.watchFiles(life.signal);
       server = opened;
@@ -204,6 +213,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
         },
       };
     },
+    refreshCredentials: async (reason) => await server?.credentials.refresh(reason),
     reconnect: (reason) => {
       deps.log.warn('Closing all connections to the API server', { reason });
       server?.reconnect(reason);
@@ -214,4 +224,10 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
       return server?.text ?? '';
     },
   };
+}
+
+function withCertificate(access: Access, path: string | undefined): Access {
+  if (path === undefined) return access;
+  const file = { kind: 'file', path } as const;
+  return { ...access, user: { ...access.user, certificate: { cert: file, key: file } } };
 }

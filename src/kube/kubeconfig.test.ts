@@ -12,8 +12,7 @@ describe('the kubeconfig', () => {
     directory = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
   });
   after(() => rm(directory, { recursive: true }));
-  const load = (path: string, bootstrapPath = '', environment = {}) =>
-    loadKubeconfig({ path, bootstrapPath, environment });
+  const load = (path: string, environment = {}) => loadKubeconfig({ path, environment });
   const write = async (text: string) => {
     const path = join(directory, 'kubelet.conf');
     await writeFile(path, text);
@@ -32,14 +31,6 @@ describe('the kubeconfig', () => {
     );
   });
 
-  test('that is missing, with a bootstrap kubeconfig, gives an error: bootstrapping is not built yet', async () => {
-    const loading = load('/no/kubelet.conf', '/etc/bootstrap.conf');
-    await assert.rejects(
-      loading,
-      /--bootstrap-kubeconfig=\/etc\/bootstrap\.conf is not supported yet: write a kubeconfig/,
-    );
-  });
-
   test('that is invalid is refused with all its problems', async () => {
     const path = await write(JSON.stringify({ kind: 'Pod', 'current-context': 'x' }));
     await assert.rejects(load(path), (error) => {
@@ -49,8 +40,8 @@ describe('the kubeconfig', () => {
   });
 
   test('without a proxy uses that of the environment', async () => {
-    const { access } = await load(await write(good), '', { HTTPS_PROXY: 'http://proxy:3128' });
+    const { access } = await load(await write(good), { HTTPS_PROXY: 'http://proxy:3128' });
     assert.equal(access.cluster.proxy?.host, 'proxy');
-    await assert.rejects(load(await write(good), '', { HTTPS_PROXY: 'ftp://proxy' }), /HTTPS_PROXY .*scheme must be/);
+    await assert.rejects(load(await write(good), { HTTPS_PROXY: 'ftp://proxy' }), /HTTPS_PROXY .*scheme must be/);
   });
 });

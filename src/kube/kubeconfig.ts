@@ -2,7 +2,6 @@
 
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isMissing } from '../base/errno.ts';
 import { CodedError } from '../base/errors.ts';
 import { type Environment, proxyOfEnvironment } from './rules/environment-proxy.ts';
 import { type Access, readKubeconfig } from './rules/kubeconfig.ts';
@@ -16,16 +15,14 @@ export interface LoadedKubeconfig {
 
 export interface KubeconfigPlace {
   readonly path: string;
-  /** Path of the bootstrap kubeconfig; empty: none. */
-  readonly bootstrapPath: string;
   /** May name a proxy. */
   readonly environment: Environment;
 }
 
 /** Rejects with all problems of the file, each with its position. */
-export async function loadKubeconfig({ path, bootstrapPath, environment }: KubeconfigPlace): Promise<LoadedKubeconfig> {
+export async function loadKubeconfig({ path, environment }: KubeconfigPlace): Promise<LoadedKubeconfig> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new CodedError('invalid', missingText(path, bootstrapPath, cause), { cause });
+    throw new CodedError('invalid', `the kubeconfig ${path} can't be read`, { cause });
   });
   const read = readKubeconfig(text, path);
   if ('problems' in read) throw new CodedError('invalid', `invalid kubeconfig: ${read.problems.join('; ')}`);
@@ -39,12 +36,6 @@ function withProxy(access: Access, environment: Environment): Access {
   const proxy = proxyOfEnvironment(environment, cluster.endpoint);
   if (!proxy.ok) throw new CodedError('invalid', `HTTPS_PROXY or HTTP_PROXY in the environment: ${proxy.problem}`);
   return { ...access, cluster: { ...cluster, proxy: proxy.value } };
-}
-
-function missingText(path: string, bootstrapPath: string, cause: unknown): string {
-  const what = `the kubeconfig ${path} can't be read`;
-  if (!isMissing(cause) || bootstrapPath === '') return what;
-  return `${what}; to get a first certificate with --bootstrap-kubeconfig=${bootstrapPath} is not supported yet: write a kubeconfig with a certificate or token to ${path}`;
 }
 
 /** Paths are relative to the kubeconfig. A command without a slash is searched in PATH. */

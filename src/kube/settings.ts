@@ -9,12 +9,15 @@ const DEFAULT_BURST = 10;
 
 /** `contentType` is accepted and has no effect: requests and answers are JSON. */
 export function kubeConfig({ settings, kubelet }: Config, architecture: string): KubeConfig {
-  const { kubeconfig, bootstrapKubeconfig } = settings.api;
   return {
-    kubeconfig,
-    bootstrapKubeconfig,
+    kubeconfig: settings.api.kubeconfig,
     limit: { perSecond: kubelet.kubeAPIQPS || DEFAULT_QPS, burst: kubelet.kubeAPIBurst || DEFAULT_BURST },
     heartbeatTimeoutMs: Math.min(kubelet.nodeStatusUpdateFrequency, kubelet.nodeLeaseDurationSeconds * 1000),
     userAgent: `kubelet/${KUBERNETES_VERSION} (linux/${architecture})`,
   };
+}
+
+/** Access for a node that has no certificate yet. */
+export function bootstrapKubeConfig(config: Config, architecture: string): KubeConfig {
+  return { ...kubeConfig(config, architecture), kubeconfig: config.settings.api.bootstrapKubeconfig };
 }

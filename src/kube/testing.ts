@@ -261,7 +261,6 @@ export async function startTestKube(options: TestKubeOptions): Promise<TestKube>
     { clock, supervisor: createTestSupervisor(clock), log, random: () => 0, environment: {}, ...options.deps },
     {
       kubeconfig: path,
-      bootstrapKubeconfig: '',
       limit: { perSecond: 1000, burst: 1000 },
       heartbeatTimeoutMs: 10_000,
       userAgent: 'kubelet/test',

@@ -20,7 +20,7 @@ import { keepLease } from './lease.ts';
 import { createOwnNode } from './own-node.ts';
 import { createReporting } from './reporting.ts';
 import type { NodeSnapshot } from './rules/compute-node.ts';
-import type { Pressure } from './rules/conditions.ts';
+import type { OtherCondition, Pressure } from './rules/conditions.ts';
 import type { NodeIdentity } from './rules/initial-node.ts';
 import type { MachineIdentity } from './rules/node-info.ts';
 import type { RuntimeFacts } from './rules/runtime-state.ts';
@@ -57,6 +57,8 @@ export interface NodeFacts {
   capacity(): Quantities;
   allocatable(): Quantities;
   pressure(): Pressure;
+  /** Conditions that other parts of the kubelet report; none if absent. */
+  conditions?(): readonly OtherCondition[];
   /** Why the node is not Ready, apart from its runtime. */
   problems(): NodeProblems;
   /** Undefined: not known yet. */
@@ -180,6 +182,7 @@ function takeSnapshot(
     images,
     mostImages: config.mostImages,
     pressure: facts.pressure(),
+    otherConditions: facts.conditions?.() ?? [],
     readiness: {
       runtime: report,
       mono: clock.mono(),

@@ -69,6 +69,7 @@ const snapshot: NodeSnapshot = {
   images: IMAGES,
   mostImages: 50,
   pressure: { memory: false, disk: false, pid: false },
+  otherConditions: [],
   readiness: {
     runtime: { lastReadyAt: 0, runtimeProblem: undefined, networkProblem: undefined },
     mono: 1,

@@ -73,7 +73,6 @@ async function createPlace(t: TestContext, more: Partial<ResourcesConfig> = {}):
       log: createSilentLogger(),
       cgroups,
       systemd: noSystemd,
-      onOperation: () => undefined,
       kernel: { read: () => undefined, write: () => assert.fail('there is nothing to write') },
       pid: process.pid,
       isKernelThread: () => true,
@@ -202,7 +201,7 @@ test('a cgroup that an earlier kubelet left half-made is completed', async (t) =
   assert.equal(value('cpu', 'kubepods/burstable/podbbbb-2', sharesFile), isV1 ? '512' : '20');
 });
 
-test('a cgroup that another process removed is created again', async (t) => {
+test('a cgroup that somebody removed comes back', async (t) => {
   const { resources, root, value } = await createPlace(t);
   await resources.ensurePodCgroup(burstable);
   await cgroups.remove(`${root}/kubepods/burstable/podbbbb-2`);
@@ -228,7 +227,6 @@ function createPlaceless(cgroupRoot: string, enforcement: ResourcesConfig['enfor
       log: createSilentLogger(),
       cgroups,
       systemd: noSystemd,
-      onOperation: () => undefined,
       kernel: { read: () => undefined, write: () => assert.fail('there is nothing to write') },
       pid: process.pid,
       isKernelThread: () => true,

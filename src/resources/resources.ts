@@ -14,7 +14,7 @@ import type { Supervisor } from '../base/supervise.ts';
 import type { Cgroups } from '../host/cgroups.ts';
 import type { RecordNodeEvent } from '../model/event.ts';
 import type { PodNewsOf } from '../model/pod-view.ts';
-import type { CgroupWriterDeps, SystemdPort } from './cgroup-writer.ts';
+import type { SystemdPort } from './cgroup-writer.ts';
 import type { KernelSettingsPort } from './kernel-settings.ts';
 import { createNodeCgroups } from './node-cgroups.ts';
 import { setUpNode } from './node-setup.ts';
@@ -60,9 +60,7 @@ export interface Resources extends Part {
   allocatable(): Quantities;
 }
 
-export interface ResourcesDeps
-  extends Pick<OwnCgroupsDeps, 'pid' | 'isKernelThread'>,
-    Pick<CgroupWriterDeps, 'onOperation'> {
+export interface ResourcesDeps extends Pick<OwnCgroupsDeps, 'pid' | 'isKernelThread'> {
   readonly clock: Clock;
   readonly log: Logger;
   readonly supervisor: Supervisor;

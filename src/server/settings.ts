@@ -14,11 +14,13 @@ export interface ServerSurroundings {
   /** There is no API server. */
   readonly isStandalone: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Where the certificate that the cluster signs is; undefined: it signs none. */
+  readonly signedCertificate?: string | undefined;
 }
 
 export function serverConfig(
   config: Config,
-  { nodeName, isStandalone, environment }: ServerSurroundings,
+  { nodeName, isStandalone, environment, signedCertificate }: ServerSurroundings,
 ): ServerConfig {
   const { kubelet, settings, listen, origins } = config;
   const { authentication, authorization } = kubelet;
@@ -39,6 +41,7 @@ export function serverConfig(
       certificate: kubelet.tlsCertFile,
       key: kubelet.tlsPrivateKeyFile,
       clientCa: authentication.x509.clientCAFile,
+      signed: signedCertificate,
     },
     certificateDirectory: settings.directories.certificates,
     tls: {

@@ -57,7 +57,6 @@ async function accessWith(cluster: Cluster, kubeconfig: string, more: Partial<Ku
     },
     {
       kubeconfig,
-      bootstrapKubeconfig: '',
       limit: { perSecond: 500, burst: 500 },
       heartbeatTimeoutMs: 1_000,
       userAgent: 'kubelet/test',

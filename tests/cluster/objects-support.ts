@@ -112,7 +112,6 @@ export async function kubeAsNode(t: TestContext, cluster: Cluster, signal: Abort
     },
     {
       kubeconfig,
-      bootstrapKubeconfig: '',
       limit: { perSecond: 100, burst: 100 },
       heartbeatTimeoutMs: 10_000,
       userAgent: IN_PROCESS,

@@ -51,9 +51,9 @@ describe('the command', () => {
       /imageGCLowThresholdPercent/,
     ],
     [
-      'a first certificate through --bootstrap-kubeconfig',
+      'a bootstrap kubeconfig that is missing',
       { flags: ['--kubeconfig=/nowhere/kubelet.conf', '--bootstrap-kubeconfig=/nowhere/bootstrap.conf'] },
-      /\/nowhere\/kubelet\.conf can't be read.*--bootstrap-kubeconfig=\/nowhere\/bootstrap\.conf is not supported yet/,
+      /the kubeconfig \/nowhere\/bootstrap\.conf can't be read/,
     ],
     ['an unknown field when strict', { config: { maxPodz: 3 }, flags: ['--strict-config'] }, /maxPodz.*maxPods/s],
   ];

@@ -4,9 +4,13 @@
  */
 export const EXTRA_DOORS: Readonly<Record<string, string>> = {
   'act/pod-directories.ts': 'volumes and probes put their files there too',
+  'certificates/client.ts': 'only where a certificate is renewed',
+  'certificates/serving.ts': 'only with serverTLSBootstrap',
   'config/version.ts': 'constants of the program',
   'events/api-sink.ts': 'only where there is an API server',
   'host/dbus/systemd.ts': 'one of the services behind the bus',
+  'kube/kubeconfig.ts': 'whether a node must join is decided before there is access',
+  'kube/pem-files.ts': 'whether a node must join is decided before there is access',
   'metering/counted-pod.ts': 'read by the metrics, not by a port',
   'metering/pod-starts.ts': 'fed by what pods publish, not by a port',
   'node/address-book.ts': 'a standalone kubelet has no node but needs addresses',

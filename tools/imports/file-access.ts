@@ -13,6 +13,8 @@ const DESCRIPTOR = 'opens by descriptor, without links and across no mount';
 
 export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'act/pod-directories.ts': `creates new files only ("wx"), and lists the directories of pods: ${OWN}`,
+  'certificates/bootstrap.ts': OWN,
+  'certificates/store.ts': OWN,
   'host/atomic-file.ts': OWN,
   'host/capacity.ts': KERNEL,
   'host/cgroup-mounts.ts': KERNEL,

@@ -7,7 +7,7 @@ import { formatQuantity } from '../../api/quantity.ts';
 import type { EventText } from '../../model/event.ts';
 import type { Image, RuntimeFeatures, RuntimeHandler } from '../../wire/gen/cri-runtime-v1.ts';
 import { type AddressInput, computeAddresses, PROVIDED_IP_ANNOTATION } from './addresses.ts';
-import { computeConditions, type Pressure } from './conditions.ts';
+import { computeConditions, type OtherCondition, type Pressure } from './conditions.ts';
 import {
   computeHandlers,
   computeImages,
@@ -32,6 +32,7 @@ export interface NodeSnapshot {
   readonly images: readonly Image[];
   readonly mostImages: number;
   readonly pressure: Pressure;
+  readonly otherConditions: readonly OtherCondition[];
   readonly readiness: Omit<ReadinessInput, 'capacity'>;
   /** Undefined: not known yet, the value at the API server stays. */
   readonly volumesInUse: readonly string[] | undefined;
@@ -53,6 +54,7 @@ export function computeNode(known: KubeNode, snapshot: NodeSnapshot): ComputedNo
   const { conditions, events } = computeConditions(before.conditions ?? [], {
     now: snapshot.now,
     pressure: snapshot.pressure,
+    others: snapshot.otherConditions,
     readinessProblem: computeReadinessProblem({
       ...snapshot.readiness,
       capacity: new Set(Object.keys(capacity)),

@@ -13,6 +13,15 @@ export interface ConditionsInput {
   readonly pressure: Pressure;
   /** Undefined: ready. */
   readonly readinessProblem: string | undefined;
+  /** Conditions that the reference does not have, such as the state of the serving certificate. */
+  readonly others?: readonly OtherCondition[];
+}
+
+export interface OtherCondition {
+  readonly type: string;
+  readonly isTrue: boolean;
+  readonly reason: string;
+  readonly message: string;
 }
 
 export interface ConditionsAnswer {
@@ -58,7 +67,8 @@ export function computeConditions(known: readonly NodeCondition[], input: Condit
   const now = formatTimestamp(input.now);
   const pressures = PRESSURES.map((each) => pressureCondition(each, known, input.pressure[each.of], now));
   const ready = readyCondition(known, input.readinessProblem, now);
-  const own = [...pressures, ready];
+  const others = (input.others ?? []).map((other) => otherCondition(other, known, now));
+  const own = [...others, ...pressures, ready];
   const byType = new Map(own.map(({ condition }) => [condition.type, condition]));
   const kept = known.map((condition) => byType.get(condition.type) ?? condition);
   const fresh = own.map(({ condition }) => condition).filter(({ type }) => !known.some((each) => each.type === type));
@@ -81,6 +91,18 @@ function pressureCondition(
   if (before?.status === status) return { condition: { ...before, lastHeartbeatTime: now }, event: undefined };
   const { reason, message, event } = isUnder ? under : free;
   return { condition: { type, status, lastHeartbeatTime: now, lastTransitionTime: now, reason, message }, event };
+}
+
+function otherCondition(
+  { type, isTrue, reason, message }: OtherCondition,
+  known: readonly NodeCondition[],
+  now: string,
+): OneCondition {
+  const status: ConditionStatus = isTrue ? 'True' : 'False';
+  const before = known.find((condition) => condition.type === type);
+  const lastTransitionTime = before?.status === status ? (before.lastTransitionTime ?? now) : now;
+  // The part that knows the condition reports its events itself.
+  return { condition: { type, status, lastHeartbeatTime: now, lastTransitionTime, reason, message }, event: undefined };
 }
 
 function readyCondition(known: readonly NodeCondition[], problem: string | undefined, now: string): OneCondition {

@@ -14,12 +14,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createSystemClock } from '../../base/clock.ts';
+import { integer, objectId, time } from '../../base/der.ts';
 import { createSilentLogger } from '../../base/logger.ts';
 import { createManualClock } from '../../base/manual-clock.ts';
 import { createTestSupervisor } from '../../base/supervise-testing.ts';
 import { createHost } from '../../host/host.ts';
 import { issueCertificate } from './certificate.ts';
-import { integer, objectId, time } from './der.ts';
 import { ensureSelfSigned, readTlsMaterial, watchTlsFiles } from './key-pairs.ts';
 import { createSelfSigned, type KeyPair } from './self-signed.ts';
 

@@ -5,7 +5,19 @@ import { createHash, generateKeyPair, type KeyObject, randomBytes, sign } from '
 import { isIP } from 'node:net';
 import { promisify } from 'node:util';
 import { parseIpAddress } from '../../api/ip-address.ts';
-import { bits, boolean, explicit, implicit, integer, objectId, octets, sequence, set, text, time } from './der.ts';
+import {
+  bits,
+  boolean,
+  explicit,
+  implicit,
+  integer,
+  objectId,
+  octets,
+  sequence,
+  set,
+  text,
+  time,
+} from '../../base/der.ts';
 
 export interface CertificateRequest {
   readonly commonName: string;

@@ -19,6 +19,8 @@ export interface TlsFiles {
   readonly key: string;
   /** Empty: client certificates are not requested. */
   readonly clientCa: string;
+  /** One file with certificate and key that counts instead of the two as soon as it is there: the cluster has signed it. */
+  readonly signed?: string | undefined;
 }
 
 export interface TlsMaterial {
@@ -36,12 +38,20 @@ export async function readTlsMaterial(files: TlsFiles): Promise<TlsMaterial> {
 }
 
 async function readTexts(files: TlsFiles): Promise<TlsMaterial> {
-  const [certificate, key, clientCa] = await Promise.all([
-    readFile(files.certificate, 'utf8'),
-    readFile(files.key, 'utf8'),
+  const [[certificate, key], clientCa] = await Promise.all([
+    readPairTexts(files),
     files.clientCa === '' ? undefined : readFile(files.clientCa, 'utf8'),
   ]);
   return { certificate, key, clientCa };
+}
+
+async function readPairTexts(files: TlsFiles): Promise<readonly [certificate: string, key: string]> {
+  const { signed } = files;
+  if (signed !== undefined && (await isThere(signed))) {
+    const both = await readFile(signed, 'utf8');
+    return [both, both];
+  }
+  return await Promise.all([readFile(files.certificate, 'utf8'), readFile(files.key, 'utf8')]);
 }
 
 function checkMaterial(files: TlsFiles, { certificate, key, clientCa }: TlsMaterial): void {
@@ -137,7 +147,7 @@ export async function watchTlsFiles(
     bit.wake();
   };
   const watch = inotify && createFileWatch({ inotify, log, onChange: onFileChange });
-  const paths = [files.certificate, files.key, files.clientCa].filter((path) => path !== '');
+  const paths = [files.certificate, files.key, files.clientCa, files.signed ?? ''].filter((path) => path !== '');
   // A change before the watch exists is found by the first check.
   const pass = async (): Promise<void> => {
     await watch?.follow(paths);

@@ -1,6 +1,6 @@
 /**
- * That the lab's cluster lets a new node in: a token, a request for a certificate, and the certificate that the cluster signs. It is
- * shown with the reference kubelet: ours does not bootstrap yet, and ends with an error that says so (tests/process/command.test.ts).
+ * That the lab's cluster lets a new node in: a token, a request for a certificate, and the certificate that the cluster signs. Our
+ * kubelet and the reference join in tests/cluster/certificates.test.ts.
  */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
@@ -30,7 +30,7 @@ describe('a bootstrap token', () => {
   }
 });
 
-test('the cluster lets a node join with a token: the reference kubelet does, ours can not yet', {
+test('the cluster lets a node join with a token', {
   skip: whyClusterIsSkipped(process.env),
 }, async (t) => {
   await using cluster = await lab.cluster({ kubelet: 'reference', join: 'token', nodeName: 'node-1', test: t });
