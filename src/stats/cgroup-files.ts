@@ -1,6 +1,8 @@
 /** Reads one cgroup: its own files, and those of the processes in it. */
 import type { Clock } from '../base/clock.ts';
+import { createLearnedReads } from './learned-reads.ts';
 import { parseInterfaces, parseOpenFilesLimit, parsePids } from './rules/kernel-text.ts';
+import { type Depth, onlyNeeded } from './rules/needed-files.ts';
 import type { CgroupReading } from './rules/reading.ts';
 import type { CgroupReader, CgroupSpec, ReadFile } from './rules/sample.ts';
 import type { Target } from './rules/targets.ts';
@@ -30,9 +32,6 @@ export interface MachineSize {
   readonly bootedAt: number;
 }
 
-/** `basic`: CPU and memory. `metrics`: disks and network too. `rates`: the same with CPU rates. `all`: also what each process has open. */
-export type Depth = 'basic' | 'metrics' | 'rates' | 'all';
-
 export interface CgroupFilesDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly files: KernelFilesPort;
@@ -49,8 +48,11 @@ const NOTHING_MORE = {
   interfaces: undefined,
 } as const;
 
+const SPEC_KEPT_MS = 25_000;
+
 export function createCgroupFiles({ clock, files, places, machine }: CgroupFilesDeps) {
   const { reader } = places;
+  const learned = createLearnedReads({ clock, reader });
   const fileOf =
     (path: string): ReadFile =>
     (controller, file) => {
@@ -58,8 +60,24 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
       return directory === undefined ? undefined : files.read(`${directory}/${file}`);
     };
 
-  const specOf = ({ kind }: Target, spec: CgroupSpec): CgroupSpec =>
-    kind === 'node' ? { ...spec, memory: { limit: machine.memory, swapLimit: machine.swap, reservation: 0 } } : spec;
+  /** Limits change only where a pod is resized. */
+  const specs = new Map<string, { readonly spec: CgroupSpec; readonly until: number }>();
+  const keptSpec = (path: string, file: ReadFile): CgroupSpec => {
+    const now = clock.now();
+    const known = specs.get(path);
+    if (known !== undefined && known.until > now) return known.spec;
+    for (const [one, { until }] of specs) if (until + SPEC_KEPT_MS < now) specs.delete(one);
+    const spec = reader.spec(file);
+    specs.set(path, { spec, until: now + SPEC_KEPT_MS });
+    return spec;
+  };
+
+  const specOf = ({ path, kind }: Target, depth: Depth, file: ReadFile): CgroupSpec => {
+    const spec = depth === 'all' || depth === 'metrics' ? keptSpec(path, file) : reader.spec(file);
+    return kind === 'node'
+      ? { ...spec, memory: { limit: machine.memory, swapLimit: machine.swap, reservation: 0 } }
+      : spec;
+  };
 
   /** The kernel forgets when a cgroup was made while no one looks: the earliest time that it told counts. */
   const births = new Map<string, number>();
@@ -72,8 +90,7 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
     return birth;
   };
 
-  const readMore = function* ({ path, kind }: Target, depth: Depth) {
-    const file = fileOf(path);
+  const readMore = function* ({ kind }: Target, depth: Depth, file: ReadFile) {
     const pids = parsePids(file('cpu', 'cgroup.procs'));
     const isRuntimes = kind === 'sandbox' || kind === 'container';
     const first = kind === 'node' ? 1 : isRuntimes ? pids.find((pid) => pid > 0) : undefined;
@@ -101,19 +118,22 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
     usage: (path: string): number | undefined => reader.cpuUsage(fileOf(path)),
     /** In steps. Undefined: the cgroup is gone. */
     read: function* (target: Target, depth: Depth): Generator<void, Omit<CgroupReading, 'nanoCores'> | undefined> {
-      const file = fileOf(target.path);
+      const learner = learned(fileOf(target.path));
+      const file = onlyNeeded(depth, learner.file);
       const [cpu, memory] = [reader.cpu(file), reader.memory(file)];
       if (cpu === undefined && memory === undefined) return undefined;
-      return {
+      const reading = {
         time: clock.now(),
         cpu,
         memory,
-        spec: specOf(target, reader.spec(file)),
+        spec: specOf(target, depth, file),
         createdAt: createdAt(target),
-        ...(depth === 'basic' ? NOTHING_MORE : yield* readMore(target, depth)),
+        ...(depth === 'basic' ? NOTHING_MORE : yield* readMore(target, depth, file)),
         // The root of the hierarchy counts nothing.
         tasks: depth === 'all' && target.kind !== 'node' ? reader.tasks(file) : undefined,
       };
+      if (depth === 'all') learner.learn();
+      return reading;
     },
   };
 }

@@ -5,7 +5,8 @@
 import { setImmediate as afterOthers } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import type { Loop, Supervisor } from '../base/supervise.ts';
-import { type CgroupFilesDeps, createCgroupFiles, type Depth } from './cgroup-files.ts';
+import { type CgroupFilesDeps, createCgroupFiles } from './cgroup-files.ts';
+import type { Depth } from './rules/needed-files.ts';
 import { addReading, isDue, LONGEST_BASE_MS, rateOf, type UsageHistory } from './rules/rate.ts';
 import type { CgroupReading, Readings } from './rules/reading.ts';
 import type { Target } from './rules/targets.ts';

@@ -92,14 +92,18 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
     summary: async (query, signal) => {
       const [pods, groups] = [deps.pods(), deps.groups()];
       const isWhole = query.get('only_cpu_and_memory') !== 'true';
-      const readings = await collector.read(planTargets(groups, pods), 'rates', signal);
+      // The runtime takes its time to answer: cgroups are read meanwhile.
+      const [readings, stored] = await Promise.all([
+        collector.read(planTargets(groups, pods), 'rates', signal),
+        isWhole ? storage.read(pods, signal) : undefined,
+      ]);
       return computeSummary({
         nodeName: config.nodeName,
         bootedAt: config.machine.bootedAt,
         groups,
         pods,
         readings,
-        storage: isWhole ? await storage.read(pods, signal) : undefined,
+        storage: stored,
       });
     },
     kubeletMetrics: async (signal) =>

@@ -1,5 +1,6 @@
 /** What pods, images and the node take on disks: from the runtime, from the file systems, from directories of logs. */
 import { type Complain, orUndefined } from './complaints.ts';
+import { createKeptUses } from './kept-uses.ts';
 import type { MeasuredPod } from './rules/kubelet-metrics.ts';
 import type { FsFacts, NodeStorage, PodStorage, VolumeFacts } from './rules/summary.ts';
 import type { StatsPod } from './rules/targets.ts';
@@ -47,15 +48,20 @@ export interface StoragePaths {
 
 /** One after the other on few threads is as fast, and leaves threads to others. */
 const PODS_AT_ONCE = 2;
+/** Logs grow all the time; several pages of one scrape show the same size. */
+const LOGS_KEPT_MS = 5000;
+/** The hosts file, and files beside the logs of containers: they hardly ever change. */
+const OWN_KEPT_MS = 60_000;
 
 export function createStorage(ports: StoragePorts, paths: StoragePaths) {
   const { complain } = ports;
+  const useOf = createKeptUses(ports.filesUse, ports.now);
 
   const podStorage = async (pod: StatsPod, shared: Shared, signal: AbortSignal): Promise<PodStorage> => {
     const now = ports.now();
     const orNothing = <T>(what: string, work: () => Promise<T>) => orUndefined({ complain, what, signal }, work);
-    const used = async (path: string): Promise<FsFacts> => {
-      const { bytes, inodes } = await ports.filesUse(path);
+    const used = async (path: string, keepMs: number): Promise<FsFacts> => {
+      const { bytes, inodes } = await useOf(path, keepMs);
       const isEmpty = inodes === 0;
       return {
         ...shared.node,
@@ -67,12 +73,12 @@ export function createStorage(ports: StoragePorts, paths: StoragePaths) {
     const directory = paths.logs(pod);
     const logs = new Map<string, FsFacts>();
     for (const { name } of pod.containers) {
-      const found = await orNothing(`logs of ${name}`, () => used(`${directory}/${name}`));
+      const found = await orNothing(`logs of ${name}`, () => used(`${directory}/${name}`, LOGS_KEPT_MS));
       if (found !== undefined) logs.set(name, found);
     }
     const own = [
-      await orNothing('pod logs', () => used(directory)),
-      await orNothing('hosts file', () => used(paths.hostsFile(pod))),
+      await orNothing('pod logs', () => used(directory, OWN_KEPT_MS)),
+      await orNothing('hosts file', () => used(paths.hostsFile(pod), OWN_KEPT_MS)),
     ];
     return {
       rootfs: new Map(
@@ -100,7 +106,9 @@ export function createStorage(ports: StoragePorts, paths: StoragePaths) {
         const logs = new Map<string, number>();
         for (const { name } of pod.containers) {
           const path = `${paths.logs(pod)}/${name}`;
-          const found = await orUndefined({ complain, what: `logs of ${name}`, signal }, () => ports.filesUse(path));
+          const found = await orUndefined({ complain, what: `logs of ${name}`, signal }, () =>
+            useOf(path, LOGS_KEPT_MS),
+          );
           if (found !== undefined && found.inodes > 0) logs.set(name, found.bytes);
         }
         measured.push({ pod, logs, volumes: ports.volumes(pod.uid) });
