@@ -1,0 +1,114 @@
+/** One guest with a kernel of its own: statistics and kills on a real cgroup v2 with pressure figures, and a machine that is out of memory. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BUSYBOX_IMAGE, busyboxImage, IMAGE_PACKAGES, pauseImage } from '../../../tools/machine/images.ts';
+import { makeImage } from '../../../tools/machine/oci/image.ts';
+import { ensurePackages } from '../../../tools/machine/packages.ts';
+import { type Series, seriesOf } from '../../node/stats-support.ts';
+import { lab } from '../lab.ts';
+import type { Guest } from './guest.ts';
+
+const PORT = 'http://127.0.0.1:10255';
+const WAIT = "trap 'exit 0' TERM; while :; do sleep 1000 & wait $!; done";
+const LIMIT = 32 * 1024 * 1024;
+const SLOW = { timeoutMs: 180_000 };
+
+const pod = (name: string, containers: readonly object[]) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name },
+  // No network card in a guest, so no pod network either.
+  spec: { hostNetwork: true, terminationGracePeriodSeconds: 1, restartPolicy: 'Never', containers },
+});
+const container = (name: string, script: string, limits?: object) => ({
+  name,
+  image: BUSYBOX_IMAGE,
+  command: ['sh', '-c', script],
+  ...(limits === undefined ? {} : { resources: { limits } }),
+});
+
+const write = (name: string, containers: readonly object[]) =>
+  `cat > /etc/kubernetes/manifests/${name}.json <<'POD'\n${JSON.stringify(pod(name, containers))}\nPOD\n`;
+const untilLogged = (name: string, count: number) =>
+  `until [ $(grep -ls up /var/log/pods/default_${name}-*/*/0.log | wc -l) = ${count} ]; do sleep 0.5; done`;
+const untilEvent = (text: string) => `until journalctl --unit kubelet | grep '${text}'; do sleep 0.5; done`;
+
+function find(series: readonly Series[], name: string, containerName: string): Series {
+  const found = series.find((one) => one.name === name && one.labels['container'] === containerName);
+  return found ?? assert.fail(`no ${name} of ${containerName}`);
+}
+
+async function readsTheKernelsFiles(guest: Guest): Promise<void> {
+  const limits = { cpu: '300m', memory: String(LIMIT) };
+  const containers = [
+    container('idle', `head -c 4000000 /dev/zero > /dev/shm/x; echo up; ${WAIT}`, limits),
+    container('busy', 'echo up; while :; do :; done', { cpu: '200m', memory: String(LIMIT) }),
+  ];
+  await guest.runOk(`${write('two', containers)}${untilLogged('two', 2)}`, SLOW);
+  const series = seriesOf(await guest.runOk(`curl --silent --fail ${PORT}/metrics/cadvisor`, SLOW));
+  const at = (name: string) => `/sys/fs/cgroup${find(series, 'container_memory_usage_bytes', name).labels['id']}`;
+  assert.equal(find(series, 'container_spec_memory_limit_bytes', 'idle').value, LIMIT);
+  assert.deepEqual(
+    [find(series, 'container_spec_cpu_quota', 'busy').value, find(series, 'container_spec_cpu_period', 'busy').value],
+    [20_000, 100_000],
+  );
+  // Before, during and after, in one go: each command costs the guest a second.
+  const script = `cd ${at('busy')}; cat cpu.stat; echo ===; curl --silent --fail ${PORT}/metrics/cadvisor; echo ===; cat cpu.stat; echo ===; cat ${at('idle')}/memory.current ${at('idle')}/memory.stat`;
+  const [before = '', text = '', after = '', memory = ''] = (await guest.runOk(script, SLOW)).split('===\n');
+  const usage = (stat: string) => Number(/^usage_usec (\d+)$/m.exec(stat)?.[1]) / 1e6;
+  const now = seriesOf(text);
+  const { value: cpu } = find(now, 'container_cpu_usage_seconds_total', 'busy');
+  assert.ok(usage(before) <= cpu && cpu <= usage(after), `${usage(before)} <= ${cpu} <= ${usage(after)}`);
+  assert.ok(find(now, 'container_cpu_cfs_throttled_periods_total', 'busy').value > 0);
+  const [current = ''] = memory.split('\n');
+  assert.equal(find(now, 'container_memory_usage_bytes', 'idle').value, Number(current));
+  const inactive = Number(/^inactive_file (\d+)$/m.exec(memory)?.[1]);
+  assert.equal(find(now, 'container_memory_working_set_bytes', 'idle').value, Number(current) - inactive);
+  assert.ok(
+    find(now, 'container_pressure_cpu_waiting_seconds_total', 'busy').value > 0,
+    'pressure of a throttled container',
+  );
+}
+
+async function summarizesPressure(guest: Guest): Promise<void> {
+  const summary = JSON.parse(await guest.runOk(`curl --silent --fail ${PORT}/stats/summary`, SLOW));
+  const { node, pods } = summary;
+  assert.ok(node.cpu.usageNanoCores > 0 && node.memory.workingSetBytes > 0 && node.cpu.psi.some.total > 0);
+  const two = pods.find((one: { podRef: { name: string } }) => one.podRef.name.startsWith('two-'));
+  const busy = two.containers.find(({ name }: { name: string }) => name === 'busy');
+  assert.ok(busy.cpu.usageNanoCores > 0 && busy.cpu.psi.some.total > 0, JSON.stringify(busy.cpu));
+}
+
+/** On cgroup v2 all processes of a container are killed together: each is reported. */
+async function reportsGroupsAndTheMachine(guest: Guest): Promise<void> {
+  const eat = 'dd if=/dev/zero of=/dev/null bs=64M count=1';
+  const eater = container('c', `echo up; sleep 500 & ${eat}; ${WAIT}`, { memory: String(LIMIT) });
+  const seen = await guest.runOk(
+    `${write('eater', [eater])}${untilEvent('reason="OOMKilled".*Process dd')}; sleep 3; journalctl --unit kubelet | grep 'reason="OOMKilled"'`,
+    SLOW,
+  );
+  assert.match(
+    seen,
+    /Process dd \(pid \d+\) in container c was killed: the (?:pod|container) reached its memory limit of 32Mi/,
+  );
+  const pids = new Set([...seen.matchAll(/Process \w+ \(pid (\d+)\)/g)].map(([, pid]) => pid));
+  // With its first process the rest of a container ends by itself, before its turn comes.
+  assert.ok(pids.size >= 2 && /Process sh /.test(seen), `the shell and dd: ${seen}`);
+  const large = container('c', 'echo up; sleep 1; dd if=/dev/zero of=/dev/null bs=4000M count=1; sleep 1000');
+  const node = await guest.runOk(`${write('large', [large])}${untilEvent('reason="SystemOOM"')} | head -1`, SLOW);
+  assert.match(node, /kind="Node".*System OOM encountered, victim process: dd, pid: \d+/);
+  const onPod = await guest.runOk(`${untilEvent('ran out of memory')} | head -1`, SLOW);
+  assert.match(onPod, /Process dd \(pid \d+\) in container c was killed: the node ran out of memory/);
+}
+
+test('statistics on cgroup v2', async (t) => {
+  await ensurePackages(IMAGE_PACKAGES, console.error);
+  const images = [makeImage(await pauseImage()), makeImage(await busyboxImage())];
+  await using guest = await lab.guest({ test: t, images });
+  await guest.startContainerd();
+  await guest.installKubelet({ config: { cgroupDriver: 'systemd', readOnlyPort: 10255 } });
+  await guest.startKubelet();
+  await t.test('are those of the kernel', () => readsTheKernelsFiles(guest));
+  await t.test('have pressure in the summary', () => summarizesPressure(guest));
+  await t.test('and kills of groups and of the machine are reported', () => reportsGroupsAndTheMachine(guest));
+});
