@@ -9,9 +9,7 @@ import type { Logger } from '../base/logger.ts';
 import { createSupervisor, type Supervisor, type SupervisorDeps } from '../base/supervise.ts';
 import type { Config } from '../config/config.ts';
 import type { OwnProgram } from '../host/file-jobs.ts';
-import type { Host } from '../host/host.ts';
-import { hostName } from '../host/identity.ts';
-import { readMachine } from '../host/machine-info.ts';
+import type { Host } from '../host/ports.ts';
 import type { Surroundings } from '../images/ports.ts';
 import type { Machine } from '../model/machine.ts';
 import { createDataDirectories, type NodePlaces } from '../node/data-directories.ts';
@@ -89,8 +87,8 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     onGuarded: (listener) => meters.onListenerFailure(listener),
     ...given.loops,
   });
-  const machine = given.machine ?? readMachine(machineIdentityFiles(config));
-  const deps: PartDeps = { ...given, supervisor, machine, nodeName: nodeNameOf(config, hostName()) };
+  const machine = given.machine ?? given.host.machine.read(machineIdentityFiles(config));
+  const deps: PartDeps = { ...given, supervisor, machine, nodeName: nodeNameOf(config, given.host.network.hostName()) };
   const ending = Promise.withResolvers<Ending>();
   const health = createHealthChecks();
   let shown = config;

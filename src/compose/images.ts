@@ -2,7 +2,6 @@
 import type { RequestsPort } from '../act/ports.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Config } from '../config/config.ts';
-import { readDiskSpace } from '../host/disk.ts';
 import { createImages, type Images, type ImagesDeps, imagesConfig } from '../images/images.ts';
 import type { CredentialObjects } from '../images/ports.ts';
 import type { RecordEvent } from '../model/event.ts';
@@ -34,7 +33,7 @@ export function composeImages(config: Config, deps: PartDeps, tools: ImageTools)
       objects: credentials,
       listContainers: (signal) => cri.containers.list(undefined, signal),
       pods,
-      diskOf: readDiskSpace,
+      diskOf: deps.host.files.space,
       sandboxConfigOf: async (pod, signal) => {
         const request = await requests.sandbox(pod, 0, signal);
         return request.kind === 'ready' ? request.config : undefined;

@@ -1,7 +1,6 @@
 /** Access to the API server, and the certificate that opens it. */
 import type { ClientCertificate } from '../certificates/client.ts';
 import type { Config } from '../config/config.ts';
-import { architecture } from '../host/identity.ts';
 import { createKube, type Kube, type KubeDeps } from '../kube/kube.ts';
 import { bootstrapKubeConfig, kubeConfig } from '../kube/settings.ts';
 import { composeClientCertificate } from './certificates.ts';
@@ -17,7 +16,7 @@ export interface KubeParts {
 /** Undefined: standalone. */
 export function composeKube(config: Config, deps: PartDeps, meters: Meters): KubeParts | undefined {
   const { kubeconfig, bootstrapKubeconfig: path } = config.settings.api;
-  const { clock, supervisor, surroundings } = deps;
+  const { clock, supervisor, surroundings, machine } = deps;
   const log = deps.log.named('kube');
   if (kubeconfig === '') {
     if (path !== '') log.warn('Standalone: --bootstrap-kubeconfig is not used without --kubeconfig', { path });
@@ -35,8 +34,8 @@ export function composeKube(config: Config, deps: PartDeps, meters: Meters): Kub
   const certificate = composeClientCertificate(config, deps, {
     meters,
     kube: () => kube,
-    createBootstrapKube: () => createKube(shared, bootstrapKubeConfig(config, architecture())),
+    createBootstrapKube: () => createKube(shared, bootstrapKubeConfig(config, machine.architecture)),
   });
-  const kube = createKube({ ...shared, clientCertificate: certificate }, kubeConfig(config, architecture()));
+  const kube = createKube({ ...shared, clientCertificate: certificate }, kubeConfig(config, machine.architecture));
   return { kube, certificate };
 }

@@ -24,13 +24,16 @@ export interface LogTools {
 export function composeLogs(config: Config, deps: PartDeps, { cri, views, removeTree }: LogTools): NodeLogs {
   const { clock, log, supervisor, places, host } = deps;
   const containerLogs = places?.containerLogs ?? CONTAINER_LOGS_DIRECTORY;
-  const logs = createLogs({ files: host.files, removeTree }, { podLogs: config.kubelet.podLogsDir, containerLogs });
+  const logs = createLogs(
+    { files: host.files.guarded, removeTree },
+    { podLogs: config.kubelet.podLogsDir, containerLogs },
+  );
   const rotation = createLogRotation(
     {
       clock,
       log: log.named('runtime/logs'),
       supervisor,
-      files: host.files,
+      files: host.files.guarded,
       reopen: cri.containers.reopenLog,
       containers: () => views().flatMap(({ observation }) => observation.containers),
     },

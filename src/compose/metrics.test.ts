@@ -9,6 +9,7 @@ import { createSilentLogger } from '../base/logger.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { Config } from '../config/config.ts';
 import { resolveFeatures } from '../config/features/features.ts';
+import { createHost } from '../host/host.ts';
 import { createFakeReviews, createTestPki, startTestServer } from '../server/testing.ts';
 import { createEventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { formatNumber } from '../telemetry/metrics.ts';
@@ -60,7 +61,8 @@ function build() {
   } as unknown as Config;
   const clock = createSystemClock();
   const supervisor = createTestSupervisor(clock);
-  const deps = { clock, log: createSilentLogger(), supervisor, nodeName: 'labnode' } as unknown as PartDeps;
+  const host = createHost();
+  const deps = { clock, log: createSilentLogger(), supervisor, nodeName: 'labnode', host } as unknown as PartDeps;
   const pods = { views: () => [], desired: () => undefined };
   const tools = { pods: () => pods, mirrorPods: () => 0, eventLoopLag: createEventLoopLag() };
   const meters = composeMetrics(config, deps, tools as unknown as Parameters<typeof composeMetrics>[2]);

@@ -1,8 +1,6 @@
 /** The metrics: the registry, and what the parts are given to count with. */
 import type { Config } from '../config/config.ts';
 import { KUBERNETES_VERSION, PROGRAM_VERSION } from '../config/version.ts';
-import { cgroupVersion } from '../host/machine.ts';
-import { readOwnProcess } from '../host/own-process.ts';
 import { countDesired, countedPod } from '../metering/counted-pod.ts';
 import { createPodStarts, type PodStarts } from '../metering/pod-starts.ts';
 import type { PodNews } from '../model/pod-view.ts';
@@ -77,7 +75,7 @@ export interface MeterTools {
 
 export function composeMetrics(
   config: Config,
-  { clock, log, process, supervisor, nodeName }: PartDeps,
+  { clock, log, process, supervisor, nodeName, host }: PartDeps,
   tools: MeterTools,
 ): Meters {
   const registry = () =>
@@ -88,10 +86,10 @@ export function composeMetrics(
     });
   const [metrics, probeMetrics, healthMetrics] = [registry(), registry(), registry()];
   const heap = process?.memoryUsage ?? (() => ({ heapUsed: 0, heapTotal: 0, external: 0 }));
-  addProcessMetrics(metrics, { read: () => readOwnProcess(), eventLoopLag: tools.eventLoopLag.read, heap });
+  addProcessMetrics(metrics, { read: host.own.usage, eventLoopLag: tools.eventLoopLag.read, heap });
   addRegistryMetrics(metrics);
   addProvider(metrics);
-  addStartTime(probeMetrics, () => readOwnProcess().startedAtSeconds);
+  addStartTime(probeMetrics, () => host.own.usage().startedAtSeconds);
   addBuildMetrics(
     metrics,
     {
@@ -116,7 +114,7 @@ export function composeMetrics(
         .flatMap((view) => supervisor.value('metrics', { podUID: view.uid }, () => countedPod(view)) ?? []),
     desired: () => countDesired(tools.pods().desired()?.pods ?? []),
     mirrorPods: tools.mirrorPods,
-    cgroupVersion,
+    cgroupVersion: host.cgroups.version,
   });
   const work = createWorkMetrics(metrics);
   const starts = createPodStarts(metrics, clock.now);
@@ -145,7 +143,7 @@ export function composeMetrics(
     onNodeStep: createStartupMetrics(metrics, {
       now: clock.now,
       startedAt,
-      bootedAt: () => readOwnProcess().bootedAtSeconds * 1000,
+      bootedAt: () => host.own.usage().bootedAtSeconds * 1000,
     }),
     onHealth: createHealthMetrics(healthMetrics),
     onRelist: createRelistMetrics(metrics, clock.now),

@@ -1,7 +1,5 @@
 /** This machine as a node: its addresses, its object at the API server. */
 import type { Config } from '../config/config.ts';
-import { cgroupVersion } from '../host/machine.ts';
-import { createInterfaceReader, listDefaultRoutes, resolveName } from '../host/network.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { RecordEvent } from '../model/event.ts';
 import { type AddressBook, createAddressBook } from '../node/address-book.ts';
@@ -12,11 +10,11 @@ import type { Resources } from '../resources/resources.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import type { PartDeps } from './compose.ts';
 
-export function composeAddresses(config: Config, { clock, supervisor, nodeName }: PartDeps): AddressBook {
+export function composeAddresses(config: Config, { clock, supervisor, nodeName, host }: PartDeps): AddressBook {
   const network = {
-    interfaces: createInterfaceReader(clock.mono),
-    routes: listDefaultRoutes,
-    resolve: (host: string, signal: AbortSignal) => resolveName(host, { clock, signal }),
+    interfaces: host.network.interfaces(clock.mono),
+    routes: host.network.defaultRoutes,
+    resolve: (name: string, signal: AbortSignal) => host.network.resolve(name, { clock, signal }),
   };
   return createAddressBook({ clock, supervisor, network }, addressBookConfig(config, nodeName));
 }
@@ -37,7 +35,7 @@ export interface NodeTools {
 const NO_PRESSURE = { memory: false, disk: false, pid: false };
 
 export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): Node {
-  const { clock, log, supervisor, nodeName, machine } = deps;
+  const { clock, log, supervisor, nodeName, host, machine } = deps;
   const { kube, cri, record, resources, addresses, lastRelist, onStep, volumesInUse } = tools;
   return createNode(
     {
@@ -61,6 +59,6 @@ export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): N
         volumesInUse,
       },
     },
-    nodeConfig(config, { nodeName, architecture: machine.architecture, cgroupVersion: cgroupVersion() }),
+    nodeConfig(config, { nodeName, architecture: machine.architecture, cgroupVersion: host.cgroups.version() }),
   );
 }

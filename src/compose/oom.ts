@@ -1,7 +1,6 @@
 /** Reports of processes that the kernel killed because memory was short. */
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { readCgroupMounts } from '../host/cgroup-mounts.ts';
 import type { RecordEvent } from '../model/event.ts';
 import type { PodNews } from '../model/pod-view.ts';
 import { createOomWatcher, type OomWatcher } from '../oom/oom.ts';
@@ -24,10 +23,10 @@ export function composeOom(config: Config, deps: PartDeps, { pods, resources, re
       log,
       supervisor,
       record,
-      followKernelLog: host.followKernelLog,
+      followKernelLog: host.kernel.followLog,
       pods: () => pods.views().flatMap((view) => oomPod(view, resources)),
       groups: resources.groupCgroups,
-      killCount: killCounter(readCgroupMounts()),
+      killCount: killCounter(host.cgroups.hierarchies()),
       cgroupOf: cgroupOfProcess,
     },
     {

@@ -1,7 +1,6 @@
 /** Probes and hooks. */
 import type { PodUid } from '../api/ids.ts';
 import { KUBERNETES_VERSION } from '../config/version.ts';
-import { createProcesses } from '../host/processes.ts';
 import type { RecordEvent } from '../model/event.ts';
 import { createHooks, createProbes, type ProbesDeps } from '../probes/probes.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
@@ -18,7 +17,7 @@ export interface ProbeTools {
   readonly onHookFallback?: (() => void) | undefined;
 }
 
-export function composeProbes({ clock, log, supervisor }: PartDeps, tools: ProbeTools) {
+export function composeProbes({ clock, log, supervisor, host }: PartDeps, tools: ProbeTools) {
   const { cri, record, wake, podDirectory, nodeIps, metrics, onHookFallback } = tools;
   const { execSync } = cri.streams;
   const versions = { kubernetesVersion: KUBERNETES_VERSION };
@@ -33,7 +32,7 @@ export function composeProbes({ clock, log, supervisor }: PartDeps, tools: Probe
       expand: expandWithLiterals,
       nodeIps,
       podDirectory,
-      processes: createProcesses(),
+      processes: host.processes,
       metrics,
     },
     versions,

@@ -4,8 +4,6 @@ import type { RequestsPort } from '../act/ports.ts';
 import { resourceListOf } from '../api/pod-resources.ts';
 import { qosClassOf } from '../api/qos-class.ts';
 import type { Config } from '../config/config.ts';
-import { readRuntimeFacts } from '../host/runtime-facts.ts';
-import { readTextFile } from '../host/text-file.ts';
 import { createNetwork } from '../network/network.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { Handlers } from '../runtime/handlers.ts';
@@ -23,12 +21,12 @@ export interface RequestTools {
   readonly volumes: Pick<Volumes, 'subPaths' | 'readFile'>;
 }
 
-export function composeRequests(config: Config, { clock }: PartDeps, tools: RequestTools): RequestsPort {
+export function composeRequests(config: Config, { clock, host }: PartDeps, tools: RequestTools): RequestsPort {
   const { kubelet, features, settings } = config;
   const { handlers, resources, objects, nodeIps, volumes } = tools;
   const podLevel = features.enabled('PodLevelResources');
   const network = createNetwork(
-    { mono: clock.mono, readTextFile, nodeIps },
+    { mono: clock.mono, readTextFile: host.files.readText, nodeIps },
     {
       clusterDns: kubelet.clusterDNS,
       clusterDomain: kubelet.clusterDomain,
@@ -54,7 +52,7 @@ export function composeRequests(config: Config, { clock }: PartDeps, tools: Requ
       prepareSubPaths: volumes.subPaths.prepare,
       readVolumeFile: volumes.readFile,
     },
-    requestsConfig(config, readRuntimeFacts()),
+    requestsConfig(config, host.machine.runtimeFacts()),
   );
   return { ...requests, hostsFile: network.hostsFileOf };
 }

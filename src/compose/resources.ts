@@ -1,12 +1,7 @@
 /** What the node has for pods, and what holds them to it. */
 import { formatCpuSet } from '../api/cpu-set.ts';
 import type { Config } from '../config/config.ts';
-import { diskBytes, processLimit } from '../host/capacity.ts';
-import { readCgroupMounts } from '../host/cgroup-mounts.ts';
-import { createCgroups } from '../host/cgroups.ts';
 import { createSystemd } from '../host/dbus/systemd.ts';
-import { readKernelSetting, writeKernelSetting } from '../host/kernel-settings.ts';
-import { isKernelThread, ownPid } from '../host/processes.ts';
 import { type Counting, countCgroups } from '../metering/metering.ts';
 import type { RecordEvent } from '../model/event.ts';
 import { hugePageBytes, processorsOf } from '../model/machine.ts';
@@ -25,7 +20,8 @@ export interface ResourceTools {
 export function composeResources(config: Config, deps: PartDeps, { cri, record, counting }: ResourceTools): Resources {
   const { kubelet, settings, features } = config;
   const { clock, log, supervisor, host, machine } = deps;
-  const cgroups = createCgroups(readCgroupMounts());
+  const { capacity, kernel } = host;
+  const cgroups = host.cgroups.tree();
   const asksRuntime = features.enabled('KubeletCgroupDriverFromCRI');
   const driver = { log, ask: cri.cgroupDriver, onLosesSupport: counting.work.runtimeLosesSupport };
   return createResources(
@@ -35,16 +31,18 @@ export function composeResources(config: Config, deps: PartDeps, { cri, record, 
       supervisor,
       cgroups: countCgroups(cgroups, counting),
       systemd: createSystemd(clock, host.openBus(clock)),
-      kernel: { read: readKernelSetting, write: writeKernelSetting },
-      pid: ownPid(),
-      isKernelThread,
+      kernel: { read: kernel.readSetting, write: kernel.writeSetting },
+      pid: host.own.pid,
+      isKernelThread: host.processes.isKernelThread,
       cpus: () => formatCpuSet(processorsOf(machine)),
       machine: () => ({
         cpus: processorsOf(machine).length,
         memory: BigInt(machine.memoryBytes),
-        ephemeralStorage: kubelet.localStorageCapacityIsolation ? diskBytes(settings.directories.root) : undefined,
+        ephemeralStorage: kubelet.localStorageCapacityIsolation
+          ? capacity.diskBytes(settings.directories.root)
+          : undefined,
         hugePages: hugePageBytes(machine),
-        pids: processLimit(),
+        pids: capacity.processLimit(),
       }),
       runtimeDriver: (signal) => (asksRuntime ? askRuntimeDriver(driver, signal) : Promise.resolve(undefined)),
       record,

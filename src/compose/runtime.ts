@@ -48,7 +48,11 @@ export function composeObservation({ kubelet, settings }: Config, deps: PartDeps
       log: log.named('runtime/observe'),
       supervisor,
       runtime: countEvents(cri, counting, clock.now),
-      messages: { files: host.files, pods: join(settings.directories.root, 'pods'), podLogs: kubelet.podLogsDir },
+      messages: {
+        files: host.files.guarded,
+        pods: join(settings.directories.root, 'pods'),
+        podLogs: kubelet.podLogsDir,
+      },
       wake: (uid) => pods().wake(uid, 'runtime-changed'),
       foretell: (uid) => pods().wake(uid, 'exit-announced'),
       onList: (listed) => pods().found(listed),

@@ -51,7 +51,7 @@ function everyRoute(): readonly Route[] {
     clock: createSystemClock(),
     log: createSilentLogger(),
     supervisor: createTestSupervisor(createSystemClock()),
-    host: { inotify: untouched },
+    host: { files: { inotify: untouched, guarded: untouched }, own: untouched, cgroups: untouched },
     nodeName: 'n',
   } as unknown as PartDeps;
   const pods = () => assert.fail('pods were asked for');

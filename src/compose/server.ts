@@ -56,8 +56,8 @@ export function composeServer(config: Config, deps: PartDeps, tools: ServerTools
       routes: composeRoutes(config, deps, tools),
       request: kube && ((request, signal) => kube.reviews.request(request, signal)),
       onWebSocket: tools.meters.onWebSocket,
-      inotify: deps.host.inotify,
-      giveBackMemory: deps.host.giveBackMemory,
+      inotify: deps.host.files.inotify,
+      giveBackMemory: deps.host.own.giveBackMemory,
     },
     serverConfig(config, {
       nodeName: deps.nodeName,

@@ -25,7 +25,7 @@ export function composeSources(config: Config, deps: PartDeps, tools: SourceTool
     clock,
     log,
     supervisor,
-    inotify: host.inotify,
+    inotify: host.files.inotify,
     record,
     apiServer: cluster?.apiServer,
     onDesired: (wanted, everySourceHeard) => {

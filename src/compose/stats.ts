@@ -2,12 +2,6 @@
 import { join } from 'node:path';
 import type { Pod } from '../api/pod.ts';
 import type { Config } from '../config/config.ts';
-import { processLimit } from '../host/capacity.ts';
-import { readCgroupMounts } from '../host/cgroup-mounts.ts';
-import { filesUse, readFileSystem } from '../host/disk.ts';
-import { createKernelFiles } from '../host/kernel-files.ts';
-import { readMountTable } from '../host/mount-table.ts';
-import { readOwnProcess } from '../host/own-process.ts';
 import type { OomWatcher } from '../oom/oom.ts';
 import type { Pods } from '../pods/pods.ts';
 import type { Resources } from '../resources/resources.ts';
@@ -38,31 +32,32 @@ export interface StatsTools {
 }
 
 export function composeStats(config: Config, deps: PartDeps, tools: StatsTools): Stats {
-  const { clock, log, supervisor, nodeName, machine } = deps;
+  const { clock, log, supervisor, nodeName, host, machine } = deps;
+  const { files, cgroups, capacity } = host;
   const { cri, pods, resources, oomWatcher } = tools;
   const { kubelet, settings } = config;
   const { root } = settings.directories;
-  const { bootedAtSeconds } = readOwnProcess();
+  const { bootedAtSeconds } = host.own.usage();
   const size = { memory: machine.memoryBytes, swap: machine.swapBytes };
   return createStats(
     {
       clock,
       log: log.named('stats'),
       supervisor,
-      kernelFiles: createKernelFiles,
-      places: cgroupPlaces(readCgroupMounts()),
+      kernelFiles: cgroups.files,
+      places: cgroupPlaces(cgroups.hierarchies()),
       pods: () => pods.views().flatMap((view) => statsPod(view, resources)),
       groups: () => nodeGroups(config, resources),
       storage: {
         writableLayers: (signal) => writableLayers(cri, signal),
         images: async (signal) => runtimeUse((await cri.images.fsInfo(signal)).imageFilesystems[0]),
-        fileSystem: readFileSystem,
-        filesUse,
+        fileSystem: files.size,
+        filesUse: files.use,
         volumes: (uid) => volumeFacts(tools, uid),
-        tasks: () => taskCounts(processLimit()),
+        tasks: () => taskCounts(capacity.processLimit()),
       },
       machine,
-      mounts: readMountTable,
+      mounts: host.mounts.table,
       oomKills: oomWatcher.kills,
       ended: () => pods.views().flatMap((view) => endedContainers(view, resources, oomWatcher.kills)),
       sandboxImage: (id, signal) => sandboxImage(cri, id, signal),

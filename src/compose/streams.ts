@@ -37,8 +37,8 @@ export function composeStreams(
   const logs = {
     clock,
     log: log.named('server/logs'),
-    inotify: host.inotify,
-    files: host.files,
+    inotify: host.files.inotify,
+    files: host.files.guarded,
     pods,
     environment: surroundings?.environment ?? {},
     runtime: {

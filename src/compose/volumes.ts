@@ -3,10 +3,6 @@ import { createPodDirectories, type PodDirectories } from '../act/pod-directorie
 import type { KubeNode } from '../api/node.ts';
 import { randomHex, randomNumber } from '../base/random.ts';
 import type { Config } from '../config/config.ts';
-import { createFileCalls } from '../host/file-calls.ts';
-import { createFileJobs } from '../host/file-jobs.ts';
-import { leadsToForeign } from '../host/foreign-path.ts';
-import { readMountTable } from '../host/mount-table.ts';
 import { createTreeRemoval } from '../host/pod-trees.ts';
 import type { RecordEvent } from '../model/event.ts';
 import type { Objects } from '../objects/objects.ts';
@@ -39,24 +35,22 @@ export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTool
   const { kubelet, settings, features } = config;
   const { clock, log, supervisor, program, host } = deps;
   const { resources, record, objects, node, pods, onOperation, onProgress } = tools;
-  const mountTable = readMountTable;
-  const isForeign = (path: string) => leadsToForeign(mountTable(), path);
-  const calls = createFileCalls();
-  const jobs = createFileJobs({ clock, calls, program });
+  const { table: mountTable, leadsToForeign } = host.mounts;
+  const jobs = host.files.jobs({ clock, program });
   const { removeTree, removeUnmounted } = createTreeRemoval({ jobs, mountTable });
   const directories = createPodDirectories({
     root: settings.directories.root,
-    files: host.files,
+    files: host.files.guarded,
     randomName: () => randomHex(4),
     removeTree: removeUnmounted,
   });
   const kinds = createKinds(
     {
       clock,
-      calls,
+      calls: host.mounts,
       jobs,
       mountTable,
-      isForeign,
+      isForeign: leadsToForeign,
       random: randomNumber,
       objects,
       allocatable: resources.allocatable,
@@ -72,7 +66,7 @@ export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTool
       kinds,
       jobs,
       mountTable,
-      leadsToForeign: isForeign,
+      leadsToForeign,
       podDirectory: directories.of,
       record,
       podDirectories: {

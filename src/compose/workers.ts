@@ -4,8 +4,6 @@ import { type ActDeps, createAct } from '../act/act.ts';
 import type { PodDirectories } from '../act/pod-directories.ts';
 import type { KubeNode } from '../api/node.ts';
 import type { Config } from '../config/config.ts';
-import { architecture, kernelVersion } from '../host/identity.ts';
-import { appArmorEnabled } from '../host/machine.ts';
 import type { Images } from '../images/images.ts';
 import {
   type Counting,
@@ -128,12 +126,16 @@ function composeDecisions({ kubelet, settings }: Config, { probes, logs }: Worke
   };
 }
 
-function composeAdmission(config: Config, { nodeName }: PartDeps, { handlers, resources, node }: WorkerTools) {
-  const identity = nodeIdentity(config, { nodeName, architecture: architecture() });
+function composeAdmission(
+  config: Config,
+  { nodeName, host, machine }: PartDeps,
+  { handlers, resources, node }: WorkerTools,
+) {
+  const identity = nodeIdentity(config, { nodeName, architecture: machine.architecture });
   const { allocatable } = resources;
   return createAdmission(
     { traits: () => nodeTraits(identity, node()), allocatable, strictGroups: handlers.strictGroups },
     config,
-    { nodeName, kernelVersion: kernelVersion(), appArmor: appArmorEnabled() },
+    { nodeName, kernelVersion: machine.kernelVersion, appArmor: host.machine.appArmorEnabled() },
   );
 }

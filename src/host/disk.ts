@@ -40,8 +40,13 @@ export async function readFileSystem(path: string): Promise<FileSystemSize | und
 
 const BLOCK_BYTES = 512;
 
+export interface FilesUse {
+  readonly bytes: number;
+  readonly inodes: number;
+}
+
 /** What a file takes, or the files directly in a directory. Nothing where there is none. */
-export async function filesUse(path: string): Promise<{ readonly bytes: number; readonly inodes: number }> {
+export async function filesUse(path: string): Promise<FilesUse> {
   const own = await lstat(path).catch(undefinedIfMissing);
   const names = own?.isDirectory() ? ((await readdir(path).catch(undefinedIfMissing)) ?? []) : [];
   const below = await Promise.all(names.map((name) => lstat(join(path, name)).catch(undefinedIfMissing)));

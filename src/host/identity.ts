@@ -55,7 +55,18 @@ export interface MachineIdentityFiles {
 }
 
 /** None of this changes while a kubelet runs. */
-export function readMachineIdentity({ machineId, bootId }: MachineIdentityFiles) {
+export interface MachineIdentity {
+  readonly machineId: string;
+  readonly systemUuid: string;
+  readonly bootId: string;
+  readonly kernelVersion: string;
+  readonly osImage: string;
+  readonly architecture: string;
+  /** Bytes. */
+  readonly swap: number;
+}
+
+export function readMachineIdentity({ machineId, bootId }: MachineIdentityFiles): MachineIdentity {
   return {
     machineId: readFirst(machineId),
     systemUuid: systemUuid(),

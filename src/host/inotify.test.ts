@@ -139,7 +139,7 @@ describe('a process with watches', () => {
   const watching = `
     import { createHost } from ${JSON.stringify(join(import.meta.dirname, 'host.ts'))};
     import { writeFileSync } from 'node:fs';
-    const { inotify } = createHost();
+    const { inotify } = createHost().files;
     const watches = [0x100, 0x2].map((mask) => inotify.watch(${JSON.stringify(directory)}, mask, () => undefined));`;
   const touch = `writeFileSync(${JSON.stringify(join(directory, 'late'))}, 'x');`;
   for (const [what, code] of [

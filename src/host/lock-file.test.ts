@@ -34,13 +34,13 @@ describe('lock file', { timeout: 10_000 }, () => {
   });
   after(() => {
     clearInterval(alive);
-    host.inotify.close();
+    host.files.inotify.close();
     rmSync(directory, { recursive: true });
   });
 
   it('is made with a private mode and locked so that flock(1) sees it, until it is released', async () => {
     const path = join(directory, 'one');
-    const lock = await host.acquireFileLock(path, clock, never, noWait);
+    const lock = await host.own.acquireFileLock(path, clock, never, noWait);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(await tryElsewhere(path), false);
     lock.release();
@@ -51,7 +51,7 @@ describe('lock file', { timeout: 10_000 }, () => {
     const path = join(directory, 'two');
     const holder = await holdElsewhere(path);
     let waits = 0;
-    const acquired = host.acquireFileLock(path, clock, never, () => {
+    const acquired = host.own.acquireFileLock(path, clock, never, () => {
       waits += 1;
       holder.kill('SIGKILL');
     });
@@ -67,7 +67,7 @@ describe('lock file', { timeout: 10_000 }, () => {
     const path = join(directory, 'three');
     const holder = await holdElsewhere(path);
     const stopping = new AbortController();
-    const acquired = host.acquireFileLock(path, clock, stopping.signal, () => undefined);
+    const acquired = host.own.acquireFileLock(path, clock, stopping.signal, () => undefined);
     stopping.abort(new Error('told to stop'));
     await assert.rejects(acquired, /told to stop/);
     assert.equal(await tryElsewhere(path), false);
@@ -81,7 +81,7 @@ describe('lock file', { timeout: 10_000 }, () => {
   ] as const) {
     it(`tells once when the file is ${what}`, async () => {
       const path = join(directory, what);
-      const lock = await host.acquireFileLock(path, clock, never, noWait);
+      const lock = await host.own.acquireFileLock(path, clock, never, noWait);
       const heard: string[] = [];
       const first = new Promise<void>((resolve) => {
         lock.onContention((reason) => {
@@ -100,7 +100,7 @@ describe('lock file', { timeout: 10_000 }, () => {
 
   it('names the flag and the path where the file cannot be made', async () => {
     await assert.rejects(
-      host.acquireFileLock('/nowhere/lock', clock, never, noWait),
+      host.own.acquireFileLock('/nowhere/lock', clock, never, noWait),
       /unable to acquire file lock on "\/nowhere\/lock" \(--lock-file\): .*ENOENT/,
     );
   });

@@ -28,7 +28,7 @@ test('a process goes on after its pages were released, and holds less', () => {
     const { readFileSync } = await import('node:fs');
     const resident = () => Number(/RssFile:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]);
     const before = resident();
-    await createHost().releaseProgramPages();
+    await createHost().own.releaseProgramPages();
     console.log(JSON.stringify({ before, after: resident(), works: [3, 1, 2].sort().join() }));`;
   const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', script];
   const { before, after, works } = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));

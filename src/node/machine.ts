@@ -4,14 +4,14 @@ import { CodedError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Config } from '../config/config.ts';
-import type { Host } from '../host/host.ts';
 import type { FileLock } from '../host/lock-file.ts';
+import type { Host } from '../host/ports.ts';
 import { refuseMachine } from './rules/machine.ts';
 
 export interface MachineDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly host: Host;
+  readonly host: Pick<Host, 'own' | 'machine'>;
 }
 
 /** Refuses a machine that a kubelet may not run on, and sets the limits of the process. */
@@ -19,9 +19,9 @@ export function createMachineCheck({ host, log }: MachineDeps, { kubelet }: Pick
   return {
     name: 'machine',
     start: () => {
-      const refusal = refuseMachine(kubelet, { swapAreas: host.swapAreas() });
+      const refusal = refuseMachine(kubelet, { swapAreas: host.machine.swapAreas() });
       if (refusal !== undefined) throw new CodedError('unsupported', refusal);
-      const files = host.raiseOpenFiles(BigInt(kubelet.maxOpenFiles));
+      const files = host.own.raiseOpenFiles(BigInt(kubelet.maxOpenFiles));
       if (files.shortfall !== undefined) {
         log.warn('Failed to raise the limit of open files to maxOpenFiles', {
           request: kubelet.maxOpenFiles,
@@ -29,7 +29,7 @@ export function createMachineCheck({ host, log }: MachineDeps, { kubelet }: Pick
           reason: files.shortfall,
         });
       }
-      const refused = host.setOwnOomScore(kubelet.oomScoreAdj);
+      const refused = host.own.setOomScore(kubelet.oomScoreAdj);
       if (refused !== undefined)
         log.warn('Failed to set own oomScoreAdj', { oomScoreAdj: kubelet.oomScoreAdj, err: refused });
     },
@@ -46,7 +46,7 @@ export function createMemoryRelease({ host, log, clock }: MachineDeps): Part {
       const release = async () => {
         for (const delay of RELEASE_PAGES_AFTER_MS) {
           await clock.sleep(delay, signal);
-          await host.releaseProgramPages();
+          await host.own.releaseProgramPages();
         }
       };
       release().catch((err) => {
@@ -69,7 +69,7 @@ export function createLock(
       if (file === '') return;
       log.info('Acquiring file lock', { path: file });
       const waiting = () => log.info('Waiting for the lock file, another process holds it', { path: file });
-      lock = await host.acquireFileLock(file, clock, signal, waiting);
+      lock = await host.own.acquireFileLock(file, clock, signal, waiting);
       if (!exitOnContention) return;
       log.info('Watching for inotify events', { path: file });
       lock.onContention((reason) => onContention(`lock file ${file} was ${reason}`));

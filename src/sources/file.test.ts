@@ -71,7 +71,7 @@ function setUp(
       clock,
       supervisor: createTestSupervisor(clock),
       log,
-      inotify: host.inotify,
+      inotify: host.files.inotify,
       record: (event) => {
         if (!event.message.includes(MARK)) events.push(event);
         wake();
@@ -113,7 +113,7 @@ function setUp(
     });
   t.after(async () => {
     await sources.stop?.();
-    host.inotify.close();
+    host.files.inotify.close();
     rmSync(root, { recursive: true, force: true });
   });
   const start = async () => {

@@ -84,7 +84,7 @@ export async function embed(
       (await askServer({ address: '127.0.0.1', port: serverPort }, join(directory, 'root/server-token'), path)).body,
     [Symbol.asyncDispose]: async () => {
       await kubelet.stop();
-      host.inotify.close();
+      host.files.inotify.close();
       rmSync(directory, { recursive: true });
     },
   };

@@ -30,6 +30,8 @@ const cases: readonly [string, Import, RegExp | undefined][] = [
     { from: 'compose/pods.ts', to: 'node:fs/promises', typeOnly: false },
     /composition root/,
   ],
+  ['compose reaches the machine by ports', { from: 'compose/pods.ts', to: 'host/disk.ts', typeOnly: false }, /Host/],
+  ['compose names ports', { from: 'compose/pods.ts', to: 'host/ports.ts', typeOnly: true }, undefined],
   ['compose joins paths', { from: 'compose/pods.ts', to: 'node:path', typeOnly: false }, undefined],
   ['ports of a part may be named', { from: 'objects/for-images.ts', to: 'images/ports.ts', typeOnly: true }, undefined],
   ['no one sees compose', { from: 'pods/pods.ts', to: 'compose/compose.ts', typeOnly: true }, /higher layer/],

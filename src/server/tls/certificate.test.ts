@@ -161,7 +161,7 @@ describe('files of certificates', () => {
   it('are read again at once after each kind of change: written, moved, or a new link of a mounted secret', async (t) => {
     const directory = directoryOf(t);
     const host = createHost();
-    t.after(() => host.inotify.close());
+    t.after(() => host.files.inotify.close());
     const pairs = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => createSelfSigned(name, NOW)));
     const [a, b, c, d, e] = pairs as [KeyPair, KeyPair, KeyPair, KeyPair, KeyPair];
     const put = (place: string, { certificate, key }: KeyPair) => {
@@ -183,7 +183,7 @@ describe('files of certificates', () => {
     const anHour = 3_600_000;
     const clock = createSystemClock();
     const supervisor = createTestSupervisor(clock);
-    const deps = { clock, log, supervisor, inotify: host.inotify, everyMs: anHour };
+    const deps = { clock, log, supervisor, inotify: host.files.inotify, everyMs: anHour };
     const watching = watchTlsFiles(
       files,
       await readTlsMaterial(files),

@@ -17,7 +17,7 @@ import { createObjectKinds, type VolumeObjects } from './object-kinds.ts';
 
 export interface KindsDeps {
   readonly clock: Clock;
-  readonly calls: FileCalls;
+  readonly calls: Pick<FileCalls, 'mount' | 'unmount'>;
   readonly jobs: FileJobs;
   readonly mountTable: MountTable;
   readonly isForeign: (path: string) => boolean;
