@@ -17,6 +17,7 @@ import { createLock, createMachineCheck, createMemoryRelease } from '../node/mac
 import { machineIdentityFiles, nodeNameOf } from '../node/settings.ts';
 import type { Pods } from '../pods/pods.ts';
 import { createRunOnce } from '../pods/run-once.ts';
+import type { CriClient } from '../runtime/cri/client.ts';
 import { createHealthChecks, type HealthCheck, type HealthChecks } from '../server/health/checks.ts';
 import { createHealthServer } from '../server/health/health.ts';
 import { createEventLoopLag } from '../telemetry/event-loop-lag.ts';
@@ -33,6 +34,8 @@ export interface KubeletDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly host: Host;
+  /** The container runtime, where it is not the one that listens on `containerRuntimeEndpoint`. */
+  readonly runtime?: CriClient;
   /** What is wrong with the log's output, if anything: lines that no one takes. */
   readonly logProblem?: () => string | undefined;
   /** Fixed places of the node, for embedders that have no whole machine to themselves. */

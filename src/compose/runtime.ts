@@ -14,15 +14,17 @@ import type { PartDeps } from './compose.ts';
 import type { Meters } from './metrics.ts';
 
 /** The client connects when it is first used. */
-export function composeRuntime({ kubelet }: Config, { clock, log, supervisor }: PartDeps, meters: Meters) {
+export function composeRuntime({ kubelet }: Config, { clock, log, supervisor, runtime }: PartDeps, meters: Meters) {
   const endpoint = kubelet.containerRuntimeEndpoint;
-  const cri = createCriClient({
-    endpoint,
-    ...(kubelet.imageServiceEndpoint === '' ? {} : { imageEndpoint: kubelet.imageServiceEndpoint }),
-    clock,
-    timeouts: { ...DEFAULT_CRI_TIMEOUTS, request: kubelet.runtimeRequestTimeout },
-    onCall: meters.onRuntimeCall,
-  });
+  const cri =
+    runtime ??
+    createCriClient({
+      endpoint,
+      ...(kubelet.imageServiceEndpoint === '' ? {} : { imageEndpoint: kubelet.imageServiceEndpoint }),
+      clock,
+      timeouts: { ...DEFAULT_CRI_TIMEOUTS, request: kubelet.runtimeRequestTimeout },
+      onCall: meters.onRuntimeCall,
+    });
   const connection: Part = { name: 'runtime connection', start: () => undefined, stop: cri.close };
   const healthLog = log.named('runtime/health');
   const health = createRuntimeHealth({ clock, log: healthLog, supervisor, endpoint, version: cri.version });

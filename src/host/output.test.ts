@@ -49,7 +49,7 @@ const numbersOf = (text: string) => [...text.matchAll(/^line (\d+) x{90}$/gm)].m
 const upTo = (count: number) => Array.from({ length: count }, (_unused, i) => i + 1);
 
 for (const kind of ['pipe', 'socket'] as const) {
-  describe(`output to a ${kind}`, { timeout: 20_000 }, () => {
+  describe(`output to a ${kind}`, () => {
     it('brings every line to a slow reader before the exit', async () => {
       const child = writer(kind, 10_000, 'out.flush(); process.exit(0);');
       assert.deepEqual(numbersOf(await readSlowly(child.stderr, 5)), upTo(10_000));
@@ -93,7 +93,7 @@ for (const kind of ['pipe', 'socket'] as const) {
   });
 }
 
-describe('output', { timeout: 20_000 }, () => {
+describe('output', () => {
   it('does not care when the reader goes away', async () => {
     const child = writer(
       'socket',

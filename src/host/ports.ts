@@ -1,5 +1,5 @@
 /**
- * What a kubelet needs of its machine, as small ports. `host.ts` opens them on Linux; `simulated.ts` is a machine in memory. The composition root
+ * What a kubelet needs of its machine, as small ports. `host.ts` opens them on Linux; `simulated/` is a machine in memory. The composition root
  * hands each part the functions that it declares, so no part knows which of the two it runs on.
  */
 import type { Clock } from '../base/clock.ts';

@@ -583,16 +583,21 @@ test('file source: a file with 10,000 pods does not stop the event loop', async 
     metadata: { name: `pod-${at}`, labels: { app: 'many' } },
     spec: { containers: [{ name: 'c', image: 'x:1', command: ['sleep', '1000'] }] },
   }));
+  // Processor time of this thread: on a busy machine the time of the wall says little.
+  const spent = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
   let longest = 0;
-  let last = performance.now();
+  let last = spent();
   const timer = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
+    longest = Math.max(longest, spent() - last);
+    last = spent();
   }, 5);
   t.after(() => clearInterval(timer));
   writeFileSync(join(directory, '.many'), JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-  last = performance.now();
+  last = spent();
   renameSync(join(directory, '.many'), join(directory, 'many.json'));
   await waitFor('all pods', () => seen.at(-1)?.pods.length === 10_000);
-  assert.ok(longest < 2000, `the event loop stood for ${longest} ms`);
+  assert.ok(longest < 2000, `one turn of the event loop took ${longest} ms`);
 });

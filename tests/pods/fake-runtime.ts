@@ -78,7 +78,8 @@ const NAME = 'io.kubernetes.container.name';
 
 const isAlive = ({ state, left }: FakeContainer) => state === ContainerState.CONTAINER_RUNNING && left === undefined;
 
-export function createFakeRuntime(): FakeRuntime {
+/** `clock`: wall clock in milliseconds; without it each call is a millisecond later. */
+export function createFakeRuntime(clock?: () => number): FakeRuntime {
   const sandboxes = new Map<string, FakeSandbox>();
   const containers = new Map<string, FakeContainer>();
   const listeners = new Set<(event: ContainerEventResponse) => void>();
@@ -93,7 +94,7 @@ export function createFakeRuntime(): FakeRuntime {
   let serial = 0;
   let time = 1_700_000_000_000_000_000n;
   const now = () => {
-    time += 1_000_000n;
+    time = clock === undefined ? time + 1_000_000n : BigInt(clock()) * 1_000_000n;
     return time;
   };
   const nextId = () => {
