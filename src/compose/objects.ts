@@ -9,7 +9,7 @@ import { objectsForImages } from '../objects/for-images.ts';
 import { objectsForRequests } from '../objects/for-requests.ts';
 import { createObjects, type Objects } from '../objects/objects.ts';
 import { objectsConfig, ownNodeFacts } from '../objects/settings.ts';
-import type { ObjectsPort } from '../runtime/requests.ts';
+import type { ObjectsPort } from '../runtime/ports.ts';
 import type { PartDeps } from './compose.ts';
 
 export interface ObjectTools {

@@ -56,7 +56,7 @@ export function composeObservation({ kubelet, settings }: Config, deps: PartDeps
         podLogs: kubelet.podLogsDir,
       },
       wake: (uid) => pods().wake(uid, 'runtime-changed'),
-      foretell: (uid) => pods().wake(uid, 'exit-announced'),
+      exitAnnounced: (uid) => pods().wake(uid, 'exit-announced'),
       onList: (listed) => pods().found(listed),
       onRelist,
     }),

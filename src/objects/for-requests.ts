@@ -1,7 +1,7 @@
 /** Objects in the form that requests to the runtime need. */
 import type { ConfigMap, Secret } from '../api/referenced-objects.ts';
 import { describeError } from '../base/errors.ts';
-import type { ObjectsPort } from '../runtime/requests.ts';
+import type { ObjectsPort } from '../runtime/ports.ts';
 import type { ObjectAnswer, Objects } from './objects.ts';
 
 export type RequestedObjects = Pick<Objects, 'services' | 'awaitServices' | 'configMap' | 'secret' | 'runtimeHandler'>;

@@ -71,7 +71,7 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
     messages: { files, pods: join(directory, 'pods'), podLogs: directory },
     relistMs: options.relistMs ?? 60_000,
     wake: (uid) => pods.wake(uid, 'runtime-changed'),
-    foretell: (uid) => pods.wake(uid, 'exit-announced'),
+    exitAnnounced: (uid) => pods.wake(uid, 'exit-announced'),
     onList: (listed) => pods.found(listed),
   });
   const act = createAct({ ...actDeps(runtime, directory, options), clock, record });

@@ -33,7 +33,7 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'host/machine-topology.ts': KERNEL,
   'host/mount-table.ts': KERNEL,
   'host/network.ts': KERNEL,
-  'host/output.ts': "the process's own standard streams",
+  'host/output-target.ts': "the process's own standard streams",
   'host/own-process.ts': KERNEL,
   'host/processes.ts': KERNEL,
   'host/program-pages.ts': KERNEL,

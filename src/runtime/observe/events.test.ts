@@ -46,7 +46,7 @@ function setUp(streams: Partial<EventStreams> = {}) {
     owner: (id) => (id === 'known' ? podUid('owner') : undefined),
     ends,
     wake: (uid) => woken.push(uid),
-    foretell: (uid) => foretold.push(uid),
+    exitAnnounced: (uid) => foretold.push(uid),
   });
   return {
     clock,
@@ -94,7 +94,7 @@ test("containerd's own events tell of an end first; CRI's word follows", async (
   const { living, follower, containerd, cri, woken, foretold, ends } = setUp();
   const following = follower.follow(living.signal);
   await settle();
-  assert.ok(follower.criTells());
+  assert.ok(follower.criReports());
   containerd({ ...own, kind: 'exited', containerId: 'known', execId: 'a probe' });
   assert.equal(ends.get('known'), undefined);
   containerd({ ...own, kind: 'exited', containerId: 'known', exitStatus: 3 });
@@ -111,7 +111,7 @@ test("containerd's own events tell of an end first; CRI's word follows", async (
   await following;
 });
 
-test('an end that no plan may go by foretells nothing', async () => {
+test('an end that no plan may go by is not announced', async () => {
   const { living, follower, containerd, woken, foretold } = setUp();
   const following = follower.follow(living.signal);
   await settle();
@@ -127,7 +127,7 @@ test("a runtime without CRI events: containerd's own wake too", async () => {
   const { living, follower, containerd, woken, foretold, relists } = setUp({ watchEvents: unsupported });
   const following = follower.follow(living.signal);
   await settle();
-  assert.ok(!follower.criTells());
+  assert.ok(!follower.criReports());
   assert.equal(relists(), 1, 'the stream that there is goes on');
   containerd({ ...own, kind: 'exited', containerId: 'known' });
   assert.deepEqual([foretold, woken], [['owner'], []]);

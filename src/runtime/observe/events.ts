@@ -31,14 +31,14 @@ export interface EventFollowerDeps {
   readonly ends: Pick<AnnouncedEnds, 'note' | 'noteDeleted'>;
   readonly wake: (uid: PodUid) => void;
   /** An end was announced that a plan may go by. */
-  readonly foretell: (uid: PodUid) => void;
+  readonly exitAnnounced: (uid: PodUid) => void;
 }
 
 export interface EventFollower {
   /** Returns when `signal` aborts. */
   follow(signal: AbortSignal): Promise<void>;
-  /** CRI tells when its status has changed. */
-  criTells(): boolean;
+  /** CRI reports when its status has changed. */
+  criReports(): boolean;
 }
 
 const FIRST_RETRY_MS = 50;
@@ -53,7 +53,7 @@ interface Source {
 }
 
 export function createEventFollower(deps: EventFollowerDeps): EventFollower {
-  const { clock, log, runtime, relist, owner, ends, wake, foretell } = deps;
+  const { clock, log, runtime, relist, owner, ends, wake, exitAnnounced } = deps;
 
   const onCriEvent = (event: ContainerEventResponse): void => {
     if (!tellsOfAnEnd(event)) return;
@@ -75,7 +75,7 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
     // Kept also while no one has seen the container yet: it may end before its start was answered.
     ends.note(containerId, end);
     if (uid === undefined) return;
-    if (isLastWord(end)) foretell(uid);
+    if (isLastWord(end)) exitAnnounced(uid);
     else if (cri.missing) wake(uid);
   };
 
@@ -137,7 +137,7 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
     return deps.supervisor.run({ name: 'runtime events', pass, rest: () => clock.sleep(wait, signal) }, signal);
   };
 
-  return { follow, criTells: () => !cri.missing };
+  return { follow, criReports: () => !cri.missing };
 }
 
 /** Containers begin only because we asked for it, and whoever asked looks by himself. */
