@@ -50,7 +50,7 @@ export interface GrpcClientOptions {
   readonly refine?: ((error: unknown) => unknown) | undefined;
 }
 
-export const DEFAULT_MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const DEFAULT_MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 export function createGrpcClient(options: GrpcClientOptions): GrpcClient {
   const { endpoint, clock, maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, onCall, refine } = options;

@@ -61,7 +61,7 @@ export interface Observe extends Part {
   lastRelist(): number | undefined;
 }
 
-export const RELIST_MS = 60_000;
+const RELIST_MS = 60_000;
 
 export function createObserve(deps: ObserveDeps): Observe {
   const { clock, log, supervisor, runtime } = deps;

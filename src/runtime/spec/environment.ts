@@ -59,9 +59,9 @@ export interface EnvironmentInput {
 }
 
 /** Linux executes nothing with a longer argument or `NAME=value`, its final zero byte included (MAX_ARG_STRLEN). */
-export const LONGEST_WORD = 128 * 1024;
+const LONGEST_WORD = 128 * 1024;
 /** Linux takes a quarter of the stack limit, by default 8 MiB, for all arguments and variables together. */
-export const LARGEST_ENVIRONMENT = 2 * 1024 * 1024;
+const LARGEST_ENVIRONMENT = 2 * 1024 * 1024;
 
 export type EnvironmentResult = { readonly kind: 'ready'; readonly env: readonly EnvEntry[] } | SpecProblem;
 

@@ -15,7 +15,7 @@ export const RESTART_COUNT = 'io.kubernetes.container.restartCount';
 export const TERMINATION_MESSAGE_PATH = 'io.kubernetes.container.terminationMessagePath';
 export const TERMINATION_MESSAGE_POLICY = 'io.kubernetes.container.terminationMessagePolicy';
 export const PRE_STOP_HANDLER = 'io.kubernetes.container.preStopHandler';
-export const CONTAINER_PORTS = 'io.kubernetes.container.ports';
+const CONTAINER_PORTS = 'io.kubernetes.container.ports';
 export const DELETION_GRACE_PERIOD = 'io.kubernetes.pod.deletionGracePeriod';
 export const TERMINATION_GRACE_PERIOD = 'io.kubernetes.pod.terminationGracePeriod';
 

@@ -64,7 +64,7 @@ export function hostsFilePath(podDirectory: string): string {
 }
 
 /** Containers that bring a file of their own there keep it; before the pod has an address there is nothing to write. */
-export function needsHostsFile({ pod, container, podIps }: Pick<MountsInput, 'pod' | 'container' | 'podIps'>): boolean {
+function needsHostsFile({ pod, container, podIps }: Pick<MountsInput, 'pod' | 'container' | 'podIps'>): boolean {
   const own = (container.volumeMounts ?? []).some((mount) => mount.mountPath === HOSTS_FILE);
   return !own && (podIps.length > 0 || pod.spec.hostNetwork === true);
 }
