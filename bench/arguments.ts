@@ -16,13 +16,13 @@ export interface BenchArguments {
   readonly help: boolean;
 }
 
-export const USAGE = `usage: node bench/main.ts [--only NAME[,NAME]] [--rounds N] [--short] [--runtime NAME] [--kubelet PATH] [--results FOLDER]
+export const USAGE = `usage: node bench/main.ts [--only NAME[,NAME]] [--rounds N] [--short] [--runtime NAME] [--kubelet PATH] [--results DIRECTORY]
   --only NAME      only these measures
   --rounds N       the most rounds of a measure (ROUNDS in the environment; 3)
   --short          one round, few pods, short waits
   --runtime NAME   containerd-2.4 (default) or containerd-1.6
   --kubelet PATH   the kubelet in the column "ours" (dist/kubelet)
-  --results FOLDER where the JSON and the chart go (bench/results)
+  --results DIRECTORY where the JSON and the chart go (bench/results)
 `;
 
 const DEFAULT_ROUNDS = 3;

@@ -11,7 +11,7 @@ export interface Figure {
   readonly better?: 'more';
 }
 
-/** One number for each figure; what a round can't tell is left out. */
+/** One number for each figure; what a round cannot measure is left out. */
 export type Values<K extends string = string> = Readonly<Partial<Record<K, number>>>;
 
 export interface MeasureIn<W, K extends string = string> {
@@ -22,7 +22,7 @@ export interface MeasureIn<W, K extends string = string> {
   readonly figures: Readonly<Record<K, Figure>>;
   /** The most rounds, for what takes long. */
   readonly mostRounds?: number;
-  /** One round with one kubelet, from an empty node; what it leaves is taken away after it. Missing: there is only a floor. */
+  /** One round with one kubelet, from an empty node; what it leaves is removed after it. Missing: there is only a floor. */
   readonly run?: (kubelet: KubeletUnderTest, world: W) => Promise<Values<K>>;
   /** The least that any kubelet would need here: the same by direct calls of the runtime. */
   readonly floor?: (world: W) => Promise<Values<K>>;

@@ -45,7 +45,7 @@ test('JSON that can be read again, and a picture beside it', async (t) => {
   assert.match(picture, /short form: no figures to compare/);
 });
 
-test('the machine tells what it is', () => {
+test('the machine is described', () => {
   const machine = readMachine();
   assert.ok(machine.cpus >= 1 && machine.memoryGb >= 1 && machine.kernel !== '');
 });

@@ -50,7 +50,7 @@ export async function readVersions(
   return versions;
 }
 
-/** A version that can't be told is no reason not to measure. */
+/** An unknown version is no reason not to measure. */
 async function firstLine(argv: readonly string[]): Promise<string> {
   const { code, stdout } = await capture(argv).catch(() => ({ code: 1, stdout: '' }));
   return code === 0 ? (stdout.split('\n')[0]?.trim() ?? '') : 'unknown';

@@ -24,7 +24,7 @@ test('a cell is the median of its rounds, the ratio ours by the reference', () =
   assert.deepEqual(row.cells.floor, { kind: 'none' });
 });
 
-test('one failed round does not spoil the others, but is told', () => {
+test('one failed round does not spoil the others, but is reported', () => {
   const outcomes = { ours: [failed, value(3)], reference: [value(3)], floor: [] };
   assert.deepEqual(rowOf(outcomes).cells.ours, { kind: 'measured', value: 3, rounds: [3] });
   assert.deepEqual(failuresOf({ name: 'm', figures: FIGURES, outcomes }), ['m, ours, round 1: it did not']);

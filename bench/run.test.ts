@@ -11,31 +11,31 @@ const CONTESTANTS: readonly Contestant[] = [
 ];
 
 /** Writes down what is asked of it, in order. */
-function fakeStage(told: string[]): Stage<BenchNode> {
+function fakeStage(calls: string[]): Stage<BenchNode> {
   const quiet = () => Promise.resolve();
   return {
     world: {} as BenchNode,
     kubelet: ({ name }) => ({ name, start: () => Promise.resolve(1), stop: quiet, kill: quiet }),
     clear: () => {
-      told.push('clear');
+      calls.push('clear');
       return quiet();
     },
     [Symbol.asyncDispose]: quiet,
   };
 }
 
-const measureOf = (told: string[], more: Partial<MeasureIn<BenchNode>> = {}): MeasureIn<BenchNode> => ({
+const measureOf = (calls: string[], more: Partial<MeasureIn<BenchNode>> = {}): MeasureIn<BenchNode> => ({
   name: 'm',
   about: '',
   needs: 'health',
   figures: { figure: { text: 'figure', unit: 'ms' } },
   run: ({ name }) => {
-    told.push(name);
-    return Promise.resolve({ figure: told.length });
+    calls.push(name);
+    return Promise.resolve({ figure: calls.length });
   },
   floor: () => {
-    told.push('floor');
-    return Promise.resolve({ figure: told.length });
+    calls.push('floor');
+    return Promise.resolve({ figure: calls.length });
   },
   ...more,
 });
@@ -43,34 +43,34 @@ const measureOf = (told: string[], more: Partial<MeasureIn<BenchNode>> = {}): Me
 const options = (rounds: number) => ({ contestants: CONTESTANTS, rounds, say: () => undefined });
 
 test('who is first changes, and every turn begins and ends with an empty world', async () => {
-  const told: string[] = [];
-  await takeMeasure(measureOf(told), fakeStage(told), options(2));
+  const calls: string[] = [];
+  await takeMeasure(measureOf(calls), fakeStage(calls), options(2));
   const turn = (name: string) => ['clear', name, 'clear'];
-  assert.deepEqual(told, ['floor', 'ours', 'reference', 'floor', 'reference', 'ours'].flatMap(turn));
+  assert.deepEqual(calls, ['floor', 'ours', 'reference', 'floor', 'reference', 'ours'].flatMap(turn));
 });
 
 test('a measure that takes long has fewer rounds', async () => {
-  const told: string[] = [];
-  const { outcomes } = await takeMeasure(measureOf(told, { mostRounds: 2 }), fakeStage(told), options(5));
+  const calls: string[] = [];
+  const { outcomes } = await takeMeasure(measureOf(calls, { mostRounds: 2 }), fakeStage(calls), options(5));
   assert.equal(outcomes.ours.length, 2);
 });
 
 test('a failure is an outcome, the world is emptied after it, and the others go on', async () => {
-  const told: string[] = [];
+  const calls: string[] = [];
   const run: MeasureIn<BenchNode>['run'] = ({ name }) =>
     name === 'ours' ? Promise.reject(new Error('it broke')) : Promise.resolve({ figure: 7 });
-  const { outcomes } = await takeMeasure(measureOf(told, { run }), fakeStage(told), options(1));
+  const { outcomes } = await takeMeasure(measureOf(calls, { run }), fakeStage(calls), options(1));
   assert.deepEqual(outcomes.ours, [{ kind: 'failed', message: 'it broke' }]);
   assert.deepEqual(outcomes.reference, [{ kind: 'values', values: { figure: 7 } }]);
-  assert.equal(told.filter((what) => what === 'clear').length, 6);
+  assert.equal(calls.filter((what) => what === 'clear').length, 6);
 });
 
 test('what ours can not do yet is left out for ours alone', async () => {
   const missing = (['api', 'stats', 'logs', 'probes'] satisfies Capability[]).find((name) => !BUILT.has(name));
   if (missing === undefined) return; // everything is built
-  const told: string[] = [];
-  const { outcomes } = await takeMeasure(measureOf(told, { needs: missing }), fakeStage(told), options(1));
+  const calls: string[] = [];
+  const { outcomes } = await takeMeasure(measureOf(calls, { needs: missing }), fakeStage(calls), options(1));
   assert.deepEqual(outcomes.ours, [{ kind: 'notBuilt' }]);
   assert.equal(outcomes.reference[0]?.kind, 'values');
-  assert.ok(!told.includes('ours'));
+  assert.ok(!calls.includes('ours'));
 });

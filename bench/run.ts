@@ -79,7 +79,7 @@ function turnsOf<W extends BenchNode>(
   return floor === undefined ? turns : [{ column: 'floor', act: () => floor(stage.world) }, ...turns];
 }
 
-/** One that fails is told and does not stop the rest, also where it can't be cleared away. */
+/** A failed one is reported and does not stop the rest, also where it cannot be cleaned up. */
 async function takeTurn<W extends BenchNode>(stage: Stage<W>, act: () => Promise<Values>): Promise<Outcome> {
   const outcome = await orFailure(async () => {
     await stage.clear();

@@ -7,7 +7,7 @@ import { hasErrno } from './base/errno.ts';
 import { describeError } from './base/errors.ts';
 import type { Logger } from './base/logger.ts';
 import type { Kubelet } from './compose/compose.ts';
-import type { ProcessDoor } from './compose/server.ts';
+import type { ProcessPort } from './compose/server.ts';
 import { type Config, type ConfigOutcome, readConfig } from './config/config.ts';
 import { createReload } from './config/reload.ts';
 import { FILE_PROCESS_ARGUMENT } from './host/file-process-argument.ts';
@@ -19,7 +19,7 @@ import { logSettings } from './telemetry/log-settings.ts';
 /** Written by `tools/build.ts` at the top of the bundle; absent when the sources run as they are. */
 declare const CALLER_TABLE: string | undefined;
 
-/** Lines that no one takes for so long make the kubelet unhealthy. */
+/** Log lines that no one reads for so long make the kubelet unhealthy. */
 const LOG_STALLED_MS = 120_000;
 /** The longest timer there is. */
 const FOREVER_MS = 2 ** 31 - 1;
@@ -106,13 +106,13 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     logProblem,
     surroundings: surroundings(),
     program: ownProgram(),
-    process: processDoor(setVerbosity),
+    process: processPort(setVerbosity),
   });
   const notify = (state: string) => {
     try {
       host.notifyServiceManager(process.env['NOTIFY_SOCKET'], state);
     } catch (err) {
-      log.logger.warn('Failed to tell the service manager', { state, err });
+      log.logger.warn('Failed to notify the service manager', { state, err });
     }
   };
   const exit = (code: number): never => {
@@ -146,12 +146,12 @@ interface Running {
   readonly log: Log;
   /** Ends the process when the last log line is out. */
   exit(code: number): never;
-  /** Tells systemd a state. */
+  /** Reports a state to systemd. */
   notify(state: string): void;
 }
 
 /** What pages and metrics show of this process. */
-function processDoor(setVerbosity: (level: number) => void): ProcessDoor {
+function processPort(setVerbosity: (level: number) => void): ProcessPort {
   return {
     argv: process.argv,
     runtime: `node ${process.version}`,
@@ -170,7 +170,7 @@ function surroundings() {
 
 /** From start to stop; the exit code. */
 async function live({ config, kubelet, log, exit, notify }: Running): Promise<number> {
-  // Sockets may come and go: a kubelet waits for work until it is told to end.
+  // Sockets may come and go: a kubelet waits for work until it is asked to end.
   setInterval(() => undefined, FOREVER_MS);
   setInterval(log.flush, Math.min(Math.max(config.kubelet.logging.flushFrequency, 1), FOREVER_MS)).unref();
   const apply = (next: Config) => {
@@ -208,11 +208,11 @@ async function endingOf(kubelet: Kubelet): Promise<Ended> {
 
 async function stop(kubelet: Kubelet, log: Logger): Promise<void> {
   const { failed, unfinished } = await kubelet.stop();
-  for (const { part, error } of failed) log.error('A part failed to stop', { part, err: error });
-  if (unfinished.length > 0) log.warn('Parts had not stopped when time was up', { parts: unfinished });
+  for (const { part, error } of failed) log.error('Failed to stop part', { part, err: error });
+  if (unfinished.length > 0) log.warn('Parts did not stop within the deadline', { parts: unfinished });
 }
 
-/** SIGTERM and SIGINT ask for an orderly end; who asks twice gets it at once. */
+/** SIGTERM and SIGINT ask for an orderly end; the second signal ends the process at once. */
 function stopSignal(log: Logger, exit: (code: number) => never): Promise<Ended> {
   return new Promise((resolve) => {
     let asked = false;
@@ -229,7 +229,7 @@ function stopSignal(log: Logger, exit: (code: number) => never): Promise<Ended> 
   });
 }
 
-/** An error that no one caught leaves the kubelet in an unknown state: it is told in full, and the process ends in order. */
+/** An uncaught error leaves the kubelet in an unknown state: it is logged in full, and the process ends in order. */
 function unexpectedError(log: Logger): Promise<Ended> {
   return new Promise((resolve) => {
     process.on('uncaughtException', (error) => {

@@ -1,4 +1,4 @@
-/** kill -9 of a kubelet that looks after pods of the API server. */
+/** kill -9 of a kubelet that manages pods of the API server. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { clusterMeasure } from '../measure.ts';
 import { runApiPods } from '../world/api-pods.ts';

@@ -85,6 +85,6 @@ const untilTold: UntilSeen = async ({ cri }, { container: { id }, from }) => {
 async function processOf({ cri }: BenchNode, id: string): Promise<number> {
   const status = await cri.containers.status(id, { verbose: true }, never);
   const { pid } = JSON.parse(status?.info['info'] ?? '{}') as { readonly pid?: number };
-  if (pid === undefined || pid <= 1) throw new Error(`the runtime tells no process of container ${id}: ${pid}`);
+  if (pid === undefined || pid <= 1) throw new Error(`the runtime reports no process of container ${id}: ${pid}`);
   return pid;
 }

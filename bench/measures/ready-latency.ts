@@ -7,7 +7,7 @@ import { median, percentile } from '../statistics.ts';
 import { PODS } from '../world/api-pods.ts';
 import type { BenchCluster } from '../world/cluster.ts';
 import { never } from '../world/node.ts';
-import { isReady, parseFlips, type Told, timesToTold } from '../world/readiness.ts';
+import { isReady, parseFlips, type Reported, timesToReported } from '../world/readiness.ts';
 import { podSpec } from '../world/static-pods.ts';
 
 const PROBED = 40;
@@ -18,7 +18,7 @@ const PROGRAM = join(import.meta.dirname, '..', 'world', 'readiness-main.ts');
 /** Between two pods, so that probes don't all come at once and starts don't wait for each other. */
 const APART_MS = 100;
 const LOOK_AGAIN_MS = 100;
-/** After the last flip: far more than any kubelet needs to tell of it. */
+/** After the last flip: far more than any kubelet needs to report it. */
 const SETTLE_MS = 2000;
 const DEADLINE_MS = 120_000;
 const NANOSECONDS = 1_000_000n;
@@ -62,15 +62,15 @@ export const readyLatency = clusterMeasure({
 });
 
 interface Watching extends AsyncDisposable {
-  readonly told: readonly Told[];
-  /** Resolves when the watch has told this. */
-  until(what: string, is: (told: readonly Told[]) => boolean): Promise<void>;
+  readonly reports: readonly Reported[];
+  /** Resolves when the watch has reported this. */
+  until(what: string, is: (reports: readonly Reported[]) => boolean): Promise<void>;
 }
 
 /** The times are those at which this process has read of the change: the way through the lab's door to the cluster is in them. */
 function watchPods({ cluster: { admin } }: BenchCluster): Watching {
   const stop = new AbortController();
-  const told: Told[] = [];
+  const reports: Reported[] = [];
   let failure: unknown;
   const reading = (async () => {
     const { metadata } = await admin.get(PODS);
@@ -79,17 +79,18 @@ function watchPods({ cluster: { admin } }: BenchCluster): Watching {
       stop.signal,
     )) {
       if (type === 'ERROR') throw new Error(`the watch of pods: ${JSON.stringify(object)}`);
-      if (type === 'MODIFIED') told.push({ pod: object.metadata?.name ?? '', ready: isReady(object), at: Date.now() });
+      if (type === 'MODIFIED')
+        reports.push({ pod: object.metadata?.name ?? '', ready: isReady(object), at: Date.now() });
     }
     if (!stop.signal.aborted) throw new Error('the watch of pods has ended');
   })().catch((error: unknown) => {
     failure = error;
   });
   return {
-    told,
+    reports,
     until: async (what, is) => {
       const deadline = performance.now() + DEADLINE_MS;
-      while (!is(told)) {
+      while (!is(reports)) {
         if (failure !== undefined && !stop.signal.aborted) throw failure;
         if (performance.now() > deadline) throw new Error(`not within ${DEADLINE_MS} ms: ${what}`);
         await delay(LOOK_AGAIN_MS);
@@ -112,7 +113,7 @@ async function flipAll(world: BenchCluster, watching: Watching, logFile: string)
     names.push(name);
     await delay(APART_MS);
   }
-  const hasBeenReady = (name: string) => watching.told.some(({ pod, ready }) => pod === name && ready);
+  const hasBeenReady = (name: string) => watching.reports.some(({ pod, ready }) => pod === name && ready);
   await watching.until('every pod has been ready', () => names.every(hasBeenReady));
   const flipsNow = async () => parseFlips(await readFile(logFile, 'utf8')).filter(({ pod }) => names.includes(pod));
   const from = Date.now();
@@ -123,8 +124,8 @@ async function flipAll(world: BenchCluster, watching: Watching, logFile: string)
   const flips = (await flipsNow()).filter(({ at }) => at >= from);
   const counted = flips.filter(({ at }) => at < until);
   // By the time of the watch, not of the probe: the few at both ends are as many.
-  const written = watching.told.filter(({ pod, at }) => names.includes(pod) && at >= from && at < until);
-  return { times: timesToTold(flips, watching.told), writes: written.length / counted.length };
+  const written = watching.reports.filter(({ pod, at }) => names.includes(pod) && at >= from && at < until);
+  return { times: timesToReported(flips, watching.reports), writes: written.length / counted.length };
 }
 
 /** From the moment that the runtime dates the start of the container with. */
@@ -133,8 +134,8 @@ async function startSome(world: BenchCluster, watching: Watching): Promise<reado
   for (let left = world.size.times(STARTS); left > 0; left -= 1) {
     const name = world.podName();
     await create(world, name, {});
-    await watching.until(`${name} is ready`, (told) => told.some(({ pod, ready }) => pod === name && ready));
-    const shown = watching.told.find(({ pod, ready }) => pod === name && ready)?.at ?? Number.NaN;
+    await watching.until(`${name} is ready`, (reports) => reports.some(({ pod, ready }) => pod === name && ready));
+    const shown = watching.reports.find(({ pod, ready }) => pod === name && ready)?.at ?? Number.NaN;
     const labelSelector = { 'io.kubernetes.pod.name': name };
     const [container] = await world.cri.containers.list({ labelSelector }, never);
     const status = container && (await world.cri.containers.status(container.id, {}, never))?.status;

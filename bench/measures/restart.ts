@@ -1,4 +1,4 @@
-/** kill -9 of a kubelet that looks after pods. */
+/** kill -9 of a kubelet that manages pods. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { nodeMeasure } from '../measure.ts';
 import { median } from '../statistics.ts';

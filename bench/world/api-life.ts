@@ -10,7 +10,7 @@ import { PODS_DEADLINE_MS, podSpec } from './static-pods.ts';
 export interface Life {
   /** From the request that makes the pod to its first log line, ms. */
   readonly up: number;
-  /** From the moment at which the API server told of the pod to the call that makes its sandbox, ms. */
+  /** From the moment at which the API server reported the pod to the call that makes its sandbox, ms. */
   readonly sandboxAfter: number;
 }
 
@@ -30,11 +30,11 @@ export async function watchLives(world: BenchCluster): Promise<LifeWatch> {
   const { admin, node } = world.cluster;
   const proxy = await startCriProxy(node.runtimeSocket);
   const stop = new AbortController();
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
   const version = (await admin.get(PODS)).metadata?.resourceVersion;
   const watching = (async () => {
     for await (const { type, object } of admin.watch(`${PODS}?resourceVersion=${version}`, stop.signal)) {
-      if (type === 'ADDED') told.set(object.metadata?.name ?? '', performance.now());
+      if (type === 'ADDED') reported.set(object.metadata?.name ?? '', performance.now());
     }
   })();
   // Ends with the measure; what it missed before is noticed by who waits for it.
@@ -46,12 +46,12 @@ export async function watchLives(world: BenchCluster): Promise<LifeWatch> {
     const from = Date.now();
     await admin.create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
     const [logged = Number.NaN] = await untilAllLogged(node.podLogsDirectory, [`default_${name}_`], PODS_DEADLINE_MS);
-    const seenAt = await untilKnown(() => told.get(name), `${name} was not told of by the API server`);
+    const seenAt = await untilKnown(() => reported.get(name), `${name} was not reported by the API server`);
     const askedAt = await untilKnown(() => sandboxCall(proxy, name), `no sandbox was asked for ${name}`);
     const { status, text } = await admin.request(`${PODS}/${name}`, { method: 'DELETE' });
     if (status >= 300) throw new Error(`DELETE ${name}: ${status} ${text.trim()}`);
     await waitUntilGone(admin, PODS, name);
-    // What a kubelet and the runtime still take away after the object is gone is not to be measured with the next pod.
+    // What a kubelet and the runtime still remove after the object is gone is not to be measured with the next pod.
     await delay(REST_MS);
     return { up: logged - from, sandboxAfter: askedAt - seenAt };
   };

@@ -8,7 +8,7 @@ import { PODS_DEADLINE_MS, podSpec } from './static-pods.ts';
 export const PODS = '/api/v1/namespaces/default/pods';
 
 export interface ApiPods {
-  /** From the first request to the moment that the API server told of each pod being Ready, in milliseconds. */
+  /** From the first request to the moment that the API server reported each pod Ready, in milliseconds. */
   readonly readyAfter: readonly number[];
   /** Deletes them. Answers when each was gone from the API server, in milliseconds. */
   drain(): Promise<readonly number[]>;
@@ -41,7 +41,7 @@ export async function runApiPods(
   };
 }
 
-interface Told {
+interface WatchEvent {
   readonly type: string;
   readonly object: ApiObject;
 }
@@ -50,16 +50,16 @@ interface PodStatus {
   readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 }
 
-const isReady = ({ object }: Told): boolean =>
+const isReady = ({ object }: WatchEvent): boolean =>
   (object.status as PodStatus | undefined)?.conditions?.some(
     ({ type, status }) => type === 'Ready' && status === 'True',
   ) ?? false;
 
-/** Asks for all of them at once, and waits until the watch has told the wanted thing of each. */
+/** Requests all of them at once, and waits until the watch has reported the expected change of each. */
 async function untilEach(
   api: Api,
   names: readonly string[],
-  isIt: (told: Told) => boolean,
+  isIt: (event: WatchEvent) => boolean,
   ask: (name: string) => Promise<void>,
 ): Promise<readonly number[]> {
   const { metadata } = await api.get(PODS);
@@ -71,11 +71,11 @@ async function untilEach(
     let version = metadata?.resourceVersion;
     // On a busy machine the server ends watches now and then: the next one goes on where the last one was.
     while (!stop.signal.aborted) {
-      for await (const told of api.watch(`${PODS}?resourceVersion=${version}`, stop.signal)) {
-        const { name, resourceVersion } = told.object.metadata ?? {};
-        if (told.type === 'ERROR') throw new Error(`the watch of pods: ${JSON.stringify(told.object)}`);
+      for await (const event of api.watch(`${PODS}?resourceVersion=${version}`, stop.signal)) {
+        const { name, resourceVersion } = event.object.metadata ?? {};
+        if (event.type === 'ERROR') throw new Error(`the watch of pods: ${JSON.stringify(event.object)}`);
         version = resourceVersion;
-        if (name !== undefined && isIt(told) && left.delete(name)) times.push(performance.now() - from);
+        if (name !== undefined && isIt(event) && left.delete(name)) times.push(performance.now() - from);
         if (left.size === 0) return;
       }
     }
@@ -90,7 +90,7 @@ async function untilEach(
     throw new Error(`${names.length - left.size} of ${names.length} pods: ${describeError(cause)}`, { cause });
   } finally {
     stop.abort();
-    // Whoever lost the race must not be heard of again.
+    // The one that lost the race must not become an unhandled rejection.
     watching.catch(() => undefined);
     late.catch(() => undefined);
   }

@@ -21,6 +21,6 @@ test('the first request in a sandbox, as each containerd writes it', () => {
   assert.equal(requestTime('', 'a'), undefined);
 });
 
-test('a line without a time is told', () => {
+test('a line without a time is reported', () => {
   assert.throws(() => requestTime(asked('soon', 'a', 'name'), 'a'), /begins with no time: time="soon"/);
 });

@@ -16,7 +16,7 @@ test('the time of the first line', () => {
   assert.throws(() => firstLineTime('up\n'), /begins with no time: up/);
 });
 
-test('waits for all pods and tells how many are missing', async (t) => {
+test('waits for all pods and reports how many are missing', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'kubelet-ts-bench-'));
   t.after(() => rm(directory, { recursive: true }));
   const log = async (pod: string, text: string) => {

@@ -38,7 +38,7 @@ export interface KubeletUnderTest {
 export interface Stage<W extends BenchNode> extends AsyncDisposable {
   readonly world: W;
   kubelet(contestant: Contestant): KubeletUnderTest;
-  /** Takes away whatever a turn has left, also one that failed half-way. */
+  /** Removes whatever a turn has left, also one that failed half-way. */
   clear(): Promise<void>;
 }
 

@@ -1,9 +1,9 @@
-/** How soon the API server tells of a pod that it is ready, or no longer. */
+/** How soon the API server reports that a pod is ready, or no longer. */
 import type { ApiObject } from '../../tests/lab/cluster/api.ts';
 import type { Flip } from './readiness-main.ts';
 
-/** What the API server's watch told of a pod, and when: wall clock, milliseconds. */
-export interface Told {
+/** What the API server's watch reported of a pod, and when: wall clock, milliseconds. */
+export interface Reported {
   readonly pod: string;
   readonly ready: boolean;
   readonly at: number;
@@ -16,14 +16,14 @@ export function parseFlips(log: string): readonly Flip[] {
 }
 
 /**
- * From each flip of a probe to the moment that the watch told of it. A flip that was never told of before the next one of the same pod took
- * until then at least. The last flips of each pod are left out where nothing was told of them yet.
+ * From each flip of a probe to the moment that the watch reported it. A flip that was never reported before the next one of the same pod took
+ * until then at least. The last flips of each pod are left out where nothing was reported of them yet.
  */
-export function timesToTold(flips: readonly Flip[], told: readonly Told[]): readonly number[] {
+export function timesToReported(flips: readonly Flip[], reports: readonly Reported[]): readonly number[] {
   return flips.flatMap((flip) => {
-    const isLater = ({ pod, at }: Told) => pod === flip.pod && at > flip.at;
+    const isLater = ({ pod, at }: Reported) => pod === flip.pod && at > flip.at;
     const next = flips.find(isLater);
-    const answer = told.find((one) => isLater({ ...one, at: one.at + 1 }) && one.ready === flip.ready);
+    const answer = reports.find((one) => isLater({ ...one, at: one.at + 1 }) && one.ready === flip.ready);
     if (answer !== undefined && (next === undefined || answer.at <= next.at)) return [answer.at - flip.at];
     return next === undefined ? [] : [next.at - flip.at];
   });

@@ -31,7 +31,7 @@ function get(url: string, agent: http.Agent): Promise<TimedResponse> {
 
 async function main([url, count]: readonly string[]): Promise<void> {
   if (url === undefined || count === undefined) throw new Error('usage: requests-main.ts URL COUNT');
-  // A kubelet that was told of no certificate signs its own.
+  // A kubelet without a configured certificate signs its own.
   const agent = url.startsWith('https:')
     ? new https.Agent({ keepAlive: true, rejectUnauthorized: false })
     : new http.Agent({ keepAlive: true });

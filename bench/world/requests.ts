@@ -1,4 +1,4 @@
-/** HTTP requests to a kubelet from inside its node, timed where they are made: no door of the lab stands in between. */
+/** HTTP requests to a kubelet from inside its node, timed where they are made: no gate of the lab stands in between. */
 import { join } from 'node:path';
 import type { LabNode } from '../../tests/lab/lab.ts';
 import type { TimedResponse } from './requests-main.ts';

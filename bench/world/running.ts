@@ -7,7 +7,7 @@ import { type BenchNode, never } from './node.ts';
 const LOOK_AGAIN_MS = 25;
 
 /**
- * Waits until no pod has a process or a network any more. A pod's network namespace is the last thing that the runtime takes away
+ * Waits until no pod has a process or a network any more. A pod's network namespace is the last thing that the runtime removes
  * when a sandbox is stopped (a sandbox is called not ready before that), and to look for it disturbs no one.
  */
 export async function untilNoneRuns({ cri, node }: BenchNode, timeoutMs: number): Promise<void> {

@@ -5,7 +5,7 @@ import { createManualClock } from './manual-clock.ts';
 
 const forever = new AbortController().signal;
 
-test('the system clock sleeps about as long as it was told', async () => {
+test('the system clock sleeps about as long as requested', async () => {
   const clock = createSystemClock();
   const start = clock.mono();
   await clock.sleep(30, forever);

@@ -3,7 +3,7 @@
  * Tests pass a clock of their own (`manual-clock.ts`), so no rule about time needs real seconds to be proven.
  */
 export interface Clock {
-  /** Wall clock, milliseconds since 1970. Jumps when somebody sets the clock. */
+  /** Wall clock, milliseconds since 1970. Jumps when the clock is set. */
   now(): number;
   /** Monotonic milliseconds (with fractions) since an arbitrary start. For durations and deadlines. */
   mono(): number;

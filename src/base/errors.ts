@@ -1,12 +1,12 @@
 /**
- * Errors are classified where they are born: clients of CRI, HTTP, files and mounts map what they see to one of these
+ * Errors are classified where they are thrown: clients of CRI, HTTP, files and mounts map what they see to one of these
  * codes, and the code above them switches on the code, never on the text.
  */
 export type ErrorCode =
   | 'invalid' // the input is wrong; trying again changes nothing
   | 'notFound'
   | 'exists'
-  | 'conflict' // somebody else changed it; read again, then retry
+  | 'conflict' // it was changed meanwhile; read again, then retry
   | 'gone' // the version asked for is no longer kept
   | 'denied' // not allowed
   | 'unauthenticated'
@@ -40,7 +40,7 @@ export function codeOf(error: unknown): ErrorCode {
   return 'internal';
 }
 
-/** Whether somebody expected it where it was born, or the system gave it a code; all else is an error of the program. */
+/** Whether it was classified where it was thrown, or the system gave it a code; all else is a bug of the program. */
 export function isClassified(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
     if (e instanceof CodedError || ('code' in e && 'syscall' in e)) return true;

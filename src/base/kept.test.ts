@@ -4,7 +4,7 @@ import { keptFor } from './kept.ts';
 import { createManualClock } from './manual-clock.ts';
 
 describe('a kept answer', () => {
-  it('is asked for once in its time, and anew after it or when it was dropped', async () => {
+  it('is asked for once in its time, and again after it or when it was dropped', async () => {
     const clock = createManualClock();
     let asked = 0;
     const kept = keptFor(100, clock.mono, () => {

@@ -1,4 +1,4 @@
-/** An answer that is asked for often and changes seldom: kept for a while, then asked for anew. */
+/** An answer that is needed often and changes seldom: kept for a while, then requested again. */
 export interface Kept<T> {
   (): T;
   /** What was kept is known to be old. */

@@ -22,7 +22,7 @@ export interface Lifecycle {
 
 export interface StopReport {
   readonly failed: readonly { readonly part: string; readonly error: unknown }[];
-  /** The part that had not stopped when time was up, and those that were not even asked. */
+  /** The part that did not stop within the deadline, and those after it, which were not asked to stop. */
   readonly unfinished: readonly string[];
 }
 

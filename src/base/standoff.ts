@@ -1,5 +1,5 @@
 /**
- * Somebody else undoes what only this kubelet should do: by hand, or as another kubelet under this node's name. It is done again, but for
+ * Another program undoes what only this kubelet should do: an administrator, or another kubelet under this node's name. It is done again, but for
  * who keeps at it ever less often: two who both answer at once would never stop.
  */
 export interface Standoff {

@@ -44,9 +44,9 @@ export interface SupervisorDeps {
   readonly log: Logger;
   /** 0 to below 1. */
   readonly random: () => number;
-  /** Told of each failure before the loop is started again: for metrics. */
+  /** Called with each failure before the loop is started again: for metrics. */
   readonly onFailure?: ((loop: string) => void) | undefined;
-  /** Told of each exception that a guard caught: for metrics. */
+  /** Called with each exception that a guard caught: for metrics. */
   readonly onGuarded?: ((listener: string) => void) | undefined;
   /** Called at the beginning of each round. A test makes a loop fail by throwing here. */
   readonly beforeRound?: ((loop: string) => void) | undefined;

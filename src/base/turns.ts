@@ -1,6 +1,6 @@
 /**
  * A limit on how many may do something at once. Turns go by rank, the smallest first; of equal rank, first come, first served.
- * Whoever was asked for keeps its turn until it is given back.
+ * A request keeps its turn until it is given back.
  */
 export interface Turns {
   /** Resolves with the turn; give it back with `using` or by disposing it. Rejects with the signal's reason. */

@@ -1,7 +1,7 @@
 /** One bit that says "look again": many wakes before a look are one, and a wake during a look is not lost. */
 export interface WakeBit {
   wake(): void;
-  /** Resolves when somebody has called `wake` since the last wait ended. One waiter at a time. */
+  /** Resolves when `wake` was called since the last wait ended. One waiter at a time. */
   wait(signal: AbortSignal): Promise<void>;
 }
 

@@ -110,7 +110,7 @@ for (const { name, text, line } of [
   { name: 'maps in maps in maps', text: `a: 1\nb: ${'{a: '.repeat(300)}1${'}'.repeat(300)}`, line: 2 },
   { name: 'dashes behind dashes', text: `- 1\n- ${'- '.repeat(100_000)}`, line: 2 },
 ]) {
-  test(`documents: ${name} is told with its line`, () => {
+  test(`documents: ${name} is reported with its line`, () => {
     const read = readTrees(text);
     assert.ok('problem' in read, 'no problem found');
     assert.equal(read.problem.place.line, line, read.problem.text);

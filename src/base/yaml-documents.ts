@@ -1,5 +1,5 @@
 /**
- * All documents of a text, read in steps. A manifest can hold ten thousand objects and take seconds to read; whoever reads it
+ * All documents of a text, read in steps. A manifest can hold ten thousand objects and take seconds to read; the reader
  * steps through the generator and lets other work go on in between.
  */
 import { Composer, type CST, type Document, isCollection as isNodeCollection, Lexer, Parser } from 'yaml';

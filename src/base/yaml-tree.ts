@@ -160,7 +160,7 @@ export function isNothing(node: unknown): boolean {
 
 class TreeBuilder {
   // An alias shares the finished tree of its anchor: nothing is copied, and an anchor that would hold itself is not there yet
-  // when it is asked for. Whoever reads the tree goes through the shared part each time, so what aliases stand for is bounded.
+  // when it is asked for. A reader of the tree goes through the shared part each time, so what aliases stand for is bounded.
   readonly #anchors = new Map<string, { readonly tree: Tree; readonly values: number }>();
   readonly #placeOf: PlaceOf;
   readonly #apart: ItemsApart;

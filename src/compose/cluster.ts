@@ -36,8 +36,8 @@ export interface Cluster {
   readonly mirrors: Pick<Mirrors, 'count' | 'uidOf'>;
   /** To be called with each status. */
   publish(change: PodStatusChange): void;
-  /** To be called with the news of pods, after their statuses. */
-  follow(news: PodNews): void;
+  /** To be called with the updates of pods, after their statuses. */
+  follow(update: PodNews): void;
   /** To be called with what the sources want, before the pods are. */
   desire(pods: readonly Pod[], everySourceHeard: boolean): void;
 }
@@ -72,9 +72,9 @@ export function composeCluster(config: Config, deps: PartDeps, tools: ClusterToo
     identify: adoption.identify,
     mirrors,
     publish: publisher.publish,
-    follow: (news) => {
-      if (news.kind === 'gone') publisher.finish(news.uid);
-      if (isStaticPod(news.kind === 'gone' ? news.pod : news.view.pod)) mirrors.look();
+    follow: (update) => {
+      if (update.kind === 'gone') publisher.finish(update.uid);
+      if (isStaticPod(update.kind === 'gone' ? update.pod : update.view.pod)) mirrors.look();
     },
     desire: (wanted, everySourceHeard) => {
       if (everySourceHeard) adoption.keepOnly(wanted.filter(isStaticPod));

@@ -1,5 +1,5 @@
 /**
- * The composition root: builds every part of a kubelet from its configuration and the doors to the machine, top to bottom, and is
+ * The composition root: builds every part of a kubelet from its configuration and the ports to the machine, top to bottom, and is
  * the only file that knows them all. Two kubelets can live in one process: everything they share is passed in.
  */
 import type { Clock } from '../base/clock.ts';
@@ -27,7 +27,7 @@ import { composeMetrics, type Meters } from './metrics.ts';
 import { composeOom } from './oom.ts';
 import { composePods } from './pods.ts';
 import { composeRuntime } from './runtime.ts';
-import { composeServer, type ProcessDoor } from './server.ts';
+import { composeServer, type ProcessPort } from './server.ts';
 import { composeStats } from './stats.ts';
 
 export interface KubeletDeps {
@@ -36,16 +36,16 @@ export interface KubeletDeps {
   readonly host: Host;
   /** The container runtime, where it is not the one that listens on `containerRuntimeEndpoint`. */
   readonly runtime?: CriClient;
-  /** What is wrong with the log's output, if anything: lines that no one takes. */
+  /** What is wrong with the log's output, if anything: lines that no one reads. */
   readonly logProblem?: () => string | undefined;
   /** Fixed places of the node, for embedders that have no whole machine to themselves. */
   readonly places?: NodePlaces;
-  /** The machine as the parts see it; this one unless told otherwise. */
+  /** The machine as the parts see it; read from the host by default. */
   readonly machine?: Machine;
-  /** Where Docker's credential files are looked for, and what credential plugins inherit; nothing unless told. */
+  /** Where Docker's credential files are looked for, and what credential plugins inherit; nothing by default. */
   readonly surroundings?: Surroundings;
-  /** What pages and metrics show of the process; nothing unless told. */
-  readonly process?: ProcessDoor;
+  /** What pages and metrics show of the process; nothing by default. */
+  readonly process?: ProcessPort;
   /** How this program is started once more, for work on files that may hang; without it such work is done here. */
   readonly program?: OwnProgram;
   /** For tests that make loops fail. */
@@ -69,7 +69,7 @@ export interface Kubelet {
   start(): Promise<void>;
   /** Stops every part in reverse order within the deadline. Running containers are never touched. */
   stop(): Promise<StopReport>;
-  /** Resolves when the kubelet has found that it must end by itself; the first reason wins. Whoever waits then calls `stop`. */
+  /** Resolves when the kubelet has found that it must end by itself; the first reason wins. The caller then calls `stop`. */
   readonly ending: Promise<Ending>;
   /** Later parts and embedders add their own checks here. */
   readonly health: HealthChecks;

@@ -36,7 +36,7 @@ const recorded = new Map<string, Recorded>(
 const NOT_SHOWN: Readonly<Record<string, RegExp>> = {
   'of the library for API servers, with nothing to count in a kubelet':
     /^(aggregator_discovery_|apiserver_(audit|envelope|storage|validation|webhooks)_|cardinality_enforcement_)/,
-  'of queues that are not there: whoever waits here has a slot and a wake-up bit': /^workqueue_/,
+  'of queues that do not exist: a worker here has a slot and a wake-up bit': /^workqueue_/,
   'of the transports of its client': /^rest_client_(transport|exec_plugin)_/,
   'of parts that are not built: CPU, memory, topology and devices': /^(kubelet_(cpu|memory|topology)_manager_|dra_)/,
   'of parts that are not built: resize, node shutdown, the API of pods':

@@ -34,9 +34,9 @@ export function composeOom(config: Config, deps: PartDeps, { pods, resources, re
       bootId: machine.bootId,
     },
   );
-  pods.subscribe('oom watcher', (news: PodNews) => {
-    if (news.kind === 'gone') watcher.podGone(news.uid);
-    else for (const pod of oomPod(news.view, resources)) watcher.podChanged(pod);
+  pods.subscribe('oom watcher', (update: PodNews) => {
+    if (update.kind === 'gone') watcher.podGone(update.uid);
+    else for (const pod of oomPod(update.view, resources)) watcher.podChanged(pod);
   });
   return watcher;
 }

@@ -1,4 +1,4 @@
-/** All that looks after pods: from the sources over the workers to the runtime and back to the statuses. */
+/** Everything that manages pods: from the sources over the workers to the runtime and back to the statuses. */
 import type { Part } from '../base/lifecycle.ts';
 import type { Config } from '../config/config.ts';
 import type { Events } from '../events/events.ts';

@@ -19,7 +19,7 @@ import type { Meters } from './metrics.ts';
 import { composeStreams } from './streams.ts';
 
 /** What the pages show of the process that this kubelet lives in. */
-export interface ProcessDoor {
+export interface ProcessPort {
   readonly argv: readonly string[];
   /** `node v26.1.0` */
   readonly runtime: string;

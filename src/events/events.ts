@@ -60,7 +60,7 @@ export function createEvents(config: EventsConfig, deps: EventsDeps): Events {
     serial += 1;
     const { event, spam } = correlator.correlate(makeEvent(input, config.nodeName, { now: clock.now(), serial }));
     store.set(keyOf(event), event);
-    listeners.tell(event);
+    listeners.notify(event);
     // Counting goes on here; the log and the listeners get no more of an object that never stops.
     if (spam) return;
     logEvent(log, event);

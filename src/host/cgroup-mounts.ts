@@ -18,7 +18,7 @@ export function readCgroupMounts(): readonly CgroupHierarchy[] {
 
 /**
  * From the text of `/proc/self/mountinfo`. A controller that is mounted at several places counts at the shortest. Named
- * hierarchies belong to whoever made them, but for systemd's, in which runtimes keep containers too.
+ * hierarchies belong to the programs that made them, but for systemd's, in which runtimes keep containers too.
  */
 export function parseCgroupMounts(mountinfo: string): readonly CgroupHierarchy[] {
   const found = new Map<string, CgroupHierarchy>();

@@ -28,7 +28,7 @@ const directoryFor = (controller: string): CgroupHierarchy =>
 const read = (controller: string, path: string, file: string) =>
   readFileSync(join(directoryFor(controller).mountPoint, path, file), 'utf8').trim();
 
-test('a cgroup is made in every hierarchy with all above it, and taken away again', async (t) => {
+test('a cgroup is made in every hierarchy with all above it, and removed again', async (t) => {
   const cgroups = createCgroups(hierarchies);
   const root = ownRoot(t, cgroups, 'tree');
   const leaf = `${root}/a/b`;
@@ -111,7 +111,7 @@ test('the second generation by itself passes its controllers on', async (t) => {
   assert.deepEqual(new Set(own), await cgroups.controllers());
 });
 
-test('a machine without cgroups is told so', () => {
+test('a machine without cgroups is refused', () => {
   assert.throws(() => createCgroups([]), /no cgroup hierarchy is mounted/);
 });
 

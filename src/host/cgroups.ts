@@ -279,7 +279,7 @@ function words(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** Undefined also for a cgroup that is being taken away while it is read. */
+/** Undefined also for a cgroup that is removed while it is read. */
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

@@ -1,6 +1,6 @@
 /**
  * System calls on files by descriptor, through `node:ffi`: what is opened step by step can't be exchanged for something else by
- * whoever owns the directory. They block as long as the file system does, so paths on foreign mounts belong into a process that can be killed.
+ * the owner of the directory. They block as long as the file system does, so paths on foreign mounts belong into a process that can be killed.
  */
 
 import { dlopen, getInt32 } from 'node:ffi';
@@ -127,7 +127,7 @@ export function createFileCalls(): FileCalls {
       const bytes = terminated(path);
       const call = () => Number(libc.syscall(SYS_OPENAT2, BigInt(directory), bytes, how, BigInt(how.byteLength)));
       let fd = call();
-      // Somebody moved something while the way up and down was followed: the kernel wants to be asked again.
+      // Something was moved while the path was resolved: the kernel asks for another try.
       for (let tries = 1; fd < 0 && tries < MOST_TRIES && getInt32(libc.__errno_location()) === EAGAIN; tries += 1) {
         fd = call();
       }

@@ -158,7 +158,7 @@ test('a path that leads over a foreign mount is known without touching it', (t) 
     ...parseMountTable('22 1 8:1 / / rw - ext4 /dev/sda1 rw'),
     ...parseMountTable(`40 22 0:30 / ${directory}/real/hung rw - fuse x rw`),
   ];
-  // The mount is not really there: whoever touched the path would find nothing at all.
+  // The mount is not really there: a job that touched the path would find nothing at all.
   for (const [path, foreign] of [
     ['real', false],
     ['real/hung', true],

@@ -1,5 +1,5 @@
 /**
- * Does file jobs without holding up anybody: small ones here, a few milliseconds at a time; large ones, and all on mounts that may
+ * Does file jobs without blocking others: small ones here, a few milliseconds at a time; large ones, and all on mounts that may
  * hang, in processes that are killed when their time is up. A process stays for a moment after its job; when nothing is to do there is none.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ export interface FileJobLimits {
   readonly foreign: boolean;
   readonly signal: AbortSignal;
   readonly deadlineMs?: number;
-  /** Files done so far; told now and then for jobs that are long. */
+  /** Files done so far; called now and then for long jobs. */
   readonly onProgress?: (files: number) => void;
 }
 
@@ -113,7 +113,7 @@ function createProcesses(clock: Clock, program: OwnProgram) {
     all.add(child);
     child.on('close', () => all.delete(child));
     child.stdout.setEncoding('utf8');
-    // Its end is told by `close`.
+    // `close` reports its end.
     child.stdin.on('error', () => undefined);
     const one: JobProcess = {
       run: async (job, signal, onProgress) => {

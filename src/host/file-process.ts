@@ -23,11 +23,11 @@ export async function runFileProcess({ input, write }: FileProcessStreams): Prom
     try {
       const steps = stepsOf(calls, JSON.parse(line) as FileJob);
       let step = steps.next();
-      let told = 0;
+      let reported = 0;
       while (!step.done) {
-        if (step.value >= told + PROGRESS_EVERY) {
-          told = step.value;
-          report({ kind: 'progress', files: told });
+        if (step.value >= reported + PROGRESS_EVERY) {
+          reported = step.value;
+          report({ kind: 'progress', files: reported });
         }
         step = steps.next();
       }

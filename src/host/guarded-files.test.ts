@@ -36,7 +36,7 @@ function scene(t: TestContext) {
   symlinkSync(join(root, 'pod'), join(root, 'alias'));
   execFileSync('mkfifo', [at('pipe')]);
   execFileSync('mknod', [at('device'), 'c', '1', '5']); // zeros without end
-  execFileSync('mknod', [at('nothing-there'), 'c', '240', '77']); // ENXIO for whoever opens it
+  execFileSync('mknod', [at('nothing-there'), 'c', '240', '77']); // ENXIO on open
   return { directory: dir, root, at };
 }
 

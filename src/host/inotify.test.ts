@@ -45,7 +45,7 @@ describe('inotify', { timeout: 30_000 }, () => {
     clearInterval(alive);
   });
 
-  it('tells of entries that appear, move and go in a directory', async () => {
+  it('reports entries that appear, move and go in a directory', async () => {
     const { listener, until, events } = collector();
     inotify.watch(directory, IN.create | IN.movedTo | IN.delete, listener);
     writeFileSync(join(directory, 'ä.yaml'), 'x');
@@ -59,7 +59,7 @@ describe('inotify', { timeout: 30_000 }, () => {
     ]);
   });
 
-  it('tells of opens of a file, and when it is gone', async () => {
+  it('reports opens of a file, and when it is gone', async () => {
     const file = join(directory, 'lock');
     writeFileSync(file, '');
     const { listener, until, events } = collector();

@@ -19,13 +19,13 @@ export const IN = {
   delete: 0x200,
   deleteSelf: 0x400,
   moveSelf: 0x800,
-  /** Set by the kernel: events were lost, so look at everything again. Every watch hears of it. */
+  /** Set by the kernel: events were lost, so look at everything again. Every watch gets it. */
   overflow: 0x4000,
-  /** Set by the kernel: this watch is over (its file is gone, its file system unmounted). Every watch hears of it. */
+  /** Set by the kernel: this watch is over (its file is gone, its file system unmounted). Every watch gets it. */
   ignored: 0x8000,
 } as const;
 
-const ALWAYS_TOLD = IN.overflow | IN.ignored;
+const ALWAYS_REPORTED = IN.overflow | IN.ignored;
 const MASK_ADD = 0x20000000;
 const HEADER_BYTES = 16;
 const BUFFER_BYTES = 16 * 1024;
@@ -65,10 +65,10 @@ export function createInotify(syscalls: Syscalls, readiness: Readiness): Inotify
 
   const deliver = (fd: number) => {
     for (const { watch, event } of parseInotifyEvents(buffer.subarray(0, readAvailable(fd, buffer)))) {
-      const told =
+      const concerned =
         event.mask & IN.overflow ? [...watches.values()].flatMap((set) => [...set]) : [...(watches.get(watch) ?? [])];
       if (event.mask & IN.ignored) watches.delete(watch);
-      for (const one of told) if (event.mask & (one.mask | ALWAYS_TOLD)) one.listener(event);
+      for (const one of concerned) if (event.mask & (one.mask | ALWAYS_REPORTED)) one.listener(event);
     }
   };
 
@@ -106,7 +106,7 @@ function readAvailable(fd: number, buffer: Buffer): number {
   try {
     return readSync(fd, buffer);
   } catch (error) {
-    // Somebody closed the last watch between the wake-up and now: nothing to read.
+    // The last watch was closed between the wake-up and now: nothing to read.
     if (hasErrno(error, 'EAGAIN')) return 0;
     throw error;
   }

@@ -30,7 +30,7 @@ test('files of the kernel, short and long; what is gone is undefined and no fail
   assert.equal(last(files.openFiles(999999999)), undefined);
   assert.deepEqual(failures, []);
   assert.equal(files.read(directory), undefined);
-  assert.deepEqual(failures, [directory], 'what is there and can not be read is told');
+  assert.deepEqual(failures, [directory], 'a file that cannot be read is reported');
 });
 
 test('open files and sockets of a process', async (t) => {

@@ -27,7 +27,7 @@ const ENTRIES_IN_A_STEP = 128;
 const MOST_LINKS = 10_000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** `onFailure` is told of what is there and can't be read. */
+/** `onFailure` is called with a file that exists and cannot be read. */
 export function createKernelFiles(onFailure: (path: string, error: unknown) => void): KernelFiles {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   const guarded = <T>(path: string, work: () => T): T | undefined => {

@@ -63,23 +63,23 @@ describe('lock file', { timeout: 10_000 }, () => {
     assert.ok(performance.now() - gone < 900, `took ${performance.now() - gone} ms`);
   });
 
-  it('stops waiting when it is told to, and leaves the lock alone', async () => {
+  it('stops waiting when it is aborted, and leaves the lock alone', async () => {
     const path = join(directory, 'three');
     const holder = await holdElsewhere(path);
     const stopping = new AbortController();
     const acquired = host.own.acquireFileLock(path, clock, stopping.signal, () => undefined);
-    stopping.abort(new Error('told to stop'));
-    await assert.rejects(acquired, /told to stop/);
+    stopping.abort(new Error('asked to stop'));
+    await assert.rejects(acquired, /asked to stop/);
     assert.equal(await tryElsewhere(path), false);
     holder.kill('SIGKILL');
     await once(holder, 'exit');
   });
 
-  for (const [what, act, told] of [
+  for (const [what, act, report] of [
     ['opened', (path: string) => void readFileSync(path), 'opened by another process'],
     ['deleted', (path: string) => rmSync(path), 'deleted'],
   ] as const) {
-    it(`tells once when the file is ${what}`, async () => {
+    it(`reports once when the file is ${what}`, async () => {
       const path = join(directory, what);
       const lock = await host.own.acquireFileLock(path, clock, never, noWait);
       const heard: string[] = [];
@@ -93,7 +93,7 @@ describe('lock file', { timeout: 10_000 }, () => {
       await first;
       if (what === 'opened') readFileSync(path);
       await new Promise((resolve) => setTimeout(resolve, 20));
-      assert.deepEqual(heard, [told]);
+      assert.deepEqual(heard, [report]);
       lock.release();
     });
   }

@@ -6,9 +6,9 @@ import { linkSignal } from '../base/signal.ts';
 import { IN, type Inotify } from './inotify.ts';
 import type { Syscalls } from './syscalls.ts';
 
-/** A holder that unlocks without closing the file tells no one: look again this often. */
+/** No event reports a holder that unlocks without closing the file: the lock is tried again this often. */
 const LOOK_AGAIN_MS = 1000;
-/** The kernel tells of the close shortly before it lets go of the lock. */
+/** The kernel reports the close shortly before it releases the lock. */
 const JUST_CLOSED_MS = 5;
 
 export interface LockFileDeps {
@@ -18,12 +18,12 @@ export interface LockFileDeps {
 }
 
 export interface FileLock {
-  /** Calls `listener` once, when another process opens the file or takes it away. */
+  /** Calls `listener` once, when another process opens or deletes the file. */
   onContention(listener: (what: string) => void): void;
   release(): void;
 }
 
-/** Waits for the lock as long as the signal allows. `onWait` is called once if somebody else holds it. */
+/** Waits for the lock as long as the signal allows. `onWait` is called once if another process holds it. */
 export async function acquireFileLock(
   path: string,
   deps: LockFileDeps,
@@ -75,7 +75,7 @@ async function waitForLock(fd: number, path: string, deps: LockFileDeps, signal:
       let closed = false;
       onClose = () => {
         closed = true;
-        nap.abort(new CodedError('conflict', 'somebody closed the lock file'));
+        nap.abort(new CodedError('conflict', 'another process closed the lock file'));
       };
       await deps.clock.sleep(LOOK_AGAIN_MS, nap.signal).catch(() => undefined);
       signal.throwIfAborted();

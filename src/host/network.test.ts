@@ -64,7 +64,7 @@ fe8000000000000000fc00fffe000001 05 40 20 80     ${veth}
 `;
 
 describe('the interfaces', () => {
-  it('are told apart by their addresses', () => {
+  it('are distinguished by their addresses', () => {
     assert.deepEqual(localIpv4Addresses(TRIE('192.0.2.10')), ['192.0.2.10']);
     assert.deepEqual(wideIpv6Addresses(INET6('veth1')), [
       '00000000000000000000000000000001@lo',
@@ -116,7 +116,7 @@ describe('names', () => {
     assert.deepEqual(await resolveName('--help', { clock, signal }), []);
     assert.deepEqual(await resolveName('', { clock, signal }), []);
   });
-  it('are given up with whoever asks', async () => {
+  it('are cancelled with the caller', async () => {
     const life = new AbortController();
     const asking = resolveName('x', {
       clock,

@@ -11,7 +11,7 @@ export interface InterfaceAddresses {
   readonly addresses: readonly string[];
 }
 
-/** Only those that are up are told of by the system. */
+/** The system lists only those that are up. */
 export function listInterfaces(): readonly InterfaceAddresses[] {
   return Object.entries(networkInterfaces()).map(([name, addresses = []]) => ({
     name,
@@ -43,7 +43,7 @@ export function createInterfaceReader(
     const [ipv4, ipv6] = [readIfThere(files.ipv4), readIfThere(files.ipv6)];
     const mark = [...localIpv4Addresses(ipv4), ...wideIpv6Addresses(ipv6)].join(' ');
     const isFresh = kept?.mark === mark && mono() - kept.at < READ_AGAIN_MS;
-    // Without the files no one can tell whether something has changed.
+    // Without the files it is unknown whether something has changed.
     if (kept === undefined || !isFresh || ipv4 === '') kept = { mark, at: mono(), interfaces: list() };
     return kept.interfaces;
   };

@@ -18,7 +18,7 @@ function commandFor(kind: Kind): readonly string[] {
   return ['sh', '-c', `exec "$@" 2>>${kind.file}`, 'sh'];
 }
 
-/** A process of its own writes numbered lines to its stderr, then does what `then` says; stdout tells how it went. */
+/** A process of its own writes numbered lines to its stderr, then does what `then` says; stdout reports how it went. */
 function writer(kind: Kind, lines: number, then: string) {
   const code = `
     import { createHost } from ${JSON.stringify(join(import.meta.dirname, 'host.ts'))};

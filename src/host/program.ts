@@ -1,4 +1,4 @@
-/** Runs a program of somebody else: input in, output back, ended with all that it started when its time is up. */
+/** Runs an external program: input in, output back. It is killed with all that it started when its time is up. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { kill } from 'node:process';

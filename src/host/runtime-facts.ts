@@ -15,7 +15,7 @@ export interface RuntimeFacts {
   /** Bytes. */
   readonly pageSize: number;
   readonly selinux: boolean;
-  /** Directories that tell how warm the processors are, which containers must not see. */
+  /** Directories with the temperatures of the processors, which containers must not see. */
   readonly thermalPaths: readonly string[];
 }
 

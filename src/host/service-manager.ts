@@ -1,4 +1,4 @@
-/** Telling systemd how the service is (`Type=notify` units wait for it). */
+/** Reports the state of the service to systemd (`Type=notify` units wait for it). */
 import type { Syscalls } from './syscalls.ts';
 
 /** `NOTIFY_SOCKET` as systemd sets it: a path, or a name without a file that begins with `@`. Nothing happens where it is not set. */

@@ -1,4 +1,4 @@
-/** Runs a program of somebody else and passes on what it writes while it writes it. */
+/** Runs an external program and passes on its output while it runs. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { kill } from 'node:process';

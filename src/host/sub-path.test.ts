@@ -85,7 +85,7 @@ test('links inside the volume are followed, those that lead out are not', (t) =>
   assert.throws(() => lstatSync(join(volume, '../nowhere')), /ENOENT/);
 });
 
-test('whoever exchanges a directory for a link all the time gets nothing but his own', {
+test('a container that replaces a directory by a link all the time gets only its own files', {
   timeout: 60_000,
 }, async (t) => {
   const { volume, secret, target, bind } = scene(t);

@@ -57,7 +57,7 @@ function openOrMake(calls: FileCalls, volume: number, subPath: string): number {
 const open = (calls: FileCalls, volume: number, path: string) =>
   calls.openBelow(volume, path, { flags: O_PATH, links: 'inside', crossMounts: true });
 
-/** Directories that are missing get the mode of the volume itself, so that whoever may write there may write here. */
+/** Directories that are missing get the mode of the volume itself, so that any user who may write there may write here. */
 function make(calls: FileCalls, volume: number, names: readonly string[]): number {
   const mode = fstatSync(volume).mode & 0o7777;
   let existing = names.length - 1;
@@ -78,7 +78,7 @@ function make(calls: FileCalls, volume: number, names: readonly string[]): numbe
 function makeOne(calls: FileCalls, parent: number, name: string, mode: number): number {
   try {
     const isOurs = tryMake(calls, parent, name, mode);
-    // Whoever put something else there meanwhile gets that, if it is a directory of the volume: never the target of a link.
+    // Something else that was put there meanwhile is used, if it is a directory of the volume: never the target of a link.
     const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
     const made = calls.openBelow(parent, name, { flags, links: 'none', crossMounts: false });
     // Again, because the mode given at creation is cut by the umask.

@@ -37,7 +37,7 @@ export interface ResourceLimit {
 }
 
 export interface Syscalls {
-  /** Takes the exclusive lock of an open file; false where somebody else holds it. */
+  /** Takes the exclusive lock of an open file; false where another process holds it. */
   tryLock(fd: number): boolean;
   unlock(fd: number): void;
   openFilesLimit(): ResourceLimit;

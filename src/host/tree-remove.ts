@@ -19,9 +19,9 @@ import {
   O_RDONLY,
 } from './file-calls.ts';
 
-/** Deeper directories are first moved up: each level holds a descriptor, and whoever owns the tree may nest without end. */
+/** Deeper directories are first moved up: each level holds a descriptor, and the owner of the tree may nest without end. */
 const DEEPEST = 200;
-/** So often a directory is emptied again into which somebody writes while it is removed. */
+/** So often a directory is emptied again into which another process writes while it is removed. */
 const MOST_ROUNDS = 5;
 
 interface Level {

@@ -184,7 +184,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
     start: async () => {
       const opened = openServer({ ...deps, onRequest, load }, await load(), config);
       if (deps.clientCertificate?.isAwaited() !== true) await opened.credentials.check();
-      opened.reachability.subscribe('access to the API server', () => listeners.tell(opened.text));
+      opened.reachability.subscribe('access to the API server', () => listeners.notify(opened.text));
       void opened.credentials.watchFiles(life.signal);
       server = opened;
     },

@@ -55,7 +55,7 @@ export function createReachability(deps: ReachabilityDeps): Reachability {
     if (isLogged) log.info('The API server answers again', { server, afterSeconds: Math.round(lastedMs / 1000) });
     isLogged = false;
     for (const wake of [...waiters]) wake();
-    listeners.tell(server);
+    listeners.notify(server);
   };
   const isNeeded = () => waiters.size > 0 && failingSince !== undefined && !closing.signal.aborted;
   const probeWhileNeeded = async () => {

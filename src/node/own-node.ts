@@ -41,7 +41,7 @@ export function createOwnNode({ kube, clock, supervisor }: OwnNodeDeps, name: st
     const before = known;
     if (now === before) return;
     known = now;
-    listeners.tell({ before, now });
+    listeners.notify({ before, now });
   };
   const note = (node: KubeNode) => {
     if (known === undefined || isNewer(node, known)) set(node);

@@ -137,7 +137,7 @@ export function createObjects(deps: ObjectsDeps, config: ObjectsConfig): Objects
   const { clock, kube, supervisor } = deps;
   const log = deps.log.named('objects');
   const listeners = createListeners<ObjectChange>({ ...deps, keyOf: keyOfChange, about: (change) => ({ ...change }) });
-  const notify = listeners.tell;
+  const { notify } = listeners;
   const keep = <T extends KeepableObject>(kind: ObjectKind) => createKept<T>({ ...deps, log }, config, kind, notify);
   const configMaps = keep<ConfigMap>(CONFIG_MAPS);
   const secrets = keep<Secret>(SECRETS);

@@ -55,7 +55,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
   const table = createPodTable();
   const listeners = createListeners<PodNews>({ supervisor, clock, keyOf: uidOf, about: aboutPod });
   const isolation = createIsolation({ clock, log, record, onDue: requestReconcile });
-  const begin = createBegin(deps, tools, table, listeners.tell);
+  const begin = createBegin(deps, tools, table, listeners.notify);
   const end: PodSet['end'] = (uid, request) => table.worker(uid)?.end(request);
   const orphans = createOrphans(deps, { ...tools, table, begin });
   const arrive = createArriving(deps, { ...tools, table, isolation, begin, end });

@@ -16,7 +16,7 @@ export interface HandlersDeps {
 
 export interface Handlers extends Part {
   features(handler: string): { readonly recursiveReadOnly: boolean; readonly userNamespaces: boolean };
-  /** Whether groups that the image gives a user can be left out; undefined while the runtime has not said. */
+  /** Whether groups that the image gives a user can be left out; undefined before the runtime has reported it. */
   strictGroups(): boolean | undefined;
   /** What container ids begin with. */
   runtimeName(): string;
@@ -49,7 +49,7 @@ export function createHandlers({ clock, log, supervisor, status, version }: Hand
       isKnown = true;
     } catch (error) {
       if (signal.aborted || !isClassified(error)) throw error;
-      log.v(2)?.info('Could not ask what the container runtime can do', { err: error });
+      log.v(2)?.info('Failed to get the features of the container runtime', { err: error });
     }
   };
   const rest = (signal: AbortSignal) => clock.sleep(RETRY_MS, signal);

@@ -29,7 +29,7 @@ function setUp() {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('health of the container runtime', () => {
-  it('waits for the runtime with growing pauses and tells once of each change', async () => {
+  it('waits for the runtime with growing pauses and reports each change once', async () => {
     const { lines, clock, runtime, health } = setUp();
     const stopping = new AbortController();
     health.start(stopping.signal);
@@ -48,7 +48,7 @@ describe('health of the container runtime', () => {
     await health.stop?.();
   });
 
-  it('asks anew for every check', async () => {
+  it('asks again for every check', async () => {
     const { runtime, health, lines } = setUp();
     const { signal } = new AbortController();
     assert.match((await health.check(signal)) ?? '', /unix:\/\/\/run\/x\.sock does not answer: connect ENOENT/);

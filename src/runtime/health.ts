@@ -1,4 +1,4 @@
-/** Whether the container runtime answers: told in the log when that changes, and to whoever asks for the kubelet's health. */
+/** Whether the container runtime answers: logged when that changes, and part of the kubelet's health. */
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Part } from '../base/lifecycle.ts';

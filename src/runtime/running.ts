@@ -13,7 +13,7 @@ export interface Running {
   sandbox(uid: PodUid, signal: AbortSignal): Promise<SandboxId | undefined>;
   /** The addresses of a sandbox, the preferred one first. */
   sandboxIps(id: SandboxId, signal: AbortSignal): Promise<readonly string[]>;
-  /** Every pod with a ready sandbox or a running container, whoever made it. */
+  /** Every pod with a ready sandbox or a running container, also those that this kubelet did not start. */
   pods(signal: AbortSignal): Promise<readonly RunningPod[]>;
 }
 

@@ -1,4 +1,4 @@
-/** Hands out the ranges of user ids to pods that want users of their own. What is in the pods' directories is what is taken. */
+/** Allocates ranges of user ids to pods with a user namespace of their own. The files in the pods' directories are the record of what is in use. */
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { chooseIdRange, defaultIdSpace, encodeIdRange, ID_RANGE_FILE, parseIdRan
 import type { IdRange } from './spec/namespaces.ts';
 
 export interface UserNamespaces {
-  /** The pod's range; a new one is on disk before it is told. The pod's directory must be there. */
+  /** The pod's range; a new one is on disk before it is returned. The pod's directory must exist. */
   rangeOf(uid: PodUid): Promise<Parsed<IdRange>>;
 }
 

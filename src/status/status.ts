@@ -75,7 +75,7 @@ export function createStatus(deps: StatusDeps): Statuses {
     entries.set(view.uid, { view, known });
     if (!isChange) return;
     log.v(2)?.info('Pod status changed', { ...aboutPod(known.change), status: known.change.status });
-    listeners.tell(known.change);
+    listeners.notify(known.change);
   };
 
   return {

@@ -23,7 +23,7 @@ import {
 
 const { version, listContainers, getContainerEvents } = RuntimeService;
 
-test('no one there: unavailable; when somebody is there again, the next call works', async (t) => {
+test('no server: unavailable; when the server is back, the next call works', async (t) => {
   const path = await socketPath(t);
   const client = clientOf(t, path);
   await assert.rejects(

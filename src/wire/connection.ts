@@ -22,7 +22,7 @@ const WINDOW = 1 << 20;
 
 export interface Link {
   readonly session: ClientHttp2Session;
-  /** Bytes received so far: tells whether the peer has shown any life. */
+  /** Bytes received so far: shows whether the peer is alive. */
   received(): number;
 }
 

@@ -211,7 +211,7 @@ function checkResponse(path: string, headers: IncomingHttpHeaders): void {
   );
 }
 
-/** The error that the closing headers tell of, if any. */
+/** The error in the closing headers, if any. */
 function finish(path: string, headers: IncomingHttpHeaders | undefined, reader: FrameReader): CodedError | undefined {
   const text = String(headers?.['grpc-status']);
   const status = /^\d+$/.test(text) ? Number(text) : 2;

@@ -51,6 +51,6 @@ test('300 containers are decoded in less than 5 ms', (t) => {
   }).sort((a, b) => a - b);
   const median = times[50] ?? Number.POSITIVE_INFINITY;
   t.diagnostic(`${bytes.length} bytes, median ${median.toFixed(2)} ms, best ${times[0]?.toFixed(2)} ms`);
-  // The best: slow rounds tell of the machine, which others use too, not of the decoder.
+  // The best: slow rounds measure the load of the machine, not the decoder.
   assert.ok((times[0] ?? Number.POSITIVE_INFINITY) < 5, `median ${median} ms`);
 });

@@ -44,7 +44,7 @@ describe('systemd', () => {
   it('that does not listen is only a warning', async () => {
     await using kubelet = await startKubelet({ prepare: 'export NOTIFY_SOCKET=/nowhere/notify' });
     await kubelet.up();
-    await kubelet.waitForLog(/W.*"Failed to tell the service manager" err=".*ENOENT.*" state="READY=1"/);
+    await kubelet.waitForLog(/W.*"Failed to notify the service manager" err=".*ENOENT.*" state="READY=1"/);
   });
 
   it('gets a unit whose flags and sample configuration the kubelet takes', async () => {

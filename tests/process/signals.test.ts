@@ -39,7 +39,7 @@ describe('signals', () => {
     await using kubelet = await startKubelet({ prepare: stuck });
     await kubelet.up();
     assert.ok((await stopTime(kubelet, 'SIGTERM')) < 5000);
-    assert.match(kubelet.log(), /W.*"Parts had not stopped when time was up" parts=\["health server",/);
+    assert.match(kubelet.log(), /W.*"Parts did not stop within the deadline" parts=\["health server",/);
   });
 
   it('a second signal ends at once', async () => {

@@ -1,7 +1,7 @@
 /**
  * Which file may import which. The picture in docs/architecture.md as a function, so that the compiler of the picture is CI.
  */
-import { EXTRA_DOORS } from './doors.ts';
+import { EXTRA_ENTRY_POINTS } from './entry-points.ts';
 
 export interface Import {
   /** Importing file, relative to `src/`. */
@@ -29,11 +29,11 @@ const RULES_LAYER = 3;
 const PARTS_LAYER = 5;
 const MAIN_LAYER = 7;
 
-/** Collections of small independent things: every file directly in the directory is a door. */
+/** Collections of small independent things: every file directly in the directory is an entry point. */
 const LIBRARIES = new Set(['base', 'api', 'model', 'plan', 'host', 'wire', 'telemetry']);
 
-/** Beside its front door, what of a part others may import: its ports, and how it reads its settings from the configuration. */
-const COMMON_DOORS = new Set(['ports.ts', 'settings.ts']);
+/** What others may import of a part beside its entry point: its ports, and how it reads its settings from the configuration. */
+const COMMON_ENTRY_POINTS = new Set(['ports.ts', 'settings.ts']);
 
 const directoryOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '');
 const isRules = (file: string): boolean => file.split('/').includes('rules');
@@ -60,12 +60,12 @@ function layerOf(file: string): number {
   return isPure(file) ? Math.min(layer, RULES_LAYER) : layer;
 }
 
-function isFrontDoor(file: string): boolean {
+function isEntryPoint(file: string): boolean {
   const directory = directoryOf(file);
   if (file === `${directory}/${directory}.ts` || isWireData(file)) return true;
-  if (Object.hasOwn(EXTRA_DOORS, file)) return true;
+  if (Object.hasOwn(EXTRA_ENTRY_POINTS, file)) return true;
   const [, name = '', ...deeper] = file.split('/');
-  return deeper.length === 0 && (LIBRARIES.has(directory) || COMMON_DOORS.has(name));
+  return deeper.length === 0 && (LIBRARIES.has(directory) || COMMON_ENTRY_POINTS.has(name));
 }
 
 /** Effects come from host/ and base/: the composition root only joins what it is given. */
@@ -93,7 +93,7 @@ export function judgeImport({ from, to, typeOnly }: Import): string | undefined 
   if (reachesMachine(from, to) && !typeOnly)
     return `${from}: imports ${to}; the composition root reaches the machine through the ports of its Host`;
   if (layerOf(to) > layerOf(from)) return `${from}: imports ${to}, which is in a higher layer`;
-  if (directoryOf(from) !== '' && !isFrontDoor(to)) return `${from}: imports ${to}, which is no front door`;
+  if (directoryOf(from) !== '' && !isEntryPoint(to)) return `${from}: imports ${to}, which is no public entry point`;
   if (layerOf(from) === PARTS_LAYER && layerOf(to) === PARTS_LAYER && !typeOnly)
     return `${from}: one part imports another (${to}); declare the functions it needs and let compose pass them in`;
   return undefined;

@@ -37,7 +37,7 @@ export function capture(argv: readonly string[], options: CaptureOptions = {}): 
       }),
     );
     if (options.input !== undefined && child.stdin !== null) {
-      // A program may exit without reading its input; its exit code tells the story.
+      // A program may exit without reading its input; its exit code shows how it went.
       child.stdin.on('error', () => undefined);
       child.stdin.end(options.input);
     }

@@ -1,5 +1,5 @@
 /**
- * The door into a world's network, run inside it: a Unix socket on which a caller names `host port` in one line and then talks
+ * The gate into a world's network, run inside it: a Unix socket on which a caller names `host port` in one line and then talks
  * to that address as if it had connected by itself. The answer to the line is `ok` or the error's code.
  */
 import { connect, createServer, type Socket } from 'node:net';

@@ -48,7 +48,7 @@ const HEALTHZ_PORT = 10248;
 const HEALTHY_DEADLINE_MS = 30_000;
 const HEALTH_STEP_MS = 10;
 
-/** What every kubelet in a world is told; the rest are its defaults. */
+/** The settings of every kubelet in a world; the rest are its defaults. */
 export function baseConfig(place: KubeletPlace): Record<string, unknown> {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',

@@ -34,7 +34,11 @@ test('worlds of living owners are kept, those of the dead and ownerless cgroups 
       expected,
     );
     assert.deepEqual(await findLeftovers(place), []);
-    assert.deepEqual((await readdir(root)).sort(), ['going', 'mine'], 'an empty directory is somebody else at work');
+    assert.deepEqual(
+      (await readdir(root)).sort(),
+      ['going', 'mine'],
+      'an empty directory belongs to another process at work',
+    );
     assert.deepEqual(await listTrees(hierarchies, place.cgroupPrefix), [
       place.cgroupOf('mine'),
       neighbour.cgroupOf('theirs'),

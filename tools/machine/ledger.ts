@@ -1,6 +1,6 @@
 /**
  * Which worlds there are and who owns them. A world's directory appears together with its ledger (one rename), before anything else of it is
- * made, and goes last: so whatever a killed process left behind is found by the next run, and is taken away.
+ * made, and goes last: so whatever a killed process left behind is found and removed by the next run.
  */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ export async function claimWorld(place: WorldPlace, id: string): Promise<string>
   return directory;
 }
 
-/** Removes the world's directory, the ledger last: half-way through it still tells whose it is. */
+/** Removes the world's directory, the ledger last: half-way through it still names the owner. */
 export async function removeWorldDirectory(directory: string): Promise<void> {
   const names = await readdir(directory).catch(emptyWhereMissing);
   for (const name of names) {
@@ -74,7 +74,7 @@ export async function findLeftovers(place: WorldPlace): Promise<Leftover[]> {
 /** The name of another place may go on where this one's ends (`lab` and `lab-two`); the id of a world has no hyphen. */
 const isOf = ({ cgroupPrefix }: WorldPlace, tree: string) => !tree.slice(cgroupPrefix.length).includes('-');
 
-/** Takes away every world whose owner is dead, and cgroups without a world. Answers what it took away. */
+/** Removes every world whose owner is dead, and cgroups without a world. Answers what it removed. */
 export async function sweep(place: WorldPlace): Promise<Leftover[]> {
   const leftovers = await findLeftovers(place);
   const hierarchies = await readHierarchies();

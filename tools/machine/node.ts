@@ -1,4 +1,4 @@
-/** A node in a sealed world: containerd with its images, a door into its network, and a kubelet. The lab and `make run` share it. */
+/** A node in a sealed world: containerd with its images, a gate into its network, and a kubelet. The lab and `make run` share it. */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface NodeOptions {
   readonly nodeName: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly extraContainerdConfig?: string;
-  /** Told about each step, for people who wait. */
+  /** Called with each step, for people who wait. */
   readonly progress?: (step: string) => void;
 }
 

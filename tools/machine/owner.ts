@@ -1,4 +1,4 @@
-/** Tells whether the process that made something still lives, also when its pid was given to another one since. */
+/** Whether the process that made something still lives, also when its pid was given to another one since. */
 import { readFileSync } from 'node:fs';
 
 export interface Owner {

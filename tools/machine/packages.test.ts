@@ -76,7 +76,7 @@ test('a failing source of packages does not matter if another has them', async (
   await ensurePackages(['a'], () => undefined, { run: machine.run, env: {} });
 });
 
-test('a failed install tells what apt said last', async () => {
+test('a failed install reports the last output of apt', async () => {
   const machine = fakeMachine({
     installed: [],
     update: { code: 100, lastLines: ['Err: no route'] },
@@ -130,7 +130,7 @@ for (const { name, before } of [
   }
 }
 
-test('a rule of ours that a power cut left is taken away by the next install', async () => {
+test('a rule of ours that a power failure left is removed by the next install', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'packages-test-'));
   try {
     const policy = join(directory, 'policy-rc.d');

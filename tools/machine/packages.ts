@@ -117,14 +117,14 @@ async function findMissing(
 /**
  * The command line that runs `argv` while the machine's rule for starting services says no (101).
  * A rule that is there already is covered in a mount namespace of our own, so that nothing of it changes; where there is none, ours
- * is put there and taken away by the shell, which outlives us if we are killed. One at a time, so that no one takes away
+ * is written and removed by the shell, which outlives us if we are killed. One at a time, so that no one removes
  * another's rule: the lock is on dpkg's directory itself, which leaves no file behind.
  */
 export function servicesDenied(policyFile: string, argv: readonly string[]): [string, ...string[]] {
   return ['flock', '/var/lib/dpkg', 'sh', '-c', DENYING_SHELL, policyFile, ...argv];
 }
 
-// $0 is the policy file, "$@" the command. The marker tells a rule of ours, left by a power cut, from the machine's own.
+// $0 is the policy file, "$@" the command. The marker distinguishes a rule of ours, left by a power failure, from the machine's own.
 const DENYING_SHELL = `
 set -eu
 policy=$0

@@ -1,4 +1,4 @@
-/** The node that `make run` shows: made step by step, described in a few lines, and taken away again. */
+/** The node that `make run` shows: made step by step, described in a few lines, and removed again. */
 import { rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createSystemClock } from '../../src/base/clock.ts';
@@ -22,7 +22,7 @@ export interface DemoOptions {
   readonly isOurs: boolean;
   readonly cacheDirectory: string;
   readonly steps: Steps;
-  /** Aborted by Ctrl-C: what is half made is taken away too. */
+  /** Aborted by Ctrl-C: what is half made is removed too. */
   readonly signal: AbortSignal;
 }
 

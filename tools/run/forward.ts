@@ -12,7 +12,7 @@ export interface ForwardTarget {
   readonly port: number;
 }
 
-/** Listens on the port asked for, or on any other where somebody else has it. */
+/** Listens on the port asked for, or on any other where another program has it. */
 export async function forwardPort(
   gate: Pick<Gate, 'connect'>,
   target: ForwardTarget,

@@ -32,7 +32,7 @@ async function main(): Promise<number> {
     return await show(demo, steps, signal);
   } catch (error) {
     steps.fail();
-    if (interrupt.signal.aborted) return 0; // whatever it interrupted was taken away again
+    if (interrupt.signal.aborted) return 0; // whatever it interrupted was removed again
     console.error(`make run: ${describeError(error)}`);
     return 1;
   }

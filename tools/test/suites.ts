@@ -1,5 +1,5 @@
 /**
- * The test suites, in the order in which they run: what is quick and tells most comes first.
+ * The test suites, in the order in which they run: what is quick and finds most comes first.
  * Suites that start real components share the machine: their files run one or two at a time. Two, where they mostly wait and each has a
  * sealed world; one, where they look at times or at the whole machine.
  */

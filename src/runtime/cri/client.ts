@@ -61,7 +61,7 @@ export interface CriClientOptions {
   readonly imageEndpoint?: string | undefined;
   readonly clock: Clock;
   readonly timeouts?: CriTimeouts | undefined;
-  /** Told of each call when it is over: for metrics. */
+  /** Called after each call: for metrics. */
   readonly onCall?: ((report: CallReport) => void) | undefined;
 }
 

@@ -2,7 +2,7 @@
 export interface CriTimeouts {
   /** `runtimeRequestTimeout`: what has no rule of its own. */
   readonly request: number;
-  /** Version and Status: they tell whether the runtime is alive, so their answer is wanted soon. */
+  /** Version and Status: they show whether the runtime is alive, so they must be answered soon. */
   readonly health: number;
   /** Added to what a call allows the runtime itself (StopContainer's grace, ExecSync's and CheckpointContainer's timeout). */
   readonly margin: number;
@@ -10,7 +10,7 @@ export interface CriTimeouts {
 
 export const DEFAULT_CRI_TIMEOUTS: CriTimeouts = { request: 120_000, health: 10_000, margin: 2_000 };
 
-/** Twice the usual, as in the reference: the network set-up of a sandbox is a program of somebody else. */
+/** Twice the usual, as in the reference: an external program sets up the network of a sandbox. */
 export function runSandboxDeadline({ request }: CriTimeouts): number {
   return request * 2;
 }

@@ -98,7 +98,7 @@ test('a log that is missing is opened again', async (t) => {
 test('a file that can not be compressed does not keep the log from being rotated', async (t) => {
   const { directory, path, rotate } = createPlace(t);
   writeFileSync(path, 'four');
-  // A directory can't be read as a file, whoever made it.
+  // A directory can't be read as a file, even by root.
   mkdirSync(join(directory, '0.log.20260103-000000'));
   await rotate();
   assert.equal(readFileSync(path, 'utf8'), 'new\n');
@@ -109,7 +109,7 @@ test('a file that can not be compressed does not keep the log from being rotated
   );
 });
 
-test('links, pipes and names that somebody else put beside a log lead nowhere', { timeout: 20_000 }, async (t) => {
+test('links, pipes and names that a container put beside a log lead nowhere', { timeout: 20_000 }, async (t) => {
   const warned: unknown[] = [];
   const log = {
     ...createSilentLogger(),

@@ -94,7 +94,7 @@ async function compressOr(deps: RotateDeps, rotated: RotatedLog, signal: AbortSi
   try {
     await compress(rotated, signal);
   } catch (error) {
-    if (!signal.aborted) deps.log.warn('Could not compress a rotated log', { err: error, path: rotated.path });
+    if (!signal.aborted) deps.log.warn('Failed to compress log', { err: error, path: rotated.path });
   }
 }
 

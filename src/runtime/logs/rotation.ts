@@ -48,7 +48,7 @@ export function createLogRotation(deps: LogRotationDeps, config: LogRotationConf
     } catch (error) {
       // The container may have ended, or its pod gone, since it was listed: that is its worker's business.
       const isThere = written().some(({ containerId }) => containerId === one.containerId);
-      if (!signal.aborted && isThere) log.warn('Could not rotate the log of a container', { err: error, ...one });
+      if (!signal.aborted && isThere) log.warn('Failed to rotate log for container', { err: error, ...one });
     }
   };
 

@@ -10,7 +10,7 @@ function setUp() {
 
 const end = { exitCode: 1, finishedAt: 5 };
 
-test('an end is known until the runtime says so; told twice, the first telling counts', async () => {
+test('an end is known until the runtime reports it; announced twice, the first counts', async () => {
   const { clock, ends } = setUp();
   assert.equal(ends.get('a'), undefined);
   ends.note('a', end);
@@ -35,7 +35,7 @@ test('a runtime that does not follow its own event is believed again in the end'
   assert.equal(ends.lookAgainIn(['old'], false), undefined);
 });
 
-test('where the next event tells, the next look is the last one', async () => {
+test('where an event follows, the next reading is the last one', async () => {
   const { clock, ends } = setUp();
   ends.note('a', end);
   await clock.advance(1000);
@@ -46,7 +46,7 @@ test('where the next event tells, the next look is the last one', async () => {
   assert.equal(ends.lookAgainIn(['a', 'b', 'c'], true), BELIEVED_FOR_MS - 1000);
 });
 
-test('where no event tells, often while it is due and less and less after', async () => {
+test('where no event follows, it is read often while it is due and less and less after', async () => {
   const { clock, ends } = setUp();
   ends.note('a', end);
   const waits: number[] = [];

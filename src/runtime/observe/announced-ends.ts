@@ -1,4 +1,4 @@
-/** Ends that the runtime's events have told and its status may not show yet, by the id of the container or sandbox. */
+/** Ends that the runtime's events have reported and its status may not show yet, by the id of the container or sandbox. */
 import type { Clock } from '../../base/clock.ts';
 import type { AnnouncedEnd } from '../../model/observation.ts';
 
@@ -7,14 +7,14 @@ export interface AnnouncedEnds {
   /** The runtime has cleared it away: its status follows within milliseconds. */
   noteDeleted(id: string): void;
   get(id: string): AnnouncedEnd | undefined;
-  /** The runtime says so by now, or does not know it any more. */
+  /** The runtime shows the end by now, or does not know the container any more. */
   forget(ids: readonly string[]): void;
   /** In how many ms to look again for what was announced for one of these; undefined where nothing was. */
-  lookAgainIn(ids: readonly string[], nextEventTells: boolean): number | undefined;
+  lookAgainIn(ids: readonly string[], eventFollows: boolean): number | undefined;
 }
 
 interface Entry extends AnnouncedEnd {
-  readonly heardAt: number;
+  readonly announcedAt: number;
   readonly deletedAt?: number;
 }
 
@@ -23,15 +23,15 @@ interface Entry extends AnnouncedEnd {
  * container away, and the container that took its place must not be taken for a double then.
  */
 export const BELIEVED_FOR_MS = 60_000;
-/** After it was cleared away its status changes within milliseconds, and never before: an earlier look is for an event that was lost. */
-const FIRST_LOOK_MS = { deleted: 8, untold: 100 };
+/** After it was cleared away its status changes within milliseconds, and never before: an earlier reading is for an event that was lost. */
+const FIRST_LOOK_MS = { deleted: 8, notDeleted: 100 };
 
 export function createAnnouncedEnds(clock: Clock): AnnouncedEnds {
-  // In the order in which they were heard.
+  // In the order in which they were announced.
   const entries = new Map<string, Entry>();
   const prune = (now: number): void => {
-    for (const [id, { heardAt }] of entries) {
-      if (now - heardAt < BELIEVED_FOR_MS) return;
+    for (const [id, { announcedAt }] of entries) {
+      if (now - announcedAt < BELIEVED_FOR_MS) return;
       entries.delete(id);
     }
   };
@@ -41,8 +41,8 @@ export function createAnnouncedEnds(clock: Clock): AnnouncedEnds {
   };
   return {
     note: (id, end) => {
-      // Told twice, it is still the first telling that counts.
-      if (get(id) === undefined) entries.set(id, { ...end, heardAt: clock.mono() });
+      // Announced twice, the first one counts.
+      if (get(id) === undefined) entries.set(id, { ...end, announcedAt: clock.mono() });
     },
     noteDeleted: (id) => {
       const entry = get(id);
@@ -52,23 +52,21 @@ export function createAnnouncedEnds(clock: Clock): AnnouncedEnds {
     forget: (ids) => {
       for (const id of ids) entries.delete(id);
     },
-    lookAgainIn: (ids, nextEventTells) => {
+    lookAgainIn: (ids, eventFollows) => {
       const now = clock.mono();
       const waits = ids
         .map(get)
         .filter((entry) => entry !== undefined)
-        .map((entry) =>
-          nextEventTells ? timeLeft(entry, now) : Math.min(sameAgain(entry, now), timeLeft(entry, now)),
-        );
+        .map((entry) => (eventFollows ? timeLeft(entry, now) : Math.min(sameAgain(entry, now), timeLeft(entry, now))));
       return waits.length === 0 ? undefined : Math.min(...waits);
     },
   };
 }
 
-const timeLeft = ({ heardAt }: Entry, now: number): number => heardAt + BELIEVED_FOR_MS - now;
+const timeLeft = ({ announcedAt }: Entry, now: number): number => announcedAt + BELIEVED_FOR_MS - now;
 
 /** As long again as has passed: often while it is due, less and less after. */
-const sameAgain = ({ heardAt, deletedAt }: Entry, now: number): number =>
+const sameAgain = ({ announcedAt, deletedAt }: Entry, now: number): number =>
   deletedAt === undefined
-    ? Math.max(now - heardAt, FIRST_LOOK_MS.untold)
+    ? Math.max(now - announcedAt, FIRST_LOOK_MS.notDeleted)
     : Math.max(now - deletedAt, FIRST_LOOK_MS.deleted);

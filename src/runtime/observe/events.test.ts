@@ -90,7 +90,7 @@ test("CRI's events of an end wake the pod they name, or the owner; those of a be
 
 const own = { at: 7_000_000n, exitStatus: 0, execId: undefined };
 
-test("containerd's own events tell of an end first; CRI's word follows", async () => {
+test("containerd's own events report an end first; CRI's event follows", async () => {
   const { living, follower, containerd, cri, woken, foretold, ends } = setUp();
   const following = follower.follow(living.signal);
   await settle();
@@ -146,7 +146,7 @@ test("a runtime other than containerd: CRI's events are enough", async () => {
   cri(criEvent(ContainerEventType.CONTAINER_STOPPED_EVENT, 'a'));
   assert.deepEqual(woken, ['a']);
   await clock.advance(60_000);
-  assert.equal(relists(), 2, 'the stream was not opened anew');
+  assert.equal(relists(), 2, 'the stream was not opened again');
   living.abort(new Error('stopped'));
   await following;
 });
@@ -161,7 +161,7 @@ test('a runtime with no events at all is listed every second', async () => {
   await following;
 });
 
-test("the end of containerd's stream opens both anew", async () => {
+test("the end of containerd's stream opens both again", async () => {
   const first = Promise.withResolvers<void>();
   let opened = 0;
   const watchContainerdEvents: EventStreams['watchContainerdEvents'] = (_, signal) => {

@@ -1,6 +1,6 @@
 /**
- * Follows the runtime's events for as long as the kubelet lives: CRI's, and beside them containerd's own, which tell of an end
- * some 50 ms sooner. Either will do alone. The reader waits for nothing; whoever is woken reads what is.
+ * Follows the runtime's events for as long as the kubelet lives: CRI's, and beside them containerd's own, which report an end
+ * some 50 ms sooner. Either is enough alone. The reader waits for nothing; a worker that is woken reads the state itself.
  */
 import type { PodUid } from '../../api/ids.ts';
 import { podUid } from '../../api/ids.ts';
@@ -24,7 +24,7 @@ export interface EventFollowerDeps {
   readonly log: Logger;
   readonly supervisor: Supervisor;
   readonly runtime: EventStreams;
-  /** Finds what happened while no one listened. */
+  /** Finds what happened while no stream was open. */
   readonly relist: (signal: AbortSignal) => Promise<void>;
   readonly owner: (id: string) => PodUid | undefined;
   /** Where ends are kept that the runtime's status does not show yet. */
@@ -56,7 +56,7 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
   const { clock, log, runtime, relist, owner, ends, wake, exitAnnounced } = deps;
 
   const onCriEvent = (event: ContainerEventResponse): void => {
-    if (!tellsOfAnEnd(event)) return;
+    if (!reportsEnd(event)) return;
     const uid = event.podSandboxStatus?.metadata?.uid ?? '';
     const known = uid === '' ? owner(event.containerId) : podUid(uid);
     if (known !== undefined) wake(known);
@@ -109,7 +109,7 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
   const round = async (signal: AbortSignal): Promise<void> => {
     using current = linkSignal(signal);
     const listening = listen(current.signal);
-    // An error of the stream is told where it is awaited; until then no one else may take it for unhandled.
+    // An error of the stream is handled where it is awaited; until then it must not count as unhandled.
     listening.catch(() => undefined);
     try {
       await relist(current.signal);
@@ -140,8 +140,8 @@ export function createEventFollower(deps: EventFollowerDeps): EventFollower {
   return { follow, criReports: () => !cri.missing };
 }
 
-/** Containers begin only because we asked for it, and whoever asked looks by himself. */
-function tellsOfAnEnd({ containerEventType }: ContainerEventResponse): boolean {
+/** Container starts wake no worker: the kubelet itself started them. */
+function reportsEnd({ containerEventType }: ContainerEventResponse): boolean {
   return (
     containerEventType === ContainerEventType.CONTAINER_STOPPED_EVENT ||
     containerEventType === ContainerEventType.CONTAINER_DELETED_EVENT

@@ -55,7 +55,7 @@ export interface Observe extends Part {
   list(signal: AbortSignal): Promise<readonly FoundPod[]>;
   /** Drops what is kept of a pod that no longer exists. */
   forget(uid: PodUid): void;
-  /** A pod that no source has any more, as far as it can be told from what the runtime has of it. */
+  /** A pod that no source has any more, as far as the runtime knows it. */
   restore(pod: PodIdentity, signal: AbortSignal): Promise<Pod>;
   /** When everything was last listed without an error (monotonic ms), undefined before the first time. */
   lastRelist(): number | undefined;

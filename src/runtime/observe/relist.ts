@@ -1,6 +1,6 @@
 /**
  * The safety net under the runtime's events: everything is listed now and then. Where something has just been looked at, things
- * happen, and an event that was lost is missed soonest: so it begins at a short pace and slows down while all is quiet.
+ * happen, and an event that was lost is missed soonest: so it begins at a short pace and slows down while the node is idle.
  */
 import { createAlarm } from '../../base/alarm.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -40,7 +40,7 @@ export function createRelisting({ clock, log, supervisor, relist, longestMs }: R
       await relist(signal);
     } catch (error) {
       if (signal.aborted || !isClassified(error)) throw error;
-      log.v(2)?.info('Could not list what the container runtime has', { err: error });
+      log.v(2)?.info('Unable to retrieve pods from the container runtime', { err: error });
     }
   };
 

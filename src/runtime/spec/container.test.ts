@@ -93,7 +93,7 @@ test('the stop signal, behind its gate', () => {
   assert.equal(signal('SIGUSR1', false), Signal.RUNTIME_DEFAULT);
 });
 
-test('what fails first is told: mounts, then the user, then profiles', () => {
+test('what fails first is reported: mounts, then the user, then profiles', () => {
   const broken: Partial<Container> = {
     volumeMounts: [{ name: 'none', mountPath: '/x' }],
     securityContext: { runAsNonRoot: true, seccompProfile: { type: 'Localhost' } },

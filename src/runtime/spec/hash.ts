@@ -1,4 +1,4 @@
-/** The hash that tells whether a running container still is the one that its pod describes. */
+/** The hash that shows whether a running container still is the one that its pod describes. */
 import type { Container } from '../../api/container.ts';
 import { fnv32a } from '../../base/fnv.ts';
 import { escapeJson } from '../../base/go-text.ts';

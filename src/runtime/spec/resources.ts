@@ -27,7 +27,7 @@ export interface ContainerResourcesInput {
   readonly gates: Gates;
 }
 
-/** Also the answer to a resize: it is what the runtime is told anew. */
+/** Also the answer to a resize: the runtime gets it again. */
 export function containerResources(input: ContainerResourcesInput): Init<LinuxContainerResources> {
   const { pod, container, settings, gates } = input;
   const limits = effectiveLimits(pod, container, gates);

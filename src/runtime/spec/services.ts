@@ -1,4 +1,4 @@
-/** The environment variables that tell a container where the services of its namespace are. */
+/** The environment variables with the addresses of the services of a namespace. */
 
 import type { ServiceView } from '../../model/service.ts';
 export interface ServiceEnvInput {

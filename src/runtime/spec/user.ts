@@ -5,7 +5,7 @@ import { podTitle } from '../../api/pod-traits.ts';
 import { quoteText } from '../../base/go-text.ts';
 import { effectiveSecurity } from './effective-security.ts';
 
-/** The user that an image names; only a number can be told from root. */
+/** The user that an image names; only a number can be compared with root. */
 export type ImageUser =
   | { readonly kind: 'uid'; readonly uid: number }
   | { readonly kind: 'name'; readonly name: string };

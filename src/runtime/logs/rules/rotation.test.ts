@@ -35,7 +35,7 @@ test('no more files than allowed', () => {
   assert.deepEqual(plan(names, 2).compress, []);
 });
 
-test('what a cut-off rotation left is taken away', () => {
+test('what an interrupted rotation left is removed', () => {
   const names = [
     '0.log',
     '0.log.20260101-000000',

@@ -1,4 +1,4 @@
-/** What the runtime says in its own words, told as an observation. */
+/** Turns the runtime's answers into an observation. */
 
 import { containerId, podUid, sandboxId } from '../../../api/ids.ts';
 import type { ContainerRunState, ObservedContainer, ObservedSandbox } from '../../../model/observation.ts';
@@ -21,7 +21,7 @@ export function runtimePodOf(labels: Readonly<Record<string, string>>): PodIdent
   return { uid: podUid(uid), name: labels[POD_NAME] ?? '', namespace: labels[POD_NAMESPACE] ?? '' };
 }
 
-/** The preferred one first; none with host network, and where the runtime has not told yet. */
+/** The preferred one first; none with host network, and where the runtime has not reported any yet. */
 export function sandboxIps(status: Pick<PodSandboxStatus, 'network'> | undefined): readonly string[] {
   const { ip = '', additionalIps = [] } = status?.network ?? {};
   return [ip, ...additionalIps.map((additional) => additional.ip)].filter((text) => text !== '');
@@ -41,7 +41,7 @@ export function readSandbox(status: PodSandboxStatus): ObservedSandbox {
   };
 }
 
-/** `listed` is the same container in the list: only there the runtime tells its sandbox. */
+/** `listed` is the same container in the list: only there the runtime names its sandbox. */
 export function readContainer(status: ContainerStatus, listed: Container, message: string): ObservedContainer {
   const { annotations, labels } = status;
   const user = status.user?.linux;
@@ -75,7 +75,7 @@ export function readContainer(status: ContainerStatus, listed: Container, messag
   };
 }
 
-/** The same for the same things in the same states: what tells whether a pod must be looked at again. */
+/** The same for the same sandboxes and containers in the same states: shows whether a pod must be read again. */
 export function fingerprint(sandboxes: readonly PodSandbox[], containers: readonly Container[]): string {
   return [...sandboxes, ...containers]
     .map(({ id, state }) => `${id}=${state}`)

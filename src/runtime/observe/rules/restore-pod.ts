@@ -1,4 +1,4 @@
-/** A pod that no source has any more, as far as the marks on its containers tell: enough to end it as it requested. */
+/** A pod that no source has any more, as far as the labels of its containers show: enough to end it as it requested. */
 import type { Container, LifecycleHandler } from '../../../api/container.ts';
 import type { Pod } from '../../../api/pod.ts';
 import type { Observation } from '../../../model/observation.ts';

@@ -1,8 +1,8 @@
 /**
- * Files that other directories may import although they are no front door: most are pieces of a part that the composition root builds one by one, because they are
- * needed at different times or not in every kubelet. Each says why it is not behind its part's front door.
+ * Files that other directories may import although they are not the entry point of their part: most are pieces of a part that the composition root builds one by one, because they are
+ * needed at different times or not in every kubelet. Each says why its part's entry point does not have it.
  */
-export const EXTRA_DOORS: Readonly<Record<string, string>> = {
+export const EXTRA_ENTRY_POINTS: Readonly<Record<string, string>> = {
   'act/pod-directories.ts': 'volumes and probes put their files there too',
   'certificates/client.ts': 'only where a certificate is renewed',
   'certificates/serving.ts': 'only with serverTLSBootstrap',
