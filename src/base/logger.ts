@@ -9,7 +9,7 @@ export interface Logger {
   info(message: string, values?: LogValues): void;
   warn(message: string, values?: LogValues): void;
   error(message: string, values?: LogValues): void;
-  /** The logger itself where lines of this level are wanted, else undefined: `log.v(4)?.info(…)` costs nothing when off. */
+  /** The logger itself where lines of this level are written, else undefined: `log.v(4)?.info(…)` costs nothing when off. */
   v(level: number): Logger | undefined;
   /** The same log with these values on every line. */
   with(values: LogValues): Logger;
@@ -17,7 +17,7 @@ export interface Logger {
   named(module: string): Logger;
 }
 
-/** A log that no one reads, for code whose embedder wants none. */
+/** A log that no one reads, for embedders that need none. */
 export function createSilentLogger(): Logger {
   const nothing = () => undefined;
   const logger: Logger = {

@@ -38,7 +38,7 @@ export interface Cluster {
   publish(change: PodStatusChange): void;
   /** To be called with the updates of pods, after their statuses. */
   follow(update: PodNews): void;
-  /** To be called with what the sources want, before the pods are. */
+  /** To be called with the desired pods of the sources, before the workers get them. */
   desire(pods: readonly Pod[], everySourceHeard: boolean): void;
 }
 
@@ -76,8 +76,8 @@ export function composeCluster(config: Config, deps: PartDeps, tools: ClusterToo
       if (update.kind === 'gone') publisher.finish(update.uid);
       if (isStaticPod(update.kind === 'gone' ? update.pod : update.view.pod)) mirrors.look();
     },
-    desire: (wanted, everySourceHeard) => {
-      if (everySourceHeard) adoption.keepOnly(wanted.filter(isStaticPod));
+    desire: (desired, everySourceHeard) => {
+      if (everySourceHeard) adoption.keepOnly(desired.filter(isStaticPod));
       mirrors.look();
     },
     apiServer: (publish) => composeApiSource(config, deps, { kube, node, mirrors, publisher, publish }),

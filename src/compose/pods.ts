@@ -58,13 +58,13 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
   const views = () => pods.views();
   const counting: Counting = { mono: deps.clock.mono, work: meters.work, starts: meters.starts };
 
-  const ground = composeGround(config, deps, {
+  const nodeParts = composeNodeParts(config, deps, {
     ...tools,
     counting,
     workers,
     volumesInUse: () => volumes.volumesInUse(),
   });
-  const { events, handlers, observe, resources, addresses, cluster, node, nodeIps } = ground;
+  const { events, handlers, observe, resources, addresses, cluster, node, nodeIps } = nodeParts;
   const { record } = events;
   const objectParts = composeObjects(config, deps, { kube: tools.kube, record, node });
   const { objects } = objectParts;
@@ -128,14 +128,14 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
   return { parts, pods, events, statuses, volumes, resources, cluster };
 }
 
-interface GroundTools extends PodTools {
+interface NodePartTools extends PodTools {
   readonly counting: Counting;
   readonly workers: () => Pods;
   readonly volumesInUse: Volumes['volumesInUse'];
 }
 
 /** What pods stand on: events, the runtime as it is observed, the node and its resources. */
-function composeGround(config: Config, deps: PartDeps, tools: GroundTools) {
+function composeNodeParts(config: Config, deps: PartDeps, tools: NodePartTools) {
   const { cri, kube, meters, counting, workers: pods, volumesInUse, nodeConditions: conditions } = tools;
   const events = composeEvents(config, deps, kube);
   const { record } = events;
@@ -156,7 +156,7 @@ interface Listening extends Pick<PodParts, 'pods' | 'statuses' | 'volumes' | 're
   readonly objects: ReturnType<typeof composeObjects>['objects'];
 }
 
-/** Who hears of what, in this order. */
+/** Which part gets the updates of which, in this order. */
 function subscribe({ pods, probes, statuses, resources, volumes, cluster, objects }: Listening): void {
   // First the probes: what they found before a restart is then in the first status.
   pods.subscribe('probes', probes.follow);

@@ -1,4 +1,4 @@
-/** Where pods come from, and who hears of them. */
+/** The sources of pods, and which parts get the desired pods. */
 
 import type { Part } from '../base/lifecycle.ts';
 import type { Config } from '../config/config.ts';
@@ -28,10 +28,10 @@ export function composeSources(config: Config, deps: PartDeps, tools: SourceTool
     inotify: host.files.inotify,
     record,
     apiServer: cluster?.apiServer,
-    onDesired: (wanted, everySourceHeard) => {
-      supervisor.guard('objects', {}, () => objects?.setPods(wanted));
-      supervisor.guard('cluster', {}, () => cluster?.desire(wanted, everySourceHeard));
-      pods.setDesired(wanted, everySourceHeard);
+    onDesired: (desired, everySourceHeard) => {
+      supervisor.guard('objects', {}, () => objects?.setPods(desired));
+      supervisor.guard('cluster', {}, () => cluster?.desire(desired, everySourceHeard));
+      pods.setDesired(desired, everySourceHeard);
     },
   });
 }

@@ -12,7 +12,6 @@ import { systemError } from './syscalls.ts';
 export const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 export const O_PATH = 0o10000000;
 const O_CLOEXEC = 0o2000000;
-/** Not a descriptor: paths are relative to the working directory. */
 const AT_REMOVEDIR = 0x200;
 const AT_EMPTY_PATH = 0x1000;
 const SAME_OWNER = 0xffffffff;

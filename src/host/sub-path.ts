@@ -1,5 +1,5 @@
 /**
- * Mounts a directory or file of a volume at a place of its own, for containers that want only that. The volume belongs to
+ * Mounts a directory or file of a volume at a place of its own, for containers that mount only that. The volume belongs to
  * containers, which may exchange names for links at any moment: the path is opened by descriptor, can't leave the volume, and
  * what was opened is what is mounted.
  */
@@ -100,15 +100,15 @@ function tryMake(calls: FileCalls, parent: number, name: string, mode: number): 
 }
 
 function bindTo(calls: FileCalls, fd: number, target: string): void {
-  const wanted = fstatSync(fd);
+  const requested = fstatSync(fd);
   if (mountAt(readMountTable(target), target) !== undefined) {
     const there = lstatSync(target);
-    if (there.dev === wanted.dev && there.ino === wanted.ino) return;
+    if (there.dev === requested.dev && there.ino === requested.ino) return;
     // A container before this one had something else there.
     calls.unmount(target, false);
   }
   mkdirSync(dirname(target), { recursive: true, mode: 0o750 });
-  makeTarget(target, wanted.isDirectory());
+  makeTarget(target, requested.isDirectory());
   calls.bind(`/proc/self/fd/${fd}`, target);
 }
 

@@ -15,7 +15,7 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   /** Milliseconds until the call is given up on both sides; none if left out. */
   readonly deadline?: number | undefined;
-  /** Headers that the peer wants beside those of gRPC, in lower case. */
+  /** Headers that the peer needs beside those of gRPC, in lower case. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -129,20 +129,21 @@ interface Exchange {
   readonly reader: FrameReader;
 }
 
-async function exchange(connection: Connection, wanted: Exchange): Promise<void> {
-  const link = await connection.link(wanted.signal);
+async function exchange(connection: Connection, request: Exchange): Promise<void> {
+  const link = await connection.link(request.signal);
   const received = link.received();
   try {
-    await runStream(link, wanted);
+    await runStream(link, request);
   } catch (error) {
     if (wasRefused(error)) {
       // The peer promises that it has not looked at the call: it was about to go, or is new.
       connection.retire(link);
-      await runStream(await connection.link(wanted.signal), wanted);
+      await runStream(await connection.link(request.signal), request);
       return;
     }
     // Not one byte came in all that time: is the peer only slow with this call, or is no one there any more?
-    if (wanted.signal.aborted && codeOf(error) === 'deadline' && link.received() === received) connection.suspect(link);
+    if (request.signal.aborted && codeOf(error) === 'deadline' && link.received() === received)
+      connection.suspect(link);
     throw error;
   }
 }

@@ -95,7 +95,7 @@ function signalGroup(pid: number | undefined, name: NodeJS.Signals): void {
   try {
     process.kill(-pid, name);
   } catch (error) {
-    // ESRCH: the group ended by itself in the meantime, which is what was wanted.
+    // ESRCH: the group ended by itself in the meantime, as intended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

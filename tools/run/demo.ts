@@ -132,7 +132,7 @@ async function showServer(node: NodeWorld, forwards: Forward[]): Promise<[string
   ];
 }
 
-/** Undefined where the pod does not come up in time: a person wants to look at such a node rather than lose it. */
+/** Undefined where the pod does not come up in time: such a node stays, so that it can be examined. */
 async function podAddress(node: NodeWorld, signal: AbortSignal): Promise<string | undefined> {
   using patience = withDeadline(createSystemClock(), POD_PATIENCE_MS, `pod ${DEMO_POD}`, signal);
   try {

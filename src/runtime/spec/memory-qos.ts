@@ -35,6 +35,6 @@ function throttleAt(request: number, limit: number, { nodeAllocatable, settings 
   if (request === limit) return 0;
   const end = limit === 0 ? Number(quantityValue(quantityOf(nodeAllocatable, 'memory'))) : limit;
   if (end === 0) return 0;
-  const wanted = Math.floor(request + (end - request) * settings.memoryThrottlingFactor);
-  return Math.trunc(wanted / settings.pageSize) * settings.pageSize;
+  const exact = Math.floor(request + (end - request) * settings.memoryThrottlingFactor);
+  return Math.trunc(exact / settings.pageSize) * settings.pageSize;
 }

@@ -38,7 +38,7 @@ export interface SecurityInput {
   readonly container: Container;
   readonly imageUser: ImageUser;
   readonly userNamespace: Init<UserNamespace> | undefined;
-  /** The container whose processes an ephemeral container wants to see. */
+  /** The container whose processes an ephemeral container sees (`targetContainerName`). */
   readonly targetId: string | undefined;
   /** From persistent volumes that ask for a group. */
   readonly extraGroups: readonly number[];

@@ -1,4 +1,4 @@
-/** What an ended container wants to be remembered by: the file it was given for that, or the end of its log. */
+/** The termination message of a container: the file that it was given for that, or the end of its log. */
 import type { ContainerStatus } from '../../../wire/gen/cri-runtime-v1.ts';
 import { CONTAINER_NAME, POD_UID, TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from '../../spec/labels.ts';
 
