@@ -3,7 +3,9 @@
  * hands each part the functions that it declares, so no part knows which of the two it runs on.
  */
 import type { Clock } from '../base/clock.ts';
+
 import type { Machine } from '../model/machine.ts';
+
 import type { CgroupHierarchy } from './cgroup-mounts.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { Bus } from './dbus/bus.ts';

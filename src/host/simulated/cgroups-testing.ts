@@ -31,6 +31,9 @@ export function createSimulatedCgroups(): SimulatedCgroups {
       for (const { file, value } of values) groups.get(path)?.set(file, value);
       return [];
     },
+    memoryUsage: () => Promise.resolve(0n),
+    enter: () => true,
+    processes: () => Promise.resolve([]),
     children: (path) => {
       const prefix = path === '/' ? '/' : `${path}/`;
       const names = below(path === '/' ? '' : path).filter((each) => each.startsWith(prefix) && each !== path);

@@ -2,6 +2,8 @@
  * A machine in memory with the same ports as a real one: a whole kubelet runs on it as fast as its clock is moved, several of them in one process, on any
  * system and without rights. Its files are real ones, below a directory that the test gives the kubelet.
  */
+import { CodedError } from '../../base/errors.ts';
+import { TEST_MACHINE } from '../../model/machine-testing.ts';
 import type { MountEntry } from '../mount-table.ts';
 import type { Host, HostMounts } from '../ports.ts';
 import { createSimulatedCgroups, type SimulatedCgroups } from './cgroups-testing.ts';
@@ -9,8 +11,6 @@ import { createSimulatedFiles, type SimulatedFiles } from './files-testing.ts';
 
 export interface SimulatedMachine {
   readonly hostName: string;
-  readonly cpus: number;
-  readonly memoryBytes: bigint;
   readonly address: string;
   /** Milliseconds since 1970. */
   readonly bootedAt: number;
@@ -25,8 +25,6 @@ const GIBIBYTE = 2n ** 30n;
 
 const SMALL_MACHINE: SimulatedMachine = {
   hostName: 'simulated',
-  cpus: 4,
-  memoryBytes: 8n * GIBIBYTE,
   address: '192.0.2.10',
   bootedAt: 1_700_000_000_000,
 };
@@ -38,7 +36,19 @@ export function createSimulatedHost(given: Partial<SimulatedMachine> = {}): Simu
     files: createSimulatedFiles(mounts),
     mounts,
     cgroups: createSimulatedCgroups(),
-    processes: { inCgroup: () => [], uptime: () => 0, commandOf: () => undefined, kill: () => undefined },
+    processes: {
+      inCgroup: () => [],
+      uptime: () => 0,
+      commandOf: () => undefined,
+      kill: () => undefined,
+      isKernelThread: () => false,
+    },
+    kernel: createSimulatedKernel(),
+    openBus: () => ({
+      call: () => Promise.reject(new CodedError('unavailable', 'a simulated machine has no system bus')),
+      subscribe: () => () => undefined,
+      close: () => undefined,
+    }),
     network: {
       hostName: () => machine.hostName,
       interfaces: () => () => [{ name: 'eth0', up: true, loopback: false, addresses: [machine.address] }],
@@ -46,15 +56,20 @@ export function createSimulatedHost(given: Partial<SimulatedMachine> = {}): Simu
       resolve: () => Promise.resolve([]),
     },
     machine: simulatedMachine(machine),
-    capacity: {
-      onlineCpus: () => [...Array(machine.cpus).keys()],
-      cpuTopology: () => ({ cores: machine.cpus, sockets: 1 }),
-      memoryBytes: () => machine.memoryBytes,
-      hugePages: () => new Map(),
-      processLimit: () => 32_768n,
-      diskBytes: () => 64n * GIBIBYTE,
-    },
+    capacity: { processLimit: () => 32_768n, diskBytes: () => 64n * GIBIBYTE },
     own: simulatedProcess(machine),
+  };
+}
+
+function createSimulatedKernel(): Host['kernel'] {
+  const settings = new Map<string, number>();
+  return {
+    followLog: (listener) => {
+      queueMicrotask(listener.onDrained);
+      return { close: () => undefined };
+    },
+    readSetting: (name) => settings.get(name) ?? 0,
+    writeSetting: (name, value) => void settings.set(name, value),
   };
 }
 
@@ -75,24 +90,19 @@ function createSimulatedMounts(): HostMounts {
   };
 }
 
-function simulatedMachine({ hostName, memoryBytes }: SimulatedMachine): Host['machine'] {
-  const kernelVersion = '6.12.0-simulated';
+function simulatedMachine({ hostName }: SimulatedMachine): Host['machine'] {
+  const identity = {
+    machineId: `machine-of-${hostName}`,
+    systemUuid: `system-of-${hostName}`,
+    bootId: `boot-of-${hostName}`,
+    osImage: 'Simulated Linux',
+  };
   return {
-    architecture: () => 'amd64',
-    kernelVersion: () => kernelVersion,
+    read: () => ({ ...TEST_MACHINE, ...identity }),
     appArmorEnabled: () => false,
-    identity: () => ({
-      machineId: `machine-of-${hostName}`,
-      systemUuid: `system-of-${hostName}`,
-      bootId: `boot-of-${hostName}`,
-      kernelVersion,
-      osImage: 'Simulated Linux',
-      architecture: 'amd64',
-      swap: 0,
-    }),
     runtimeFacts: () => ({
       cgroupVersion: 2,
-      memoryCapacity: memoryBytes,
+      memoryCapacity: BigInt(TEST_MACHINE.memoryBytes),
       swapCapacity: 0n,
       swapController: true,
       hugePageSizes: [],
@@ -101,16 +111,13 @@ function simulatedMachine({ hostName, memoryBytes }: SimulatedMachine): Host['ma
       thermalPaths: [],
     }),
     swapAreas: () => [],
-    followKernelLog: (listener) => {
-      queueMicrotask(listener.onDrained);
-      return { close: () => undefined };
-    },
   };
 }
 
 function simulatedProcess({ bootedAt }: SimulatedMachine): Host['own'] {
   const bootedAtSeconds = bootedAt / 1000;
   return {
+    pid: 1,
     usage: () => ({
       cpuSeconds: 1,
       residentBytes: 2 ** 26,
