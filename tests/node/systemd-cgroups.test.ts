@@ -165,6 +165,46 @@ for (const cgroupDriver of ['cgroupfs', 'systemd'] as const satisfies readonly C
   });
 }
 
+test('the kubelet and processes without a cgroup of their own move to where the configuration says', async () => {
+  await using node = await createSystemNode(process.env, {
+    kubelet: 'ours',
+    cgroupDriver: 'cgroupfs',
+    config: { kubeletCgroups: '/own/kubelet', systemCgroups: '/own/system', cgroupRoot: '/own' },
+  });
+  const hierarchies = '/sys/fs/cgroup/*/cgroup.procs';
+  await node.sh(
+    'for hierarchy in /sys/fs/cgroup/*/; do if [ -f $hierarchy/cgroup.procs ]; then mkdir -p $hierarchy/own; fi; done',
+  );
+  for (const file of ['cpuset.cpus', 'cpuset.mems'])
+    await node.sh(`cat /sys/fs/cgroup/cpuset/${file} > /sys/fs/cgroup/cpuset/own/${file}`);
+  // It has no cgroup of its own, as processes of a machine without services.
+  const stray = (
+    await node.sh(`setsid sleep 1000 > /dev/null 2>&1 & for file in ${hierarchies}; do echo $! > $file; done; echo $!`)
+  ).trim();
+  await node.startKubelet();
+  const cgroupOf = async (pid: string) => {
+    const lines = (await node.sh(`cat /proc/${pid}/cgroup`)).trim().split('\n');
+    return [...new Set(lines.map((line) => line.split(':').slice(2).join(':')))];
+  };
+  const kubelet = (await node.sh('systemctl show -P MainPID kubelet')).trim();
+  await until(
+    'the kubelet has moved',
+    async () => ((await cgroupOf(kubelet)).join() === '/own/kubelet' ? true : undefined),
+    WAIT_MS,
+  );
+  await until(
+    'the stray has moved',
+    async () => ((await cgroupOf(stray)).join() === '/own/system' ? true : undefined),
+    WAIT_MS,
+  );
+  assert.match(await node.sh('systemctl is-active dbus containerd'), /^active\nactive\n$/);
+  assert.match(
+    await node.sh('cat /proc/$(systemctl show -P MainPID containerd)/cgroup'),
+    /name=systemd:\/system.slice\/containerd.service\n/,
+  );
+  assert.equal((await node.sh('[ -d /sys/fs/cgroup/memory/own/kubepods/burstable ] && echo there')).trim(), 'there');
+});
+
 /** Inside, because logind wants to know which of its own processes asks. */
 test('logind hands out an inhibitor lock as a file descriptor, and systemd answers without a bus', async () => {
   await using node = await createSystemNode(process.env, {

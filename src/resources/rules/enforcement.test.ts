@@ -13,19 +13,23 @@ const settings = {
   protectMemory: false,
 };
 
-test('the recorded slices were held to what is reserved', () => {
-  const { files } = loadTree('v1');
-  const kernel = { version: 1 as const, controllers: new Set(['cpu', 'memory', 'pids', 'cpuset']), hugePageSizes: [] };
-  const plan = planEnforcement({ ...settings, enforce: ['system-reserved', 'kube-reserved'] }, '0-1');
-  assert.deepEqual(
-    plan.map(({ cgroup }) => cgroup),
-    ['/sysreserved.slice', '/kubereserved.slice'],
-  );
-  for (const { cgroup, limits } of plan) {
-    for (const { file, value } of cgroupValues(limits, kernel))
-      assert.equal(value, files[cgroup]?.[file], `${cgroup} ${file}`);
-  }
-});
+for (const version of [1, 2] as const) {
+  test(`cgroup v${version}: the recorded slices were held to what is reserved`, () => {
+    const { files } = loadTree(`v${version}`);
+    const controllers = new Set(['cpu', 'memory', 'pids', 'cpuset', 'hugetlb']);
+    const kernel = { version, controllers, hugePageSizes: version === 2 ? [2n ** 21n] : [] };
+    const enforce = ['system-reserved', 'kube-reserved'] as const;
+    const plan = planEnforcement({ ...settings, enforce, protectMemory: version === 2 }, '0-1');
+    assert.deepEqual(
+      plan.map(({ cgroup }) => cgroup),
+      ['/sysreserved.slice', '/kubereserved.slice'],
+    );
+    for (const { cgroup, limits } of plan) {
+      for (const { file, value } of cgroupValues(limits, kernel))
+        assert.equal(value, files[cgroup]?.[file], `${cgroup} ${file}`);
+    }
+  });
+}
 
 test('what can be compressed is the processor alone; reserved memory may be protected, too', () => {
   const plan = planEnforcement({ ...settings, protectMemory: true }, '0-1');

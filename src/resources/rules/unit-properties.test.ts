@@ -2,20 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadTree, RECORDED_PODS } from '../../../tests/recorded/systemd/node.ts';
 import type { Pod } from '../../api/pod.ts';
+import { applyPodDefaults } from '../../api/pod-defaults.ts';
+import { cgroupValues, sharesToWeight } from './cgroup-files.ts';
 import { podCgroupLimits } from './cgroup-limits.ts';
+import { qosParentLimits } from './qos-parents.ts';
 import { roundForSystemd, sliceProperties, unitProperties } from './unit-properties.ts';
 
-const settings = {
+/** On cgroup v2 the recorded kubelet also protected the memory that pods request. */
+const settingsOf = (version: 1 | 2) => ({
   podLevel: true,
   cpuCfsQuota: true,
   cpuCfsQuotaPeriod: 100_000,
   podPidsLimit: 200,
-  protectMemory: false,
-};
-const podOf = (name: string): Pod => ({
-  metadata: { name, namespace: 'default', uid: `UID.${name}` },
-  spec: RECORDED_PODS[name] as Pod['spec'],
+  protectMemory: version === 2,
 });
+const podOf = (name: string): Pod =>
+  applyPodDefaults({
+    metadata: { name, namespace: 'default', uid: `UID.${name}` },
+    spec: RECORDED_PODS[name] as Pod['spec'],
+  });
 const kernel = { version: 1, systemdVersion: 252 } as const;
 
 /** As `systemctl show` prints it. */
@@ -25,19 +30,37 @@ function shown(name: string, value: unknown): string {
   return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }
 
-test('the recorded slices had these properties, and these values in files', () => {
-  const { units, files } = loadTree('v1');
-  for (const name of Object.keys(RECORDED_PODS)) {
-    const [unit, recorded] = Object.entries(units).find(([key]) => key.endsWith(`podUID.${name}.slice`)) ?? ['', {}];
-    const limits = podCgroupLimits(podOf(name), settings);
-    const parent = recorded['Slice'] ?? '';
-    for (const { name: property, value } of [...sliceProperties(unit, parent, 1), ...unitProperties(limits, kernel)]) {
-      assert.equal(shown(property, value.value), recorded[property], `${unit}: ${property}`);
+for (const version of [1, 2] as const) {
+  test(`cgroup v${version}: the recorded slices had these properties, and these values in files`, () => {
+    const { units, files } = loadTree(`v${version}`);
+    const controllers = new Set(['cpu', 'memory', 'pids', 'hugetlb']);
+    for (const name of Object.keys(RECORDED_PODS)) {
+      const [unit, recorded] = Object.entries(units).find(([key]) => key.endsWith(`podUID.${name}.slice`)) ?? ['', {}];
+      const limits = podCgroupLimits(podOf(name), settingsOf(version));
+      const made = sliceProperties(unit, recorded['Slice'] ?? '', version);
+      for (const { name: property, value } of [...made, ...unitProperties(limits, { version, systemdVersion: 252 })]) {
+        assert.equal(shown(property, value.value), recorded[property], `${unit}: ${property}`);
+      }
+      const [, values] = Object.entries(files).find(([path]) => path.endsWith(unit)) ?? [];
+      const hugePageSizes = version === 2 ? [2n ** 21n] : [];
+      const written = cgroupValues(roundForSystemd(limits), { version, controllers, hugePageSizes });
+      assert.ok(written.length >= 2);
+      for (const { file, value } of written) assert.equal(value, values?.[file], `${unit}: ${file}`);
     }
-    const [, values] = Object.entries(files).find(([path]) => path.endsWith(unit)) ?? [];
-    const { cpuQuota } = roundForSystemd(limits);
-    assert.equal(String(cpuQuota ?? -1), values?.['cpu.cfs_quota_us'], unit);
-  }
+  });
+}
+
+test('the recorded classes protected what their pods request, on cgroup v2', () => {
+  const { files } = loadTree('v2');
+  const settings = { podLevel: true, protectMemory: true, reservedMemoryPercent: undefined, memoryForPods: 0n };
+  const parents = qosParentLimits(Object.keys(RECORDED_PODS).map(podOf), settings);
+  const recorded = (path: string, file: string) => files[`/kubepods.slice${path}`]?.[file];
+  assert.equal(String(parents.Guaranteed.memoryMin), recorded('', 'memory.min'));
+  assert.equal(String(parents.Burstable.memoryLow), recorded('/kubepods-burstable.slice', 'memory.low'));
+  assert.equal(
+    sharesToWeight(parents.Burstable.cpuShares ?? 0),
+    Number(recorded('/kubepods-burstable.slice', 'cpu.weight')),
+  );
 });
 
 const propertiesOf = (...given: Parameters<typeof unitProperties>) =>

@@ -21,39 +21,36 @@ const FILES = [
   ...['hugetlb.2MB.max', 'hugetlb.2MB.rsvd.max'],
 ] as const;
 
-/** Prints one line for each value of the cgroups below these paths, then one block for each unit. */
+/** Prints `path:value` for each file of the cgroups below these paths, then the properties of each unit. Few processes: a guest is slow. */
 export function treeScript(paths: readonly string[], units: readonly string[]): string {
-  const hierarchies =
-    '/sys/fs/cgroup /sys/fs/cgroup/cpu /sys/fs/cgroup/memory /sys/fs/cgroup/pids /sys/fs/cgroup/cpuset';
+  const hierarchies = ['', '/cpu', '/memory', '/pids', '/cpuset'].map((name) => `/sys/fs/cgroup${name}`);
+  const named = FILES.map((file) => `-name ${file}`).join(' -o ');
   return `
-for hierarchy in ${hierarchies}; do for path in ${paths.join(' ')}; do
-  [ -d $hierarchy$path ] || continue
-  for directory in $(find $hierarchy$path -type d); do for file in ${FILES.join(' ')}; do
-    [ -f $directory/$file ] && echo "file \${directory#$hierarchy} $file $(cat $directory/$file)"
-  done; done
-done; done
+for hierarchy in ${hierarchies.join(' ')}; do
+  cd $hierarchy
+  for path in ${paths.map((path) => `.${path}`).join(' ')}; do
+    if [ -d $path ]; then find $path -type f \\( ${named} \\) -exec grep -H '' {} +; fi
+  done
+done
 found=$(systemctl list-units --all --plain --no-legend 'kubepods*.slice' | cut -d' ' -f1)
-for unit in ${units.join(' ')} $found; do echo "unit $unit"; systemctl show $unit ${PROPERTIES.map((name) => `-p ${name}`).join(' ')}; done
-true`;
+systemctl show -p Id ${PROPERTIES.map((name) => `-p ${name}`).join(' ')} ${units.join(' ')} $found`;
 }
 
 /** `names` has what stands for UIDs and ids. */
 export function parseTree(text: string, names: ReadonlyMap<string, string>): CgroupTree {
   const files: Record<string, Record<string, string>> = {};
-  const units: Record<string, Record<string, string>> = {};
-  let unit: Record<string, string> = {};
-  for (const line of replaceAll(text, names).split('\n')) {
-    const [kind, name = '', file = '', ...value] = line.split(' ');
-    if (kind === 'file') {
+  const units: Record<string, Values> = {};
+  for (const block of replaceAll(text, names).split('\n\n')) {
+    const properties: Record<string, string> = {};
+    for (const line of block.split('\n')) {
+      const [, path = '', file = '', value = ''] = /^\.(\/.*)\/([^/]*?):(.*)$/.exec(line) ?? [];
       // How many processes systemd allows in a scope depends on the machine, and is not the kubelet's.
-      if (name.endsWith('.scope') && file === 'pids.max') continue;
-      files[name] ??= {};
-      files[name][file] = value.join(' ');
-    } else if (kind === 'unit') {
-      unit = units[name] ??= {};
-    } else if (line.includes('=')) {
-      unit[line.slice(0, line.indexOf('='))] = line.slice(line.indexOf('=') + 1);
+      const isOthers = path.endsWith('.scope') && file === 'pids.max';
+      if (path !== '' && !isOthers) files[path] = { ...files[path], [file]: value };
+      else if (line.includes('=')) properties[line.slice(0, line.indexOf('='))] = line.slice(line.indexOf('=') + 1);
     }
+    const { Id: unit, ...rest } = properties;
+    if (unit !== undefined) units[unit] = rest;
   }
   return { files, units };
 }
