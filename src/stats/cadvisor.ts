@@ -52,7 +52,7 @@ export function createCadvisor(deps: CadvisorDeps) {
       if (images.has(id)) continue;
       const asking = { complain: deps.complain, what: 'sandbox image', signal };
       const image = await orUndefined(asking, () => deps.sandboxImage(id, signal));
-      // One that the runtime could not tell is asked for again, but not one after the other while it is away.
+      // An image that the runtime did not report is requested again at the next scrape; while the runtime is away, one failed request is enough.
       if (image === undefined) break;
       images.set(id, image);
     }
@@ -144,7 +144,7 @@ function endedRows({ clock, ended }: CadvisorDeps): readonly Row[] {
   );
 }
 
-/** `DEVNAME=sda` among the lines that the kernel tells about a disk. */
+/** `DEVNAME=sda` among the lines with which the kernel describes a disk. */
 function nameOfDisk(uevent: string | undefined): string {
   const name = /^DEVNAME=(.+)$/m.exec(uevent ?? '')?.[1];
   return name === undefined ? '' : `/dev/${name}`;

@@ -79,7 +79,7 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
       : spec;
   };
 
-  /** The kernel forgets when a cgroup was made while no one looks: the earliest time that it told counts. */
+  /** The kernel does not keep the creation time of a cgroup that no process looks at: the earliest time that was read counts. */
   const births = new Map<string, number>();
   const createdAt = ({ path, startedAt }: Target): number => {
     if (startedAt !== undefined) return startedAt;

@@ -7,20 +7,20 @@ export type Complain = (what: string, error: unknown) => void;
 const EVERY_MS = 60_000;
 
 export function createComplaints(log: Logger, mono: () => number): Complain {
-  let toldAt = Number.NEGATIVE_INFINITY;
-  let untold = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let notLogged = 0;
   return (what, error) => {
-    if (mono() - toldAt < EVERY_MS) {
-      untold += 1;
+    if (mono() - loggedAt < EVERY_MS) {
+      notLogged += 1;
       return;
     }
-    toldAt = mono();
+    loggedAt = mono();
     log.warn('Failed to read statistics', {
       what,
       err: describeError(error),
-      ...(untold === 0 ? {} : { alsoFailedSince: untold }),
+      ...(notLogged === 0 ? {} : { alsoFailedSince: notLogged }),
     });
-    untold = 0;
+    notLogged = 0;
   };
 }
 

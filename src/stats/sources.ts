@@ -144,8 +144,8 @@ export async function sandboxImage(
   signal: AbortSignal,
 ): Promise<string> {
   const { info } = (await cri.sandboxes.status(id, { verbose: true }, signal))?.info ?? {};
-  const told: unknown = info === undefined ? undefined : JSON.parse(info);
-  const image = typeof told === 'object' && told !== null && 'image' in told ? told.image : undefined;
+  const parsed: unknown = info === undefined ? undefined : JSON.parse(info);
+  const image = typeof parsed === 'object' && parsed !== null && 'image' in parsed ? parsed.image : undefined;
   return typeof image === 'string' ? image : '';
 }
 

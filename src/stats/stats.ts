@@ -88,7 +88,10 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
   return {
     name: 'statistics',
     start: collector.start,
-    stop: collector.stopped,
+    stop: async () => {
+      storage.stop();
+      await collector.stopped();
+    },
     summary: async (query, signal) => {
       const [pods, groups] = [deps.pods(), deps.groups()];
       const isWhole = query.get('only_cpu_and_memory') !== 'true';

@@ -1,6 +1,7 @@
 /** What pods, images and the node take on disks: from the runtime, from the file systems, from directories of logs. */
 import { type Complain, orUndefined } from './complaints.ts';
 import { createKeptUses } from './kept-uses.ts';
+import { createRecentLayers } from './recent-layers.ts';
 import type { MeasuredPod } from './rules/kubelet-metrics.ts';
 import type { FsFacts, NodeStorage, PodStorage, VolumeFacts } from './rules/summary.ts';
 import type { StatsPod } from './rules/targets.ts';
@@ -56,6 +57,11 @@ const OWN_KEPT_MS = 60_000;
 export function createStorage(ports: StoragePorts, paths: StoragePaths) {
   const { complain } = ports;
   const useOf = createKeptUses(ports.filesUse, ports.now);
+  const recent = createRecentLayers({
+    now: ports.now,
+    ask: ports.writableLayers,
+    onFailure: (error) => complain('writable layers', error),
+  });
 
   const podStorage = async (pod: StatsPod, shared: Shared, signal: AbortSignal): Promise<PodStorage> => {
     const now = ports.now();
@@ -98,29 +104,15 @@ export function createStorage(ports: StoragePorts, paths: StoragePaths) {
   };
 
   return {
+    stop: recent.stop,
     /** Logs and volumes alone. */
-    measure: async (pods: readonly StatsPod[], signal: AbortSignal): Promise<readonly MeasuredPod[]> => {
-      const measured: MeasuredPod[] = [];
-      for (const pod of pods) {
-        signal.throwIfAborted();
-        const logs = new Map<string, number>();
-        for (const { name } of pod.containers) {
-          const path = `${paths.logs(pod)}/${name}`;
-          const found = await orUndefined({ complain, what: `logs of ${name}`, signal }, () =>
-            useOf(path, LOGS_KEPT_MS),
-          );
-          if (found !== undefined && found.inodes > 0) logs.set(name, found.bytes);
-        }
-        measured.push({ pod, logs, volumes: ports.volumes(pod.uid) });
-      }
-      return measured;
-    },
+    measure: (pods: readonly StatsPod[], signal: AbortSignal) => measureLogs({ ports, paths, useOf }, pods, signal),
     read: async (pods: readonly StatsPod[], signal: AbortSignal): Promise<NodeStorage> => {
       const time = ports.now();
       const orNothing = <T>(what: string, work: () => Promise<T | undefined>) =>
         orUndefined({ complain, what, signal }, work);
       const [layers, images, node] = await Promise.all([
-        orNothing('writable layers', () => ports.writableLayers(signal)),
+        orNothing('writable layers', () => recent.of(idsOf(pods), signal)),
         orNothing('images', () => ports.images(signal)),
         orNothing('node file system', () => ports.fileSystem(paths.root)),
       ]);
@@ -151,6 +143,35 @@ export function createStorage(ports: StoragePorts, paths: StoragePaths) {
     },
   };
 }
+
+interface Measuring {
+  readonly ports: StoragePorts;
+  readonly paths: StoragePaths;
+  readonly useOf: ReturnType<typeof createKeptUses>;
+}
+
+async function measureLogs(
+  { ports, paths, useOf }: Measuring,
+  pods: readonly StatsPod[],
+  signal: AbortSignal,
+): Promise<readonly MeasuredPod[]> {
+  const { complain } = ports;
+  const measured: MeasuredPod[] = [];
+  for (const pod of pods) {
+    signal.throwIfAborted();
+    const logs = new Map<string, number>();
+    for (const { name } of pod.containers) {
+      const path = `${paths.logs(pod)}/${name}`;
+      const asking = { complain, what: `logs of ${name}`, signal };
+      const found = await orUndefined(asking, () => useOf(path, LOGS_KEPT_MS));
+      if (found !== undefined && found.inodes > 0) logs.set(name, found.bytes);
+    }
+    measured.push({ pod, logs, volumes: ports.volumes(pod.uid) });
+  }
+  return measured;
+}
+
+const idsOf = (pods: readonly StatsPod[]) => pods.flatMap(({ containers }) => containers.map(({ id }) => id));
 
 interface Shared {
   readonly node: Omit<FsFacts, 'time'>;

@@ -65,7 +65,7 @@ const OLDER_DETAILS = /^Task in (.*) killed as a result of limit of (.*)$/;
 const GROUP = /^Tasks in (.*) are going to be killed due to memory\.oom\.group set$/;
 const KILLED = /^(?:(Memory cgroup out of memory|Out of memory)[^:]*: )?Killed process (\d+) \((.*)\)[, ]/;
 
-/** The report after one more record, and the kill that it told of. */
+/** The report after one more record, and the kill that it reports. */
 export function readKillLine(
   report: Report,
   { sequence, text }: KernelRecord,

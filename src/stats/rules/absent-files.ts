@@ -6,7 +6,7 @@ export interface AbsentFiles {
   isAbsent(file: string): boolean;
   /** Of one cgroup that is there: what was read of it, and what it did not have. */
   learn(present: readonly string[], missing: readonly string[]): void;
-  /** The kernel may have been told otherwise meanwhile. */
+  /** The kernel's settings may have changed since. */
   forget(): void;
 }
 

@@ -4,7 +4,7 @@ import type { Pressure } from './kernel-text.ts';
 import type { CgroupReading, Readings } from './reading.ts';
 import type { NodeGroups, StatsContainer, StatsPod } from './targets.ts';
 
-/** A file system, and what of it is used by what is told about. */
+/** A file system, and the part of it that a pod, a container, a volume or the node uses. */
 export interface FsFacts {
   readonly time: number;
   readonly availableBytes?: number | undefined;
