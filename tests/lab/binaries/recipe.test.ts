@@ -154,6 +154,7 @@ test('the go.mod files that are checked in pin what the lab promises', async () 
     etcd: 'v3.6.8',
     kubernetes: 'v1.36.4',
     'node-suite': 'v1.36.4',
+    'metrics-server': 'v0.9.0',
   });
 });
 
