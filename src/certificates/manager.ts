@@ -136,8 +136,10 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
     start: async (signal) => {
       await load();
       life = linkSignal(signal);
-      const loop = { name: config.name, pass: () => pass(life?.signal ?? signal), rest: bit.wait };
-      void deps.supervisor.run(loop, life.signal);
+      void deps.supervisor.run(
+        { name: 'certificate rotation', about: { certificate: config.name }, pass, rest: bit.wait },
+        life.signal,
+      );
     },
     stop: () => {
       alarm.clear();

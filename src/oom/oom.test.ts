@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
-import { createTestSupervisor } from '../base/supervise-testing.ts';
+import type { SupervisorDeps } from '../base/supervise.ts';
+import { createTestSupervisor, throwOnce } from '../base/supervise-testing.ts';
 import type { EventInput } from '../model/event.ts';
 import { createOomWatcher, type KernelLogListener } from './oom.ts';
 import type { OomContainer, OomPod } from './rules/owner.ts';
@@ -74,7 +75,11 @@ function createKernel() {
 
 let files = 0;
 
-function createNode(kernel = createKernel(), statePath = join(directory, `state-${++files}`)) {
+function createNode(
+  kernel = createKernel(),
+  statePath = join(directory, `state-${++files}`),
+  faults: Partial<SupervisorDeps> = {},
+) {
   const clock = createManualClock(NOW);
   const events: EventInput[] = [];
   const errors: string[] = [];
@@ -85,7 +90,7 @@ function createNode(kernel = createKernel(), statePath = join(directory, `state-
     {
       clock,
       log,
-      supervisor: createTestSupervisor(clock),
+      supervisor: createTestSupervisor(clock, faults),
       record: (event) => void events.push(event),
       followKernelLog: (listener) => {
         if (world.isDenied) throw new Error('EPERM');
@@ -135,6 +140,17 @@ describe('the OOM watcher', () => {
     await node.clock.advance(60_000);
     assert.deepEqual(messages(node.events), [SURE(7)]);
     assert.equal(node.watcher.kills('u', 'c'), 1);
+    await node.stop();
+  });
+
+  it('goes on after its loop has failed', async () => {
+    const node = createNode(undefined, undefined, { beforeRound: throwOnce('oom watcher') });
+    await node.start();
+    await node.clock.advance(1000);
+    node.kernel.kill(7, 'c1');
+    node.kernel.drained();
+    await node.clock.advance(60_000);
+    assert.deepEqual(messages(node.events), [SURE(7)]);
     await node.stop();
   });
 

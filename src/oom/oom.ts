@@ -147,7 +147,7 @@ function followLoop(
       return undefined;
     }
   };
-  return {
+  const loop: Loop = {
     name: 'oom watcher',
     pass: async (signal) => {
       const ended = Promise.withResolvers<void>();
@@ -163,4 +163,5 @@ function followLoop(
     },
     rest: () => Promise.resolve(),
   };
+  return loop;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
-import { createTestSupervisor } from '../base/supervise-testing.ts';
+import { createTestSupervisor, throwOnce } from '../base/supervise-testing.ts';
 import { checkOwnCgroups, runOwnCgroups } from './own-cgroups.ts';
 
 test('the kubelet and what has no cgroup of its own are moved, but not process 1 and threads of the kernel', async () => {
@@ -20,7 +20,8 @@ test('the kubelet and what has no cgroup of its own are moved, but not process 1
     {
       clock,
       log: createSilentLogger(),
-      supervisor: createTestSupervisor(clock),
+      // The loop fails first, and goes on after its back-off.
+      supervisor: createTestSupervisor(clock, { beforeRound: throwOnce('own cgroups') }),
       pid: 40,
       isKernelThread: (pid) => pid === 2,
       cgroups: {
@@ -39,6 +40,8 @@ test('the kubelet and what has no cgroup of its own are moved, but not process 1
   const until = async (what: () => boolean) => {
     while (!what()) await new Promise(setImmediate);
   };
+  await until(() => clock.sleepers() > 0);
+  await clock.advance(200);
   await until(() => places.get(40) === '/kubelet');
   assert.deepEqual(created, ['/system', '/kubelet']);
   assert.deepEqual(Object.fromEntries(places), {

@@ -11,7 +11,7 @@ import { podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { createSystemClock } from '../base/clock.ts';
 import { createSilentLogger } from '../base/logger.ts';
-import { createTestSupervisor, throwOnce } from '../base/supervise-testing.ts';
+import { createTestSupervisor, throwEachOnce } from '../base/supervise-testing.ts';
 import { parseCgroupMounts } from '../host/cgroup-mounts.ts';
 import { createCgroups } from '../host/cgroups.ts';
 import type { NodeEvent } from '../model/event.ts';
@@ -68,8 +68,10 @@ async function createPlace(t: TestContext, more: Partial<ResourcesConfig> = {}):
   const resources = createResources(
     {
       clock: createSystemClock(),
-      // It is in force all the same after its loop has failed.
-      supervisor: createTestSupervisor(createSystemClock(), { beforeRound: throwOnce('node allocatable') }),
+      // The limits are in force all the same after these loops have failed.
+      supervisor: createTestSupervisor(createSystemClock(), {
+        beforeRound: throwEachOnce('node allocatable', 'cgroup driver'),
+      }),
       log: createSilentLogger(),
       cgroups,
       systemd: noSystemd,

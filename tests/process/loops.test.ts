@@ -20,6 +20,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'pull progress': 'src/images/progress.test.ts',
   'volume ownership progress': 'src/volumes/ownership.test.ts',
   'node allocatable': 'src/resources/resources.test.ts',
+  'cgroup driver': 'src/resources/resources.test.ts',
+  'own cgroups': 'src/resources/own-cgroups.test.ts',
+  'oom watcher': 'src/oom/oom.test.ts',
   statistics: 'src/stats/stats.test.ts',
 };
 
@@ -95,7 +98,7 @@ describe('background loops', () => {
     const cluster = [`--kubeconfig=${kubeconfigFor(urlOf(api))}`];
     const manifests = temporaryDirectory();
     await using standalone = await embed({ staticPodURL: urlOf(pods), staticPodPath: manifests }, [], { loops });
-    await using watching = await embed({}, cluster, { loops });
+    await using watching = await embed({ rotateCertificates: true }, cluster, { loops });
     await using caching = await embed(
       { configMapAndSecretChangeDetectionStrategy: 'Cache', registerNode: false },
       cluster,
