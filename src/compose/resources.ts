@@ -2,7 +2,7 @@
 import { formatCpuSet } from '../api/cpu-set.ts';
 import type { Config } from '../config/config.ts';
 import { createSystemd } from '../host/dbus/systemd.ts';
-import { type Counting, countCgroups } from '../metering/metering.ts';
+import type { Counting } from '../metering/metering.ts';
 import type { RecordEvent } from '../model/event.ts';
 import { hugePageBytes, processorsOf } from '../model/machine.ts';
 import { createResources, type Resources } from '../resources/resources.ts';
@@ -29,7 +29,8 @@ export function composeResources(config: Config, deps: PartDeps, { cri, record, 
       clock,
       log: log.named('resources'),
       supervisor,
-      cgroups: countCgroups(cgroups, counting),
+      cgroups,
+      onOperation: counting.work.cgroup,
       systemd: createSystemd(clock, host.openBus(clock)),
       kernel: { read: kernel.readSetting, write: kernel.writeSetting },
       pid: host.own.pid,

@@ -1,6 +1,6 @@
 /**
  * The cgroups of this machine as one tree, whatever hierarchies it is made of: a path means the directory of that name in each of
- * them. Whoever calls gives paths of its own making only; nothing here looks at other cgroups.
+ * them. Callers give paths of their own making only; nothing here looks at other cgroups.
  *
  * What makes a cgroup is synchronous: its files are in memory, a call takes some ten microseconds, and a pod needs about fifty of them before it
  * can start. Through the thread pool they took longer than all the rest that is done for a pod before its sandbox.
@@ -16,13 +16,13 @@ import type { CgroupHierarchy } from './cgroup-mounts.ts';
 
 export interface Cgroups {
   readonly version: 1 | 2;
-  /** What can be limited here. */
+  /** The controllers of this machine. */
   controllers(): Promise<ReadonlySet<string>>;
-  /** It is there, whole. */
+  /** It exists in every hierarchy that limits pods, with all controllers. */
   exists(path: string): boolean;
-  /** Makes it and what is missing above it, ready to hold others. Nothing happens to what is there. */
+  /** Creates it and what is missing above it, ready to hold others. Nothing happens to what exists. */
   create(path: string): void;
-  /** Answers what the kernel has no file for. */
+  /** Returns the files that this kernel does not have. */
   write(path: string, values: readonly CgroupFileValue[]): readonly string[];
   /** Bytes that are charged to it; undefined where the kernel doesn't say. */
   memoryUsage(path: string): Promise<bigint | undefined>;
@@ -32,9 +32,9 @@ export interface Cgroups {
   processes(path: string): Promise<readonly number[]>;
   /** Names of the cgroups directly below it, in any hierarchy. */
   children(path: string): Promise<readonly string[]>;
-  /** Kills every process in it and below it. Answers how many were there. */
+  /** Kills every process in it and below it. Returns how many there were. */
   kill(path: string): Promise<number>;
-  /** Takes it away with all below it; false while processes in it keep it. */
+  /** Removes it with all below it; false while processes in it keep it. */
   remove(path: string): Promise<boolean>;
 }
 

@@ -5,7 +5,6 @@ import type { Act, ActContext } from '../act/act.ts';
 import type { HooksPort, ImagesPort, RequestsPort, RuntimePort, VolumesPort } from '../act/ports.ts';
 import type { Pod } from '../api/pod.ts';
 import { createSilentLogger } from '../base/logger.ts';
-import type { Cgroups } from '../host/cgroups.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Action } from '../model/plan.ts';
 import { askRuntimeDriver } from '../resources/runtime-driver.ts';
@@ -14,7 +13,6 @@ import { createWorkMetrics } from '../telemetry/metrics-work.ts';
 import {
   type Counting,
   countAct,
-  countCgroups,
   countEvents,
   countHooks,
   countImages,
@@ -179,7 +177,7 @@ test('containers that do not start, by type and reason', async () => {
   );
 });
 
-test('images as volumes, sleeps that are cut short, cgroups, events', async () => {
+test('images as volumes, sleeps that are cut short, events', async () => {
   const { counting, shows } = count();
   const images = countImages({ ensureVolume: () => Promise.resolve({}) } as unknown as ImagesPort, counting);
   await images.ensureVolume({} as Parameters<ImagesPort['ensureVolume']>[0]);
@@ -188,14 +186,6 @@ test('images as volumes, sleeps that are cut short, cgroups, events', async () =
   const hook = (handler: object) => ({ handler }) as Parameters<HooksPort['run']>[0];
   await assert.rejects(hooks.run(hook({ sleep: { seconds: 5 } }), stop));
   await assert.rejects(hooks.run(hook({ exec: {} }), stop));
-  let left = 1;
-  const cgroups = countCgroups(
-    { create: () => undefined, write: () => ['x'], remove: async () => left-- === 0 } as unknown as Cgroups,
-    counting,
-  );
-  cgroups.create('/a');
-  assert.deepEqual(cgroups.write('/a', []), ['x']);
-  assert.deepEqual([await cgroups.remove('/a'), await cgroups.remove('/a')], [false, true]);
   const watchEvents = (onEvent: (event: never) => void) => {
     onEvent({ createdAt: 1_000_000_000n } as never);
     return Promise.reject(new Error('closed'));
@@ -210,9 +200,6 @@ test('images as volumes, sleeps that are cut short, cgroups, events', async () =
   shows(
     'kubelet_image_volume_requested_total 1',
     'kubelet_sleep_action_terminated_early_total 1',
-    'kubelet_cgroup_manager_duration_seconds_count{operation_type="create"} 1',
-    'kubelet_cgroup_manager_duration_seconds_count{operation_type="update"} 1',
-    'kubelet_cgroup_manager_duration_seconds_count{operation_type="destroy"} 1',
     'kubelet_evented_pleg_connection_success_count 1',
     'kubelet_evented_pleg_connection_error_count 1',
     'kubelet_evented_pleg_connection_latency_seconds_sum 0.5',

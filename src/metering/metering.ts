@@ -2,7 +2,6 @@
 import type { Act } from '../act/act.ts';
 import type { HooksPort, ImagesPort, RequestsPort, RuntimePort, VolumesPort } from '../act/ports.ts';
 import type { Pod } from '../api/pod.ts';
-import type { Cgroups } from '../host/cgroups.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import type { Observe } from '../runtime/observe/observe.ts';
@@ -190,26 +189,6 @@ export function countReads(observe: Pick<Observe, 'read' | 'forget'>, { mono, wo
       const found = await observe.read(...asked);
       work.podRead(mono() - began);
       return found;
-    },
-  };
-}
-
-export function countCgroups(cgroups: Cgroups, { mono, work }: Counting): Cgroups {
-  const timed = <T>(operation: 'create' | 'update', call: () => T): T => {
-    const began = mono();
-    const answer = call();
-    work.cgroup(operation, mono() - began);
-    return answer;
-  };
-  return {
-    ...cgroups,
-    create: (path) => timed('create', () => cgroups.create(path)),
-    write: (path, values) => timed('update', () => cgroups.write(path, values)),
-    remove: async (path) => {
-      const began = mono();
-      const isGone = await cgroups.remove(path);
-      if (isGone) work.cgroup('destroy', mono() - began);
-      return isGone;
     },
   };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSilentLogger } from '../base/logger.ts';
+import { createManualClock } from '../base/manual-clock.ts';
 import type { Cgroups } from '../host/cgroups.ts';
 import { type CgroupWriterDeps, createCgroupWriter } from './cgroup-writer.ts';
 
@@ -25,7 +26,10 @@ function createFake(more: { readonly removed?: boolean; readonly stopError?: Err
       return Promise.resolve(more.removed ?? true);
     },
   };
+  const operations: string[] = [];
   const deps: CgroupWriterDeps = {
+    clock: createManualClock(),
+    onOperation: (operation) => operations.push(operation),
     log: createSilentLogger(),
     cgroups: cgroups as Cgroups,
     hugePageSizes: () => [],
@@ -43,11 +47,11 @@ function createFake(more: { readonly removed?: boolean; readonly stopError?: Err
       },
     },
   };
-  return { done, writer: createCgroupWriter(deps, 'systemd') };
+  return { done, operations, writer: createCgroupWriter(deps, 'systemd') };
 }
 
 test('a slice is a unit first, then directories in the other hierarchies, then limits in both', async () => {
-  const { done, writer } = createFake();
+  const { done, operations, writer } = createFake();
   await writer.create(name, { cpuQuota: 12_345, cpuPeriod: 100_000, memory: 7n }, never);
   const created = 'MemoryAccounting CPUAccounting BlockIOAccounting TasksAccounting DefaultDependencies';
   assert.deepEqual(done, [
@@ -56,10 +60,14 @@ test('a slice is a unit first, then directories in the other hierarchies, then l
     `set ${unit} MemoryLimit=7 CPUQuotaPeriodUSec=100000 CPUQuotaPerSecUSec=130000`,
     `write ${path} cpu.cfs_period_us=100000 cpu.cfs_quota_us=13000 memory.limit_in_bytes=7`,
   ]);
+  await writer.update(name, {}, never);
+  assert.equal(await writer.remove(name, never), true);
+  assert.deepEqual(operations, ['create', 'update', 'destroy']);
 });
 
 test('what runs in a slice is ended before systemd stops it; a slice that does not stop is no reason to leave its directories', async () => {
-  const { done, writer } = createFake({ stopError: new Error('stuck'), removed: false });
+  const { done, operations, writer } = createFake({ stopError: new Error('stuck'), removed: false });
   assert.equal(await writer.remove(name, never), false);
   assert.deepEqual(done, [`kill ${path}`, `stop ${unit}`, `remove ${path}`]);
+  assert.deepEqual(operations, []);
 });

@@ -1,4 +1,5 @@
 /** Makes, limits and removes cgroups in the way of one driver: as directories, or as slices of systemd. */
+import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Cgroups } from '../host/cgroups.ts';
@@ -26,15 +27,40 @@ export interface SystemdPort {
 }
 
 export interface CgroupWriterDeps {
+  readonly clock: Clock;
   readonly log: Logger;
   readonly cgroups: Cgroups;
   readonly systemd: SystemdPort;
   /** Bytes. */
   readonly hugePageSizes: () => readonly bigint[];
+  /** Called with the time that each operation took. */
+  readonly onOperation: (operation: 'create' | 'update' | 'destroy', ms: number) => void;
 }
 
 export function createCgroupWriter(deps: CgroupWriterDeps, driver: CgroupDriver): CgroupWriter {
-  return driver === 'systemd' ? createSliceWriter(deps) : createDirectoryWriter(deps);
+  return measured(deps, driver === 'systemd' ? createSliceWriter(deps) : createDirectoryWriter(deps));
+}
+
+function measured({ clock, onOperation }: CgroupWriterDeps, writer: CgroupWriter): CgroupWriter {
+  return {
+    ...writer,
+    create: async (...request) => {
+      const began = clock.mono();
+      await writer.create(...request);
+      onOperation('create', clock.mono() - began);
+    },
+    update: async (...request) => {
+      const began = clock.mono();
+      await writer.update(...request);
+      onOperation('update', clock.mono() - began);
+    },
+    remove: async (...request) => {
+      const began = clock.mono();
+      const isGone = await writer.remove(...request);
+      if (isGone) onOperation('destroy', clock.mono() - began);
+      return isGone;
+    },
+  };
 }
 
 function createDirectoryWriter(deps: CgroupWriterDeps): CgroupWriter {

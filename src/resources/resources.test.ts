@@ -75,6 +75,7 @@ async function createPlace(t: TestContext, more: Partial<ResourcesConfig> = {}):
       log: createSilentLogger(),
       cgroups,
       systemd: noSystemd,
+      onOperation: () => undefined,
       kernel: { read: () => undefined, write: () => assert.fail('there is nothing to write') },
       pid: process.pid,
       isKernelThread: () => true,
@@ -203,7 +204,7 @@ test('a cgroup that an earlier kubelet left half-made is completed', async (t) =
   assert.equal(value('cpu', 'kubepods/burstable/podbbbb-2', sharesFile), isV1 ? '512' : '20');
 });
 
-test('a cgroup that somebody removed comes back', async (t) => {
+test('a cgroup that another process removed is created again', async (t) => {
   const { resources, root, value } = await createPlace(t);
   await resources.ensurePodCgroup(burstable);
   await cgroups.remove(`${root}/kubepods/burstable/podbbbb-2`);
@@ -229,6 +230,7 @@ function createPlaceless(cgroupRoot: string, enforcement: ResourcesConfig['enfor
       log: createSilentLogger(),
       cgroups,
       systemd: noSystemd,
+      onOperation: () => undefined,
       kernel: { read: () => undefined, write: () => assert.fail('there is nothing to write') },
       pid: process.pid,
       isKernelThread: () => true,

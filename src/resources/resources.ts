@@ -14,7 +14,7 @@ import type { Supervisor } from '../base/supervise.ts';
 import type { Cgroups } from '../host/cgroups.ts';
 import type { RecordNodeEvent } from '../model/event.ts';
 import type { PodNewsOf } from '../model/pod-view.ts';
-import type { SystemdPort } from './cgroup-writer.ts';
+import type { CgroupWriterDeps, SystemdPort } from './cgroup-writer.ts';
 import type { KernelSettingsPort } from './kernel-settings.ts';
 import { createNodeCgroups } from './node-cgroups.ts';
 import { setUpNode } from './node-setup.ts';
@@ -60,7 +60,9 @@ export interface Resources extends Part {
   allocatable(): Quantities;
 }
 
-export interface ResourcesDeps extends Pick<OwnCgroupsDeps, 'pid' | 'isKernelThread'> {
+export interface ResourcesDeps
+  extends Pick<OwnCgroupsDeps, 'pid' | 'isKernelThread'>,
+    Pick<CgroupWriterDeps, 'onOperation'> {
   readonly clock: Clock;
   readonly log: Logger;
   readonly supervisor: Supervisor;

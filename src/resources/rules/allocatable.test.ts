@@ -51,7 +51,7 @@ test('pods by node and by core', () => {
   assert.deepEqual([pods(110, 0), pods(110, 10), pods(15, 10)], ['110', '20', '15']);
 });
 
-test('reservations are taken away, but never more than there is', () => {
+test('reservations are subtracted, but never more than there is', () => {
   const capacity = computeCapacity({ ...machine, pids: 4000n }, { maxPods: 110, podsPerCore: 0 });
   const reservations: Reservations = {
     systemReserved: { cpu: '500m', memory: '20Gi', pid: '1000' },

@@ -42,7 +42,7 @@ test('names of both drivers', () => {
   }
 });
 
-test('a directory tells its pod', () => {
+test('the UID of a pod is in the name of its directory', () => {
   assert.equal(podUidOfDirectory('pod0a1b-22', 'cgroupfs'), uid);
   assert.equal(podUidOfDirectory('kubepods-burstable-pod0a1b_22.slice', 'systemd'), uid);
   for (const other of ['burstable', 'pod', 'podman_1', 'crio-123', 'system.slice']) {

@@ -15,7 +15,7 @@ export interface SweepFacts {
   /** UIDs of the pods that have a cgroup now. */
   readonly listed: readonly string[];
   isKnown(uid: string): boolean;
-  /** This kubelet had it and gave it up. */
+  /** This kubelet created or removed it. */
   wasKnown(uid: string): boolean;
 }
 
