@@ -22,6 +22,7 @@ import { createHealthChecks, type HealthCheck, type HealthChecks } from '../serv
 import { createHealthServer } from '../server/health/health.ts';
 import { createEventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { composeServingCertificate } from './certificates.ts';
+import { composeEviction } from './eviction.ts';
 import { composeKube, type KubeParts } from './kube.ts';
 import { composeMetrics, type Meters } from './metrics.ts';
 import { composeOom } from './oom.ts';
@@ -112,15 +113,16 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     running,
     kube,
     meters,
+    pressure: () => eviction.pressure(),
     nodeConditions: () => servingCertificate?.conditions() ?? [],
   });
-  const { pods, statuses, cluster } = podParts;
+  const { pods, statuses, cluster, volumes, resources, events } = podParts;
   pods.subscribe('metrics', meters.follow);
   statuses.subscribe('metrics', meters.starts.statusChanged);
-  const { volumes, resources, events } = podParts;
   const oomWatcher = composeOom(config, deps, { pods, resources, record: events.record });
   const statistics = composeStats(config, deps, { cri, pods, volumes, resources, oomWatcher });
   const servingCertificate = composeServingCertificate(config, deps, { meters, kube, cluster, record: events.record });
+  const eviction = composeEviction(config, deps, { ...podParts, statistics, meters });
   const server = composeServer(config, deps, {
     kube,
     cri,
@@ -153,11 +155,9 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     ...podParts.parts,
     oomWatcher,
     ...(servingCertificate === undefined ? [] : [servingCertificate.manager]),
+    eviction,
     ...runOnceParts(config, clock, pods, ending.resolve),
-    createHealthServer(
-      { address: config.kubelet.healthzBindAddress, port: config.kubelet.healthzPort },
-      { clock, log: log.named('server/health'), supervisor, checks: health },
-    ),
+    composeHealthServer(config, deps, health),
   ];
   const lifecycle = createLifecycle(parts, { clock, stopWithinMs: STOP_WITHIN_MS });
   return {
@@ -170,6 +170,12 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     },
   };
 }
+
+const composeHealthServer = ({ kubelet }: Config, { clock, log, supervisor }: PartDeps, checks: HealthChecks): Part =>
+  createHealthServer(
+    { address: kubelet.healthzBindAddress, port: kubelet.healthzPort },
+    { clock, log: log.named('server/health'), supervisor, checks },
+  );
 
 /** `ping` succeeds as long as the process answers at all. */
 function addHealthChecks(health: HealthChecks, checks: Readonly<Record<string, HealthCheck['check']>>): void {

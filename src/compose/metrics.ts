@@ -8,6 +8,7 @@ import type { Pods } from '../pods/pods.ts';
 import type { EventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { type CertificateMetrics, createCertificateMetrics } from '../telemetry/metrics-certificates.ts';
+import { createEvictionMetrics, type EvictionMetrics } from '../telemetry/metrics-eviction.ts';
 import { createHealthMetrics, type HealthResult } from '../telemetry/metrics-health.ts';
 import { createLoopMetrics } from '../telemetry/metrics-loops.ts';
 import { createPodMetrics } from '../telemetry/metrics-pods.ts';
@@ -59,6 +60,7 @@ export interface Meters {
   /** A WebSocket for `exec`, `attach` or `portforward` was asked for. */
   onWebSocket(subresource: string): void;
   readonly certificates: CertificateMetrics;
+  readonly eviction: EvictionMetrics;
   onLoopFailure(loop: string): void;
   onListenerFailure(listener: string): void;
   /** To be called with what workers publish. */
@@ -149,6 +151,7 @@ export function composeMetrics(
     onRelist: createRelistMetrics(metrics, clock.now),
     onWebSocket: createWebSocketMetrics(metrics),
     certificates: createCertificateMetrics(metrics, clock.now),
+    eviction: createEvictionMetrics(metrics),
     ...loops,
     follow: (update) => {
       starts.follow(update);

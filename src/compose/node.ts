@@ -30,9 +30,8 @@ export interface NodeTools {
   readonly onStep?: NodeDeps['onStep'];
   readonly volumesInUse: NodeFacts['volumesInUse'];
   readonly conditions: NonNullable<NodeFacts['conditions']>;
+  readonly pressure: NodeFacts['pressure'];
 }
-
-const NO_PRESSURE = { memory: false, disk: false, pid: false };
 
 export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): Node {
   const { clock, log, supervisor, nodeName, host, machine } = deps;
@@ -52,8 +51,7 @@ export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): N
         machine: () => ({ ...machine, swap: machine.swapBytes }),
         capacity: resources.capacity,
         allocatable: resources.allocatable,
-        // No part looks for pressure before eviction is built.
-        pressure: () => NO_PRESSURE,
+        pressure: tools.pressure,
         conditions: tools.conditions,
         problems: createNodeProblems({ mono: clock.mono, lastRelist }),
         volumesInUse,

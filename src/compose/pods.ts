@@ -2,10 +2,12 @@
 import type { Part } from '../base/lifecycle.ts';
 import type { Config } from '../config/config.ts';
 import type { Events } from '../events/events.ts';
+import type { Images } from '../images/images.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Counting } from '../metering/metering.ts';
 import type { NodeFacts } from '../node/node.ts';
 import { nodeIpsOf } from '../node/settings.ts';
+import { createDeadContainers, type DeadContainers } from '../pods/dead-containers.ts';
 import type { Pods } from '../pods/pods.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
@@ -30,6 +32,8 @@ import { composeVolumes } from './volumes.ts';
 import { composeWorkers } from './workers.ts';
 
 export interface PodTools {
+  /** What the node is short of. */
+  readonly pressure: NodeFacts['pressure'];
   readonly cri: CriClient;
   readonly running: Running;
   /** Undefined: standalone. */
@@ -47,6 +51,8 @@ export interface PodParts {
   readonly statuses: Statuses;
   readonly volumes: Volumes;
   readonly resources: Resources;
+  readonly images: Images;
+  readonly deadContainers: DeadContainers;
   /** Undefined for a kubelet without an API server. */
   readonly cluster: Cluster | undefined;
 }
@@ -106,13 +112,16 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
   });
   const { logs, part: logRotation } = composeLogs(config, deps, { cri, views, removeTree });
   const made = { cri, running, handlers, observe, resources, volumes, directories, requests, images, hooks, logs };
-  const pods = composeWorkers(config, deps, {
+  const deadContainers = createDeadContainers(deps.clock, () => pods);
+  const pods: Pods = composeWorkers(config, deps, {
     ...made,
     probes: probes.results,
     record,
     counting,
     node,
     identify: cluster?.identify,
+    pressure: tools.pressure,
+    isShortOfDisk: deadContainers.isRemoving,
   });
   const statuses = composeStatuses(config, deps, { handlers, nodeIps, probes: probes.results });
   subscribe({ pods, probes, statuses, resources, volumes, cluster, objects });
@@ -125,7 +134,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     ...(cluster?.after ?? []),
     sources,
   ];
-  return { parts, pods, events, statuses, volumes, resources, cluster };
+  return { parts, pods, events, statuses, volumes, resources, images, deadContainers, cluster };
 }
 
 interface NodePartTools extends PodTools {
@@ -136,7 +145,7 @@ interface NodePartTools extends PodTools {
 
 /** What pods stand on: events, the runtime as it is observed, the node and its resources. */
 function composeNodeParts(config: Config, deps: PartDeps, tools: NodePartTools) {
-  const { cri, kube, meters, counting, workers: pods, volumesInUse, nodeConditions: conditions } = tools;
+  const { cri, kube, meters, counting, workers: pods, volumesInUse, pressure, nodeConditions: conditions } = tools;
   const events = composeEvents(config, deps, kube);
   const { record } = events;
   const { handlers, observe } = composeObservation(config, deps, { cri, counting, pods, onRelist: meters.onRelist });
@@ -146,7 +155,7 @@ function composeNodeParts(config: Config, deps: PartDeps, tools: NodePartTools) 
   const onStatusSynced = meters.work.statusSynced;
   const onStep = meters.onNodeStep;
   const made = { cri, record, resources, addresses, lastRelist, pods, onStatusSynced, onStep, volumesInUse };
-  const cluster = kube && composeCluster(config, deps, { ...made, kube, conditions });
+  const cluster = kube && composeCluster(config, deps, { ...made, kube, conditions, pressure });
   const node = () => cluster?.node.object();
   return { events, handlers, observe, resources, addresses, cluster, node, nodeIps: nodeIpsOf(addresses, node) };
 }

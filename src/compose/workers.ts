@@ -20,7 +20,7 @@ import { processorsOf } from '../model/machine.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
 import { nodeIdentity, nodeTraits } from '../node/settings.ts';
 import { backOffSettings } from '../plan/back-off.ts';
-import { createAdmission } from '../pods/admission.ts';
+import { type AdmissionDeps, createAdmission } from '../pods/admission.ts';
 import { listNode } from '../pods/list-node.ts';
 import { createPods, type Pods, type PodsDeps, startsAtOnce } from '../pods/pods.ts';
 import type { Resources } from '../resources/resources.ts';
@@ -49,6 +49,10 @@ export interface WorkerTools {
   readonly logs: Logs;
   readonly record: RecordEvent;
   readonly counting: Counting;
+  /** What the node is short of. */
+  readonly pressure: AdmissionDeps['pressure'];
+  /** Dead containers are being removed, because the node is short of disk. */
+  readonly isShortOfDisk: () => boolean;
   /** This node's object, where the API server has one. */
   readonly node: () => KubeNode | undefined;
   /** Undefined for a kubelet without an API server. */
@@ -111,7 +115,11 @@ function composeAct({ clock }: PartDeps, tools: WorkerTools) {
   return userNamespaces.act(countAct(act, counting));
 }
 
-function composeDecisions({ kubelet, settings }: Config, { probes, logs }: WorkerTools, pods: () => Pods) {
+function composeDecisions(
+  { kubelet, settings }: Config,
+  { probes, logs, isShortOfDisk: isShort }: WorkerTools,
+  pods: () => Pods,
+) {
   const { deadMinimumAge: minimumAge, deadPerContainer: perContainer, deadTotal: total } = settings.containers;
   const observations = () =>
     pods()
@@ -122,19 +130,19 @@ function composeDecisions({ kubelet, settings }: Config, { probes, logs }: Worke
     restartCounts: logs.nextAttempts,
     backOff: backOffSettings(kubelet.crashLoopBackOff.maxContainerRestartPeriod),
     hashes: createContainerHashes(),
-    garbage: createGarbage({ minimumAge, perContainer, total }, observations),
+    garbage: createGarbage({ minimumAge, perContainer, total }, observations, isShort),
   };
 }
 
 function composeAdmission(
   config: Config,
   { nodeName, host, machine }: PartDeps,
-  { handlers, resources, node }: WorkerTools,
+  { handlers, resources, node, pressure }: WorkerTools,
 ) {
   const identity = nodeIdentity(config, { nodeName, architecture: machine.architecture });
   const { allocatable } = resources;
   return createAdmission(
-    { traits: () => nodeTraits(identity, node()), allocatable, strictGroups: handlers.strictGroups },
+    { traits: () => nodeTraits(identity, node()), allocatable, strictGroups: handlers.strictGroups, pressure },
     config,
     { nodeName, kernelVersion: machine.kernelVersion, appArmor: host.machine.appArmorEnabled() },
   );

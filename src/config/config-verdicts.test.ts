@@ -85,8 +85,6 @@ const warnedBecauseOf: Readonly<Record<string, string>> = {
   'static url bad': 'staticPodURL',
   'node ip bad': '--node-ip',
   // Until they are built.
-  'soft with grace': 'evictionSoft: has no effect',
-  'eviction zero turns off': 'evictionHard: takes effect in part',
   'cpu policy static': 'cpuManagerPolicy: has no effect',
 };
 

@@ -1,6 +1,6 @@
 /** What is on disks, in numbers. */
 
-import { lstat, readdir, statfs } from 'node:fs/promises';
+import { lstat, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifPathMissing } from '../base/errno.ts';
 
@@ -17,6 +17,8 @@ export async function readDiskSpace(path: string): Promise<DiskSpace> {
 }
 
 export interface FileSystemSize extends DiskSpace {
+  /** Tells file systems apart. */
+  readonly device: number;
   readonly freeBytes: number;
   readonly inodes: number;
   readonly inodesFree: number;
@@ -25,8 +27,12 @@ export interface FileSystemSize extends DiskSpace {
 /** Undefined: there is no such path. Only for local file systems, as above. */
 export async function readFileSystem(path: string): Promise<FileSystemSize | undefined> {
   try {
-    const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(path);
+    const [{ bsize, blocks, bfree, bavail, files, ffree }, { dev: device }] = await Promise.all([
+      statfs(path),
+      stat(path),
+    ]);
     return {
+      device,
       capacityBytes: blocks * bsize,
       freeBytes: bfree * bsize,
       availableBytes: bavail * bsize,

@@ -44,8 +44,8 @@ export interface Garbage {
   hurry(): void;
   /** One pass by the rules. Rejects with the failure, `exhausted` where too little could be freed. */
   collect(signal: AbortSignal): Promise<void>;
-  /** Removes all unused images, for a node that is short of disk; resolves with the bytes freed. */
-  removeUnused(signal: AbortSignal): Promise<number>;
+  /** Removes unused images, the longest unused first, until so many bytes are free; resolves with the bytes freed. */
+  removeUnused(enough: number, signal: AbortSignal): Promise<number>;
   noteUse(imageId: string): void;
 }
 
@@ -125,9 +125,9 @@ class Collector implements Garbage {
     if (forSpace.problem !== undefined) throw forSpace.problem;
   }
 
-  async removeUnused(signal: AbortSignal): Promise<number> {
+  async removeUnused(enough: number, signal: AbortSignal): Promise<number> {
     const { images, candidates, now } = await this.#look(signal);
-    const { freed, removed, problems } = await this.#removeOld(candidates, { now, enough: Infinity }, signal);
+    const { freed, removed, problems } = await this.#removeOld(candidates, { now, enough }, signal);
     await this.#deps.onImages(
       images.filter(({ id }) => !removed.has(id)),
       now,

@@ -89,7 +89,7 @@ export interface Images {
   /** One pass of the rules for removing images. */
   collect(signal: AbortSignal): Promise<void>;
   /** Removes all unused images; resolves with the bytes freed. */
-  removeUnused(signal: AbortSignal): Promise<number>;
+  removeUnused(enough: number, signal: AbortSignal): Promise<number>;
 }
 
 export function createImages(deps: ImagesDeps, config: ImagesConfig): Images {
@@ -130,7 +130,7 @@ export function createImages(deps: ImagesDeps, config: ImagesConfig): Images {
     ensureVolume: ({ pod, image, policy, signal }) => ensure({ pod, image, policy, fieldPath: undefined }, signal),
     list: () => listed,
     collect: (signal) => garbage.collect(signal),
-    removeUnused: (signal) => garbage.removeUnused(signal),
+    removeUnused: (enough, signal) => garbage.removeUnused(enough, signal),
   };
 }
 

@@ -13,6 +13,9 @@ export interface PodEnding extends PodEnd {
   readonly disruption?: { readonly reason: string; readonly message: string };
 }
 
+/** The reason of a pod that was ended because the node, or the pod itself, used too much. */
+export const EVICTED = 'Evicted';
+
 /** Where a worker is with its pod, as it publishes it. A pod that is gone has no view. */
 export type PodStep = 'syncing' | 'terminating' | 'terminated';
 

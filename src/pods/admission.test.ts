@@ -15,10 +15,17 @@ const config = {
   features: { enabled: () => true },
 } as unknown as Config;
 
+const NO_PRESSURE = { memory: false, disk: false, pid: false };
+
 test('a pod is admitted by the labels that the node has now', () => {
   const traits = { labels: { zone: 'b' }, taints: [] };
   const admit = createAdmission(
-    { traits: () => traits, allocatable: () => ALLOCATABLE, strictGroups: () => undefined },
+    {
+      traits: () => traits,
+      allocatable: () => ALLOCATABLE,
+      strictGroups: () => undefined,
+      pressure: () => NO_PRESSURE,
+    },
     config,
     { nodeName: 'n', kernelVersion: '6.1.0', appArmor: false },
   );
@@ -30,7 +37,12 @@ test('a pod is admitted by the labels that the node has now', () => {
 
 test('a sysctl that the configuration allows is admitted, another one is not', () => {
   const admit = createAdmission(
-    { traits: () => ({ labels: { zone: 'a' }, taints: [] }), allocatable: () => ALLOCATABLE, strictGroups: () => true },
+    {
+      traits: () => ({ labels: { zone: 'a' }, taints: [] }),
+      allocatable: () => ALLOCATABLE,
+      strictGroups: () => true,
+      pressure: () => NO_PRESSURE,
+    },
     config,
     { nodeName: 'n', kernelVersion: '6.1.0', appArmor: false },
   );

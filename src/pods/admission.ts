@@ -6,6 +6,7 @@ import type { Quantities } from '../api/pod-resources.ts';
 import type { Config } from '../config/config.ts';
 import type { Admission } from './pods.ts';
 import { admitPod } from './rules/admission.ts';
+import type { NodePressure } from './rules/node-pressure.ts';
 import { parseKernelVersion, safeSysctls } from './rules/sysctls.ts';
 
 export interface AdmissionDeps {
@@ -14,6 +15,8 @@ export interface AdmissionDeps {
   readonly allocatable: () => Quantities;
   /** Undefined while the runtime has not reported it. */
   readonly strictGroups: () => boolean | undefined;
+  /** What the node is short of. */
+  readonly pressure: () => NodePressure;
 }
 
 export interface AdmissionMachine {
@@ -24,7 +27,7 @@ export interface AdmissionMachine {
 }
 
 export function createAdmission(
-  { traits, allocatable, strictGroups }: AdmissionDeps,
+  { traits, allocatable, strictGroups, pressure }: AdmissionDeps,
   { kubelet, features }: Pick<Config, 'kubelet' | 'features'>,
   { nodeName, kernelVersion, appArmor }: AdmissionMachine,
 ): (pod: Pod, others: readonly Pod[]) => Admission {
@@ -38,5 +41,11 @@ export function createAdmission(
     },
   };
   return (pod, others) =>
-    admitPod(pod, others, { ...node, ...traits(), allocatable: allocatable(), strictGroups: strictGroups() });
+    admitPod(pod, others, {
+      ...node,
+      ...traits(),
+      allocatable: allocatable(),
+      strictGroups: strictGroups(),
+      pressure: pressure(),
+    });
 }

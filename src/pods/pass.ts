@@ -36,4 +36,6 @@ export interface EndRequest {
   readonly graceSeconds: number | undefined;
   /** The type of the event that reports the end, with its reason and message. */
   readonly eventType: 'Normal' | 'Warning';
+  /** Of the event. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }

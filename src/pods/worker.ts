@@ -71,9 +71,10 @@ export function createWorker(
     passes.wake('state-changed');
   };
 
-  const end = ({ end: ending, graceSeconds, eventType }: EndRequest): void => {
+  const end = ({ end: ending, graceSeconds, eventType, annotations }: EndRequest): void => {
     const { reason, message } = ending;
-    if (state.step === 'syncing') deps.record({ pod: state.pod.metadata, type: eventType, reason, message });
+    if (state.step === 'syncing')
+      deps.record({ pod: state.pod.metadata, type: eventType, reason, message, ...(annotations && { annotations }) });
     send({ kind: 'end', end: ending, graceSeconds });
   };
 

@@ -10,8 +10,16 @@ export interface GarbageConfig extends DeadLimits {
 export function createGarbage(
   { minimumAge, perContainer, total }: GarbageConfig,
   observations: () => readonly Observation[],
+  /** The node is short of disk: no more than one of a name is kept, however young it is. */
+  isShort: () => boolean = () => false,
 ): (observation: Observation, now: number) => GarbageVerdict {
   return (observation, now) => {
+    if (isShort())
+      return findGarbage(
+        observation,
+        { minimumAge: 0, perContainer: Math.min(1, perContainer < 0 ? 1 : perContainer) },
+        now,
+      );
     const names = total < 0 ? 0 : observations().reduce((sum, one) => sum + namesWithDead(one), 0);
     return findGarbage(observation, { minimumAge, perContainer: shareOfDead({ perContainer, total }, names) }, now);
   };

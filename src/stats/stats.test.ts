@@ -90,7 +90,14 @@ function setUp(more: Faults = {}) {
       writableLayers: () => Promise.reject(new Error('the runtime is away')),
       images: () => Promise.resolve(undefined),
       fileSystem: () =>
-        Promise.resolve({ capacityBytes: 100, freeBytes: 60, availableBytes: 50, inodes: 10, inodesFree: 4 }),
+        Promise.resolve({
+          device: 1,
+          capacityBytes: 100,
+          freeBytes: 60,
+          availableBytes: 50,
+          inodes: 10,
+          inodesFree: 4,
+        }),
       filesUse: () => Promise.resolve({ bytes: 4096, inodes: 1 }),
       volumes: () => [],
       tasks: () => ({ limit: 32768, current: 100 }),

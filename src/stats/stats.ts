@@ -7,16 +7,19 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { Machine } from '../model/machine.ts';
+import type { ImageDisk, PodUsages, SignalReadings } from '../model/usage.ts';
 import { type CadvisorDeps, createCadvisor } from './cadvisor.ts';
 import { metricText } from './cadvisor-text.ts';
 import type { CgroupPlaces, KernelFilesPort, MachineSize } from './cgroup-files.ts';
 import { createCollector } from './collector.ts';
 import { createComplaints } from './complaints.ts';
+import { createNodeDisks } from './node-storage.ts';
 import { computeKubeletMetrics } from './rules/kubelet-metrics.ts';
 import { computeResourceMetrics } from './rules/resource-metrics.ts';
 import { needsProcesses, type Selection } from './rules/selection.ts';
 import { computeSummary } from './rules/summary.ts';
 import { type NodeGroups, planTargets, type StatsPod } from './rules/targets.ts';
+import { computePodUsages, computeSignals } from './rules/usage.ts';
 import { createStorage, type StoragePaths, type StoragePorts } from './storage.ts';
 
 export interface StatsDeps {
@@ -47,6 +50,12 @@ export interface StatsConfig {
 }
 
 export interface Stats extends Part {
+  /** For decisions about pressure: what is free on the node, and what each pod uses. */
+  readonly usage: {
+    signals(signal: AbortSignal): Promise<SignalReadings>;
+    pods(signal: AbortSignal): Promise<PodUsages>;
+    imageDisk(): ImageDisk;
+  };
   /** `/stats/summary` */
   summary(query: URLSearchParams, signal: AbortSignal): Promise<object>;
   /** `/metrics/cadvisor` */
@@ -63,7 +72,9 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
   const { clock, log } = deps;
   const complain = createComplaints(log, clock.mono);
   const files = deps.kernelFiles(complain);
-  const storage = createStorage({ ...deps.storage, now: clock.now, complain }, config.paths);
+  const ports = { ...deps.storage, now: clock.now, complain };
+  const storage = createStorage(ports, config.paths);
+  const nodeDisks = createNodeDisks(ports, config.paths.root);
   const targets = () => planTargets(deps.groups(), deps.pods());
   const collector = createCollector(
     { clock, supervisor: deps.supervisor, files, places: deps.places, machine: config.machine, targets },
@@ -91,6 +102,19 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
     stop: async () => {
       storage.stop();
       await collector.stopped();
+    },
+    usage: {
+      signals: async (signal) => {
+        const groups = deps.groups();
+        const readings = await collector.read(planTargets(groups, []), 'basic', signal);
+        return computeSignals(readings, groups, await nodeDisks.read(signal));
+      },
+      pods: async (signal) => {
+        const pods = deps.pods();
+        const readings = await collector.read(planTargets(deps.groups(), pods), 'basic', signal);
+        return computePodUsages(pods, readings, await storage.read(pods, signal));
+      },
+      imageDisk: nodeDisks.imageDisk,
     },
     summary: async (query, signal) => {
       const [pods, groups] = [deps.pods(), deps.groups()];

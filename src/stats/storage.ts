@@ -8,6 +8,8 @@ import type { StatsPod } from './rules/targets.ts';
 
 /** A file system as a whole. */
 export interface FileSystem {
+  /** Tells file systems apart. */
+  readonly device: number;
   readonly capacityBytes: number;
   readonly freeBytes: number;
   /** What programs without special rights may still write. */
@@ -179,7 +181,7 @@ interface Shared {
   readonly fileSystems: ReadonlyMap<string, FileSystem | undefined>;
 }
 
-function wholeFileSystem(found: FileSystem | undefined): Omit<FsFacts, 'time'> {
+export function wholeFileSystem(found: FileSystem | undefined): Omit<FsFacts, 'time'> {
   if (found === undefined) return {};
   const { availableBytes, capacityBytes, inodes, inodesFree } = found;
   return { availableBytes, capacityBytes, inodes, inodesFree };

@@ -22,7 +22,14 @@ import type { GuardedDirectory, GuardedFiles } from '../guarded-files.ts';
 import { IN, type Inotify, type InotifyEvent } from '../inotify.ts';
 import type { HostFiles, HostMounts } from '../ports.ts';
 
-const DISK = { capacityBytes: 2 ** 36, availableBytes: 2 ** 35, freeBytes: 2 ** 35, inodes: 1e6, inodesFree: 9e5 };
+const DISK = {
+  device: 1,
+  capacityBytes: 2 ** 36,
+  availableBytes: 2 ** 35,
+  freeBytes: 2 ** 35,
+  inodes: 1e6,
+  inodesFree: 9e5,
+};
 
 export interface SimulatedFiles extends HostFiles {
   /** Reports a new or changed file to those that watch it or its directory, as inotify would. */

@@ -8,6 +8,7 @@ import type { Admission } from '../pods.ts';
 import { appArmorFault } from './app-armor.ts';
 import { takenPort } from './host-ports.ts';
 import { matchesNode, type SelectableNode } from './node-affinity.ts';
+import { type NodePressure, pressureRejection } from './node-pressure.ts';
 import { planPreemption } from './preemption.ts';
 import { describeShortage, findShortages, type Shortage } from './shortages.ts';
 import { forbiddenSysctl } from './sysctls.ts';
@@ -22,6 +23,8 @@ export interface AdmissionNode extends SelectableNode {
   readonly appArmor: boolean;
   /** Undefined while the runtime has not reported it: no pod is rejected for that. */
   readonly strictGroups: boolean | undefined;
+  /** What the node is short of. */
+  readonly pressure: NodePressure;
   readonly gates: { readonly podLevel: boolean; readonly taintComparison: boolean };
 }
 
@@ -36,7 +39,11 @@ const OUR_OS = 'linux';
 const PREEMPTED = 'Preempted in order to admit critical pod';
 
 export function admitPod(pod: Pod, others: readonly Pod[], node: AdmissionNode): Admission {
-  const early = sysctlRejection(pod, node) ?? osRejection(pod) ?? groupsRejection(pod, node);
+  const early =
+    pressureRejection(pod, node.pressure, node.gates) ??
+    sysctlRejection(pod, node) ??
+    osRejection(pod) ??
+    groupsRejection(pod, node);
   if (early !== undefined) return rejected(early);
   const beside = others.filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
   const { podLevel } = node.gates;

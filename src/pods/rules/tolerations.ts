@@ -19,7 +19,7 @@ export function untolerated(
     .find((taint) => !tolerations.some((toleration) => tolerates(toleration, taint, options)));
 }
 
-function tolerates(
+export function tolerates(
   { key = '', operator = 'Equal', value = '', effect }: Toleration,
   taint: Taint,
   { comparison }: TolerationOptions,

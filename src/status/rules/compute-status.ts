@@ -4,6 +4,7 @@ import { isOwnCondition } from '../../api/pod-conditions.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../../api/pod-status.ts';
 import { formatTimestamp } from '../../api/timestamp.ts';
 import { newestContainer } from '../../model/observation.ts';
+import { EVICTED } from '../../model/pod-view.ts';
 import { findSources } from '../../plan/restart-all.ts';
 import { isPlainInit, restartsAfterExit } from '../../plan/restart-policy.ts';
 import { mayRun } from '../../plan/stop-order.ts';
@@ -115,12 +116,12 @@ const isTerminal = (phase: PodPhase | undefined): boolean => phase === 'Succeede
 
 /**
  * A pod that has ended stays ended, and why it was ended can't be seen in its containers. One that made room for others is what its
- * containers made of it: a victim whose containers all ended with success has succeeded.
+ * containers made of it: a victim whose containers all ended with success has succeeded. An evicted pod has failed in any case.
  */
 function settlePhase({ pod, previous, ended }: StatusInput, computed: PodPhase): PodPhase {
   const published = pod.status?.phase;
   if (published !== undefined && isTerminal(published)) return published;
-  if (ended?.disruption !== undefined && isTerminal(computed)) return computed;
+  if (ended?.disruption !== undefined && ended.reason !== EVICTED && isTerminal(computed)) return computed;
   if (ended?.phase !== undefined) return ended.phase;
   if (isTerminal(computed)) return computed;
   return previous?.phase !== undefined && isTerminal(previous.phase) ? previous.phase : computed;

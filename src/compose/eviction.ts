@@ -1,0 +1,49 @@
+/** Eviction: what it reads, whom it ends, what it frees. */
+import type { Config } from '../config/config.ts';
+import type { Events } from '../events/events.ts';
+import { createEviction, type Eviction } from '../eviction/eviction.ts';
+import { evictablePods } from '../eviction/pods-port.ts';
+import { evictionConfig } from '../eviction/settings.ts';
+import type { Images } from '../images/images.ts';
+import type { DeadContainers } from '../pods/dead-containers.ts';
+import type { Pods } from '../pods/pods.ts';
+import type { Stats } from '../stats/stats.ts';
+import type { Cluster } from './cluster.ts';
+import type { PartDeps } from './compose.ts';
+import type { Meters } from './metrics.ts';
+
+export interface EvictionTools {
+  readonly pods: Pods;
+  readonly statistics: Pick<Stats, 'usage'>;
+  readonly images: Pick<Images, 'removeUnused'>;
+  readonly deadContainers: DeadContainers;
+  readonly events: Pick<Events, 'record'>;
+  /** Undefined: standalone. */
+  readonly cluster: Pick<Cluster, 'node'> | undefined;
+  readonly meters: Pick<Meters, 'eviction'>;
+}
+
+export function composeEviction(config: Config, deps: PartDeps, tools: EvictionTools): Eviction {
+  const { clock, log, supervisor } = deps;
+  const { images, deadContainers, meters } = tools;
+  return createEviction(
+    {
+      clock,
+      log: log.named('eviction'),
+      supervisor,
+      usage: tools.statistics.usage,
+      pods: evictablePods(tools.pods, clock.sleep),
+      reclaim: {
+        removeDeadContainers: deadContainers.remove,
+        removeUnusedImages: async (bytes, signal) => {
+          await images.removeUnused(bytes, signal);
+        },
+      },
+      record: tools.events.record,
+      onPressure: () => tools.cluster?.node.requestUpdate(),
+      onEvicted: meters.eviction.evicted,
+      onStatsAge: meters.eviction.statsAge,
+    },
+    evictionConfig(config),
+  );
+}

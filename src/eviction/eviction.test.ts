@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { podUid } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import { createSilentLogger } from '../base/logger.ts';
+import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor, throwOnce } from '../base/supervise-testing.ts';
+import type { PodUsage } from '../model/usage.ts';
+import { createEviction } from './eviction.ts';
+import { computeThresholds } from './rules/threshold.ts';
+
+const MI = 1 << 20;
+const signal = new AbortController().signal;
+const pod = (name: string): Pod =>
+  ({
+    metadata: { name, namespace: 'ns', uid: name },
+    spec: { containers: [{ name: 'main', image: 'i' }] },
+  }) as unknown as Pod;
+
+/** A node whose free memory is what no pod uses. */
+function createWorld(uses: Record<string, number>, { releasedAfterMs = 0 } = {}) {
+  const clock = createManualClock(1_000_000);
+  const ended: string[] = [];
+  const events: string[] = [];
+  const held: { until: number; bytes: number }[] = [];
+  const running = new Map(Object.entries(uses));
+  const free = () => {
+    const late = held.filter(({ until }) => until > clock.now()).reduce((sum, { bytes }) => sum + bytes, 0);
+    return 1000 * MI - late - [...running.values()].reduce((sum, bytes) => sum + bytes, 0);
+  };
+  const changes = { count: 0 };
+  const eviction = createEviction(
+    {
+      clock,
+      log: createSilentLogger(),
+      supervisor: createTestSupervisor(clock, { beforeRound: throwOnce('eviction') }),
+      usage: {
+        signals: () =>
+          Promise.resolve(
+            new Map([['memory.available', { available: free(), capacity: 1000 * MI, time: clock.now() }]]),
+          ),
+        pods: () =>
+          Promise.resolve(
+            new Map(
+              [...running].map(([name, memory]): [ReturnType<typeof podUid>, PodUsage] => [
+                podUid(name),
+                { uid: podUid(name), memory, processes: 1, containers: [], volumes: new Map(), ephemeralBytes: 0 },
+              ]),
+            ),
+          ),
+        imageDisk: () => ({ isSeparate: false }),
+      },
+      pods: {
+        active: () => [...running.keys()].map(pod),
+        end: (uid, { end, graceSeconds }) => {
+          ended.push(`${uid} ${end.reason} ${graceSeconds}`);
+          held.push({ until: clock.now() + releasedAfterMs, bytes: running.get(uid) ?? 0 });
+          running.delete(uid);
+        },
+        untilEnded: () => Promise.resolve(),
+      },
+      reclaim: { removeDeadContainers: () => Promise.resolve(), removeUnusedImages: () => Promise.resolve() },
+      record: ({ reason, message }) => void events.push(`${reason}: ${message}`),
+      onPressure: () => {
+        changes.count += 1;
+      },
+      onEvicted: () => undefined,
+      onStatsAge: () => undefined,
+    },
+    {
+      thresholds: computeThresholds({
+        hard: { 'memory.available': '100Mi' },
+        soft: {},
+        softGraceMs: {},
+        minimumReclaim: {},
+        enforcesAllocatable: false,
+      }),
+      transitionMs: 60_000,
+      maxGraceSeconds: 30,
+      limitsStorage: true,
+      podLevel: true,
+    },
+  );
+  return { clock, eviction, ended, events, changes, running };
+}
+
+test('one pod goes at a time, until enough is free, and the pressure ends after the transition period', async () => {
+  const { clock, eviction, ended, events, changes } = createWorld({
+    small: 10 * MI,
+    large: 600 * MI,
+    middle: 350 * MI,
+  });
+  eviction.start(signal);
+  await clock.advance(1000); // the loop fails once, and goes on
+  assert.deepEqual(ended, ['large Evicted 1']);
+  assert.deepEqual(events, ['EvictionThresholdMet: Attempting to reclaim memory']);
+  assert.deepEqual(eviction.pressure(), { memory: true, disk: false, pid: false });
+  const [decision] = eviction.decisions();
+  assert.deepEqual(
+    decision?.ranking.map(({ pod: name }) => name.split('_')[0]),
+    ['large', 'middle', 'small'],
+  );
+  for (let second = 0; second < 90; second += 1) await clock.advance(1000);
+  assert.deepEqual(eviction.pressure().memory, false);
+  assert.deepEqual([ended.length, changes.count], [1, 2]);
+});
+
+test('no second pod goes while the memory of the first is not free yet', async () => {
+  const { clock, eviction, ended } = createWorld({ small: 10 * MI, large: 950 * MI }, { releasedAfterMs: 5000 });
+  eviction.start(signal);
+  for (let step = 0; step < 40; step += 1) await clock.advance(500);
+  assert.deepEqual(ended, ['large Evicted 1']);
+});

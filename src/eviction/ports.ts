@@ -1,0 +1,36 @@
+/** What eviction needs from the other parts of the kubelet. */
+import type { PodUid } from '../api/ids.ts';
+import type { Pod } from '../api/pod.ts';
+import type { PodEnding } from '../model/pod-view.ts';
+import type { ImageDisk, PodUsages, SignalReadings } from '../model/usage.ts';
+
+export interface UsagePort {
+  /** What is free on the node; cheap. */
+  signals(signal: AbortSignal): Promise<SignalReadings>;
+  /** What each pod uses; costs a look at every container. */
+  pods(signal: AbortSignal): Promise<PodUsages>;
+  imageDisk(): ImageDisk;
+}
+
+export interface EvictablePods {
+  /** Pods that run, or are about to: not those that have ended or are ending. */
+  active(): readonly Pod[];
+  end(uid: PodUid, request: EvictionRequest): void;
+  /** Resolves when nothing of the pod runs any more, or after the time. */
+  untilEnded(uid: PodUid, withinMs: number, signal: AbortSignal): Promise<void>;
+}
+
+export interface EvictionRequest {
+  readonly end: PodEnding;
+  readonly graceSeconds: number;
+  readonly eventType: 'Warning';
+  /** Of the event. */
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** What frees space without a pod losing anything. */
+export interface ReclaimPort {
+  removeDeadContainers(signal: AbortSignal): Promise<void>;
+  /** The longest unused first, until so many bytes are free. */
+  removeUnusedImages(bytes: number, signal: AbortSignal): Promise<void>;
+}

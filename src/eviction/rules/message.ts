@@ -1,0 +1,53 @@
+/** What is said about an evicted pod, in the reference's words: users and programs read them. */
+import type { Pod } from '../../api/pod.ts';
+import { quantityOf } from '../../api/pod-resources.ts';
+import { formatQuantity, quantityFromUnits, quantityValue } from '../../api/quantity.ts';
+import type { ContainerUsage, PodUsage, SignalReadings } from '../../model/usage.ts';
+import { amountOf, resourceOf, showAmount, type Threshold } from './threshold.ts';
+
+export interface EvictionText {
+  readonly message: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export function evictionText(
+  pod: Pod,
+  threshold: Threshold,
+  readings: SignalReadings,
+  usage: PodUsage | undefined,
+): EvictionText {
+  const resource = resourceOf(threshold.signal);
+  const reading = readings.get(threshold.signal);
+  const numbers =
+    reading === undefined
+      ? ''
+      : `Threshold quantity: ${showAmount(threshold.signal, amountOf(threshold.amount, reading.capacity))}, available: ${showAmount(threshold.signal, reading.available)}. `;
+  const beginning = `The node was low on resource: ${resource}. ${numbers}`;
+  if (usage === undefined) return { message: beginning, annotations: {} };
+  const over = usage.containers.flatMap((container) => excessOf(pod, container, resource));
+  return {
+    message: beginning + over.map(({ text }) => text).join(''),
+    annotations: {
+      offending_containers: over.map(({ name }) => name).join(','),
+      offending_containers_usage: over.map(({ used }) => used).join(','),
+      starved_resource: resource,
+    },
+  };
+}
+
+function excessOf(pod: Pod, container: ContainerUsage, resource: string) {
+  const spec = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find(({ name }) => name === container.name);
+  const usage = usageOf(container, resource);
+  if (spec === undefined || usage === undefined) return [];
+  const request = quantityOf(spec.resources?.requests, resource);
+  if (BigInt(Math.trunc(usage)) <= quantityValue(request)) return [];
+  const used = formatQuantity(quantityFromUnits(BigInt(Math.trunc(usage)), 'binary'));
+  const text = `Container ${spec.name} was using ${used}, request is ${formatQuantity(request)}, has larger consumption of ${resource}. `;
+  return [{ name: spec.name, used, text }];
+}
+
+function usageOf({ memory, rootfs, logs }: ContainerUsage, resource: string): number | undefined {
+  if (resource === 'memory') return memory;
+  if (resource !== 'ephemeral-storage' || rootfs === undefined || logs === undefined) return undefined;
+  return rootfs.bytes + logs.bytes;
+}

@@ -1,0 +1,25 @@
+/** The settings of eviction, from the kubelet's configuration. */
+import { parseDuration } from '../api/duration.ts';
+import type { Config } from '../config/config.ts';
+import type { EvictionConfig } from './eviction.ts';
+import { computeThresholds } from './rules/threshold.ts';
+
+export function evictionConfig({ kubelet, features }: Config): EvictionConfig {
+  const grace = Object.entries(kubelet.evictionSoftGracePeriod).flatMap(([signal, text]) => {
+    const parsed = parseDuration(text);
+    return parsed.ok ? [[signal, parsed.value] as const] : [];
+  });
+  return {
+    thresholds: computeThresholds({
+      hard: kubelet.evictionHard,
+      soft: kubelet.evictionSoft,
+      softGraceMs: Object.fromEntries(grace),
+      minimumReclaim: kubelet.evictionMinimumReclaim,
+      enforcesAllocatable: kubelet.enforceNodeAllocatable.includes('pods'),
+    }),
+    transitionMs: kubelet.evictionPressureTransitionPeriod,
+    maxGraceSeconds: kubelet.evictionMaxPodGracePeriod,
+    limitsStorage: kubelet.localStorageCapacityIsolation,
+    podLevel: features.enabled('PodLevelResources'),
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * Pods that are evicted on a real node: above a limit of their own, and because the pods of the node together use too much memory.
+ * `testdata/eviction-reference.json` holds what the reference kubelet did with the same pods.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Pod } from '../../src/api/pod.ts';
+import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
+import { runs } from '../node/pod-support.ts';
+import { eventually, NODE, type PodCluster, phaseIs, podCluster, stays } from './pods-support.ts';
+
+const RECORDED = join(import.meta.dirname, 'testdata/eviction-reference.json');
+const MI = 1 << 20;
+/** What pods may use together. */
+const ALLOCATABLE_MI = 400;
+
+interface Ending {
+  readonly phase: string | undefined;
+  readonly reason: string | undefined;
+  readonly message: string;
+  readonly disruption: readonly (string | undefined)[];
+  readonly events: readonly string[];
+}
+
+/** Without the numbers that differ from run to run. */
+const words = (text = ''): string => text.replace(/(available: |using )[\d.]+[KMG]i/g, '$1N');
+
+async function endingOf(world: PodCluster, name: string): Promise<Ending> {
+  const pod = await world.become(name, 'evicted', phaseIs('Failed'), 120_000);
+  const condition = pod.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  const listed = await world.cluster.kubectl(
+    'get',
+    'events',
+    '-o',
+    'json',
+    '--field-selector',
+    `involvedObject.name=${name},reason=Evicted`,
+  );
+  const events = (
+    JSON.parse(listed) as { items: { type: string; message: string; metadata: { annotations?: object } }[] }
+  ).items;
+  return {
+    phase: pod.status?.phase,
+    reason: pod.status?.reason,
+    message: words(pod.status?.message),
+    disruption: condition === undefined ? [] : [condition.status, condition.reason, words(condition.message)],
+    events: events.map(
+      ({ type, message, metadata }) => `${type}: ${words(message)} ${Object.keys(metadata.annotations ?? {}).sort()}`,
+    ),
+  };
+}
+
+const conditionOf = async (world: PodCluster, type: string): Promise<string | undefined> => {
+  const node = JSON.parse(await world.cluster.kubectl('get', 'node', NODE, '-o', 'json')) as {
+    status: { conditions: { type: string; status: string }[] };
+  };
+  return node.status.conditions.find((condition) => condition.type === type)?.status;
+};
+
+async function live(t: TestContext, kubelet: 'ours' | 'reference') {
+  const total = Number(/MemTotal:\s+(\d+)/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) * 1024;
+  const world = await podCluster(t, {
+    kubelet,
+    config: {
+      kubeReserved: { memory: `${total - ALLOCATABLE_MI * MI}` },
+      evictionHard: { 'memory.available': '100Mi' },
+      evictionPressureTransitionPeriod: '20s',
+      volumeStatsAggPeriod: '5s',
+    },
+  });
+  const write = (path: string, mi: number) => `dd if=/dev/zero of=${path} bs=1M count=${mi}; sleep 1000`;
+  await world.create('empty-dir', {
+    containers: [runs('main', write('/data/x', 30), { volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
+    volumes: [{ name: 'data', emptyDir: { sizeLimit: '10Mi' } }],
+  });
+  await world.create('layer', {
+    containers: [runs('main', write('/x', 30), { resources: { limits: { 'ephemeral-storage': '10Mi' } } })],
+  });
+  await world.create('modest', { containers: [stays('main', { resources: { requests: { memory: '50Mi' } } })] });
+  await world.ready('modest');
+  const endings: Record<string, Ending> = {};
+  for (const name of ['empty-dir', 'layer']) endings[name] = await endingOf(world, name);
+  // A file in memory counts as anonymous memory, and can be made of any size without a program of its own.
+  await world.create('hog', {
+    containers: [
+      runs('main', `${write('/memory/x', 350)}`, { volumeMounts: [{ name: 'memory', mountPath: '/memory' }] }),
+    ],
+    volumes: [{ name: 'memory', emptyDir: { medium: 'Memory' } }],
+  });
+  endings['hog'] = await endingOf(world, 'hog');
+  return { world, endings };
+}
+
+const recorded = (): Record<string, Ending> => JSON.parse(readFileSync(RECORDED, 'utf8')) as Record<string, Ending>;
+
+test('eviction on a real node', { skip: whyClusterIsSkipped(process.env) }, async (t) => {
+  if (process.env['RECORD'] === '1') {
+    const { endings } = await live(t, 'reference');
+    writeFileSync(RECORDED, `${JSON.stringify(endings, undefined, 2)}\n`);
+    return;
+  }
+  const { world, endings } = await live(t, 'ours');
+  for (const [name, expected] of Object.entries(recorded())) {
+    await t.test(`${name} ends as under the reference`, () => assert.deepEqual(endings[name], expected));
+  }
+  await t.test('a pod within its request stays', async () => {
+    assert.equal((await world.get('modest')).status?.phase, 'Running');
+  });
+  await t.test('the node shows the pressure, and that it is over', async () => {
+    assert.equal(await conditionOf(world, 'MemoryPressure'), 'True');
+    await eventually('no pressure', async () => (await conditionOf(world, 'MemoryPressure')) === 'False', 120_000);
+  });
+  await t.test('an evicted pod does not start again after a restart of the kubelet', async () => {
+    const before = await world.get('hog');
+    await world.cluster.node.kubelet.kill();
+    await world.cluster.node.kubelet.start();
+    await world.create('proof', {});
+    await world.ready('proof');
+    const after: Pod = await world.get('hog');
+    assert.deepEqual([after.status?.phase, after.status?.reason], ['Failed', 'Evicted']);
+    assert.equal(
+      after.status?.containerStatuses?.[0]?.restartCount,
+      before.status?.containerStatuses?.[0]?.restartCount,
+    );
+  });
+  await t.test('metrics count each', async () => {
+    const text = await world.cluster.kubectl('get', '--raw', `/api/v1/nodes/${NODE}/proxy/metrics`);
+    assert.doesNotMatch(text, /^kubelet_evictions\{/m, 'a new process has evicted none');
+  });
+});
