@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { isMissing } from '../../src/base/errno.ts';
 import { cacheRoot } from '../../tools/machine/cache.ts';
 import type { NodeWorld } from '../../tools/machine/node.ts';
 
@@ -18,7 +19,7 @@ export async function setLogsAside(node: LoggedWorld, env: NodeJS.ProcessEnv): P
   const directory = join(root, `${new Date().toISOString().replace(/[:.]/g, '-')}-${node.id}`);
   await mkdir(root, { recursive: true });
   await cp(node.world.logsDirectory, directory, { recursive: true });
-  await cp(join(node.world.directory, 'log'), join(directory, 'var-log'), { recursive: true, verbatimSymlinks: true });
+  await copyLive(join(node.world.directory, 'log'), join(directory, 'var-log'));
   for (const [from, to] of [
     [node.kubelet?.configFile, 'kubelet.yaml'],
     [node.containerd?.configFile, 'containerd.toml'],
@@ -27,6 +28,19 @@ export async function setLogsAside(node: LoggedWorld, env: NodeJS.ProcessEnv): P
   }
   await prune(root);
   return directory;
+}
+
+/** The kubelet still runs, and may remove logs of a pod while they are copied: then the copy begins again. */
+async function copyLive(from: string, to: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await cp(from, to, { recursive: true, verbatimSymlinks: true, force: true });
+      return;
+    } catch (error) {
+      if (!isMissing(error) || tries === 5) throw error;
+      await rm(to, { recursive: true, force: true });
+    }
+  }
 }
 
 /** When a world goes its test is usually still running: only after it is known whether anybody needs the logs. */
