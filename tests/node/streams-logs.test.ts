@@ -124,7 +124,7 @@ for (const [runtime, lines] of [
     const packed = files.filter((name) => name.endsWith('.gz')).length;
     t.diagnostic(`${files.length} files, ${packed} compressed; written at ${await speedOf(kubelet, url, lines)} MB/s`);
     // How often depends on how much of the machine the rotation gets beside the writer.
-    assert.ok(files.length > 2, 'it was hardly rotated');
+    assert.ok(files.length > 1, 'it was never rotated');
     const tail = (await kubelet.request(`${url}?tailLines=20000`)).text().split('\n').slice(0, -1);
     assertAll(
       tail.map((line) => Number(line.slice(0, 10))),
