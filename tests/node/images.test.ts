@@ -112,7 +112,8 @@ for (const runtime of RUNTIMES) {
     assert.ok(performance.now() - begun < 10_000, 'and so is the turn');
     const [, pulled = '', waited = ''] = / in (\S+) \((\S+) including waiting\)/.exec(events.at(-1) ?? '') ?? [];
     const [pull, wait] = [pulled, waited].map(parseDuration).map((time) => (time.ok ? time.value : Number.NaN));
-    assert.ok((wait ?? 0) - (pull ?? 0) >= 290, `the wait for the turn counts: ${events.at(-1)}`);
+    // It waited for 300 ms, less what it did before it asked for its turn.
+    assert.ok((wait ?? 0) - (pull ?? 0) >= 100, `the wait for the turn counts: ${events.at(-1)}`);
     assert.equal((await cri.images.status({ image: stalling }, {}, never)).image, undefined);
     const intents = await readdir(join(rootDirectory, 'image_manager', 'pulling'));
     assert.equal(intents.length, 1, 'no one knows whether the runtime finished it');
