@@ -267,10 +267,10 @@ async function immutable(world: ObjectWorld): Promise<void> {
   await world.create('fixed', { containers: [stays('main', { env })] });
   await world.ready('fixed');
   const reads = (await readsOf(world, 'configmaps')).filter(({ name }) => name === 'fixed');
-  assert.deepEqual(
-    reads.map(({ verb, stage }) => `${verb} ${stage}`),
-    ['watch ResponseStarted', 'watch ResponseComplete'],
-  );
+  // On a slow machine the first watch may end before the pod that needs the object is known, and is then opened once more.
+  const once = ['watch ResponseStarted', 'watch ResponseComplete'];
+  const seen = reads.map(({ verb, stage }) => `${verb} ${stage}`);
+  assert.deepEqual(seen, seen.length > once.length ? [...once, ...once] : once);
   await world.delete('fixed');
   await world.gone('fixed');
 }
