@@ -267,7 +267,7 @@ async function immutable(world: ObjectWorld): Promise<void> {
   await world.create('fixed', { containers: [stays('main', { env })] });
   await world.ready('fixed');
   const reads = (await readsOf(world, 'configmaps')).filter(({ name }) => name === 'fixed');
-  // On a slow machine the first watch may end before the pod that needs the object is known, and is then opened once more.
+  // Seen twice in one of four runs, on a loaded machine. Why is not known yet: once is what is wanted.
   const once = ['watch ResponseStarted', 'watch ResponseComplete'];
   const seen = reads.map(({ verb, stage }) => `${verb} ${stage}`);
   assert.deepEqual(seen, seen.length > once.length ? [...once, ...once] : once);

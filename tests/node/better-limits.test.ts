@@ -81,7 +81,7 @@ test('a volume of a kind that no one knows here: its pod waits and says why, the
 
 const MANY = 10_000;
 const ROOM = 3;
-/** Half a second on a machine that does nothing else. A kubelet that is held up by the file does not answer for minutes. */
+/** About a second on a machine that has time. Far more than a busy machine needs: the test is about answers that do not come. */
 const ANSWERED_WITHIN_MS = 15_000;
 
 test('a file with ten thousand pods: the kubelet answers all the time, and takes as many as it may', async (t) => {
