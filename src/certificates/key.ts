@@ -1,6 +1,7 @@
 /** Private keys of the node, and requests that prove that it has them. */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
+import { pem } from '../api/x509.ts';
 import { bits, objectId, sequence } from '../base/der.ts';
 import { type CertificateTemplate, requestInfo } from './rules/certificate-request.ts';
 
@@ -25,9 +26,7 @@ export function signRequest(template: CertificateTemplate, key: string): string 
   const privateKey = createPrivateKey(key);
   const info = requestInfo(template, publicKeyOf(privateKey));
   const signature = sign('sha256', info, privateKey);
-  const der = sequence(info, sequence(objectId(ECDSA_WITH_SHA256)), bits(signature));
-  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
-  return `-----BEGIN CERTIFICATE REQUEST-----\n${lines.join('\n')}\n-----END CERTIFICATE REQUEST-----\n`;
+  return pem('CERTIFICATE REQUEST', sequence(info, sequence(objectId(ECDSA_WITH_SHA256)), bits(signature)));
 }
 
 const publicKeyOf = (key: KeyObject): Buffer => createPublicKey(key).export({ type: 'spki', format: 'der' });

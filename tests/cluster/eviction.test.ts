@@ -112,6 +112,12 @@ test('eviction on a real node', { skip: whyClusterIsSkipped(process.env) }, asyn
     assert.equal(await conditionOf(world, 'MemoryPressure'), 'True');
     await eventually('no pressure', async () => (await conditionOf(world, 'MemoryPressure')) === 'False', 120_000);
   });
+  await t.test('metrics count each eviction by its signal', async () => {
+    const text = await world.cluster.kubectl('get', '--raw', `/api/v1/nodes/${NODE}/proxy/metrics`);
+    for (const name of ['allocatableMemory.available', 'emptydirfs.limit', 'ephemeralpodfs.limit']) {
+      assert.ok(text.includes(`kubelet_evictions{eviction_signal="${name}"} 1\n`), name);
+    }
+  });
   await t.test('an evicted pod does not start again after a restart of the kubelet', async () => {
     const before = await world.get('hog');
     await world.cluster.node.kubelet.kill();
@@ -125,7 +131,7 @@ test('eviction on a real node', { skip: whyClusterIsSkipped(process.env) }, asyn
       before.status?.containerStatuses?.[0]?.restartCount,
     );
   });
-  await t.test('metrics count each', async () => {
+  await t.test('metrics begin anew with the process', async () => {
     const text = await world.cluster.kubectl('get', '--raw', `/api/v1/nodes/${NODE}/proxy/metrics`);
     assert.doesNotMatch(text, /^kubelet_evictions\{/m, 'a new process has evicted none');
   });

@@ -1,6 +1,6 @@
 /** The part of a PKCS #10 request (RFC 2986) that is signed, and what it asks for. */
-import { parseIpAddress } from '../../api/ip-address.ts';
-import { explicit, implicit, integer, objectId, octets, sequence, set, text } from '../../base/der.ts';
+import { ALTERNATIVE_NAMES, alternativeNames, distinguishedName } from '../../api/x509.ts';
+import { explicit, integer, objectId, octets, sequence, set } from '../../base/der.ts';
 
 /** What a certificate must be good for. A certificate that says less is replaced. */
 export interface CertificateTemplate {
@@ -11,37 +11,18 @@ export interface CertificateTemplate {
   readonly ips: readonly string[];
 }
 
-const OBJECTS = {
-  commonName: '2.5.4.3',
-  organization: '2.5.4.10',
-  alternativeNames: '2.5.29.17',
-  extensionRequest: '1.2.840.113549.1.9.14',
-} as const;
+const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
 
 /** `publicKey`: the SubjectPublicKeyInfo, DER. */
 export function requestInfo(template: CertificateTemplate, publicKey: Uint8Array): Uint8Array {
-  return sequence(integer(Uint8Array.of(0)), subject(template), publicKey, explicit(0, attributes(template)));
-}
-
-function subject({ commonName, organizations }: CertificateTemplate): Uint8Array {
-  const attribute = (id: string, value: string) => set(sequence(objectId(id), text(value)));
-  return sequence(
-    ...organizations.map((organization) => attribute(OBJECTS.organization, organization)),
-    attribute(OBJECTS.commonName, commonName),
-  );
+  const { commonName, organizations } = template;
+  const subject = distinguishedName(commonName, organizations);
+  return sequence(integer(Uint8Array.of(0)), subject, publicKey, explicit(0, attributes(template)));
 }
 
 function attributes({ dnsNames, ips }: CertificateTemplate): Uint8Array {
-  const names = [
-    ...dnsNames.map((name) =>
-      implicit(
-        2,
-        Uint8Array.from(name, (letter) => letter.charCodeAt(0) & 0x7f),
-      ),
-    ),
-    ...ips.map((ip) => implicit(7, Uint8Array.from(parseIpAddress(ip)?.bytes ?? []))),
-  ];
+  const names = [...dnsNames, ...ips];
   if (names.length === 0) return new Uint8Array(0);
-  const extension = sequence(objectId(OBJECTS.alternativeNames), octets(sequence(...names)));
-  return sequence(objectId(OBJECTS.extensionRequest), set(sequence(extension)));
+  const extension = sequence(objectId(ALTERNATIVE_NAMES), octets(alternativeNames(names)));
+  return sequence(objectId(EXTENSION_REQUEST), set(sequence(extension)));
 }

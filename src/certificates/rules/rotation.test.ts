@@ -74,7 +74,7 @@ describe('a certificate', () => {
           : decision.until === undefined
             ? 'wait for a change'
             : `wait ${Math.round(decision.until)}`;
-      assert.equal(shown.replace('0.0.0.9', '192.0.2.9'), expected);
+      assert.equal(shown, expected);
     });
   }
 

@@ -2,22 +2,9 @@
  * Writes X.509 certificates (RFC 5280) with EC keys. Node's crypto can sign but not write them; see docs/dependencies.md for why no library is used.
  */
 import { createHash, generateKeyPair, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { isIP } from 'node:net';
 import { promisify } from 'node:util';
-import { parseIpAddress } from '../../api/ip-address.ts';
-import {
-  bits,
-  boolean,
-  explicit,
-  implicit,
-  integer,
-  objectId,
-  octets,
-  sequence,
-  set,
-  text,
-  time,
-} from '../../base/der.ts';
+import { ALTERNATIVE_NAMES, alternativeNames, distinguishedName, pem } from '../../api/x509.ts';
+import { bits, boolean, explicit, implicit, integer, objectId, octets, sequence, time } from '../../base/der.ts';
 
 export interface CertificateRequest {
   readonly commonName: string;
@@ -41,12 +28,9 @@ export interface Issued {
 }
 
 const OBJECTS = {
-  commonName: '2.5.4.3',
-  organization: '2.5.4.10',
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
   subjectKeyId: '2.5.29.14',
   keyUsage: '2.5.29.15',
-  alternativeNames: '2.5.29.17',
   basicConstraints: '2.5.29.19',
   authorityKeyId: '2.5.29.35',
   extendedKeyUsage: '2.5.29.37',
@@ -62,7 +46,7 @@ const SIGNS_CERTIFICATES = 0x04;
 /** Creates a new key. Without an issuer the certificate is self-signed. */
 export async function issueCertificate(request: CertificateRequest, issuer?: Issued): Promise<Issued> {
   const keys = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
-  const name = nameOf(request);
+  const name = distinguishedName(request.commonName, request.organizations ?? []);
   const signer = issuer ?? { name, keys };
   const algorithm = sequence(objectId(OBJECTS.ecdsaWithSha256));
   const body = sequence(
@@ -97,16 +81,8 @@ function extensions({ kind, names = [] }: CertificateRequest, own: KeyObject, si
     extension(OBJECTS.extendedKeyUsage, sequence(objectId(OBJECTS[kind]))),
     extension(OBJECTS.basicConstraints, sequence(), true),
     extension(OBJECTS.authorityKeyId, sequence(implicit(0, keyId(signer)))),
-    ...(names.length === 0 ? [] : [extension(OBJECTS.alternativeNames, sequence(...names.map(alternativeName)))]),
+    ...(names.length === 0 ? [] : [extension(ALTERNATIVE_NAMES, alternativeNames(names))]),
   ];
-}
-
-function nameOf({ commonName, organizations = [] }: CertificateRequest): Buffer {
-  const attribute = (id: string, value: string) => set(sequence(objectId(id), text(value)));
-  return sequence(
-    ...organizations.map((organization) => attribute(OBJECTS.organization, organization)),
-    attribute(OBJECTS.commonName, commonName),
-  );
 }
 
 const extension = (id: string, value: Buffer, critical = false) =>
@@ -114,17 +90,7 @@ const extension = (id: string, value: Buffer, critical = false) =>
 
 const keyUsage = (usage: number) => bits(Uint8Array.of(usage), Math.log2(usage & -usage));
 
-function alternativeName(name: string): Buffer {
-  if (isIP(name) === 0) return implicit(2, Buffer.from(name, 'ascii'));
-  return implicit(7, Uint8Array.from(parseIpAddress(name)?.bytes ?? []));
-}
-
 const keyId = (key: KeyObject) =>
   createHash('sha1')
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest();
-
-function pem(label: string, bytes: Buffer): string {
-  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
-  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
-}
