@@ -73,13 +73,12 @@ export async function openConnection(options: ConnectionOptions, signal: AbortSi
     onEnd: end,
   });
   const greet = (line: string) => {
-    if (line.startsWith('OK')) return stream.write(Buffer.from('NEGOTIATE_UNIX_FD\r\n'));
+    if (line.startsWith('OK')) return;
     // An older peer passes no descriptors: everything else works.
     if (!line.startsWith('AGREE_UNIX_FD') && !line.startsWith('ERROR')) {
       return end(new CodedError('denied', `${options.path} refuses this user: ${line}`));
     }
     incoming.expectMessages();
-    stream.write(Buffer.from('BEGIN\r\n'));
     accepted.resolve();
   };
   const receive = (message: DBusMessage, fds: readonly number[]) => {
@@ -97,7 +96,7 @@ export async function openConnection(options: ConnectionOptions, signal: AbortSi
   signal.addEventListener('abort', abandon, { once: true });
   try {
     signal.throwIfAborted();
-    stream.write(Buffer.from(`\0AUTH EXTERNAL ${Buffer.from(String(options.uid)).toString('hex')}\r\n`));
+    stream.write(Buffer.from(signOn(options.uid)));
     await accepted.promise;
   } catch (error) {
     stream.close();
@@ -138,6 +137,14 @@ export async function openConnection(options: ConnectionOptions, signal: AbortSi
         }
       }),
   };
+}
+
+/**
+ * All of it at once, as systemd's own clients do: when `BEGIN` and the first call reach systemd in one read, it takes the call for part of
+ * the greeting and never answers.
+ */
+function signOn(uid: number): string {
+  return `\0${[`AUTH EXTERNAL ${Buffer.from(String(uid)).toString('hex')}`, 'NEGOTIATE_UNIX_FD', 'BEGIN', ''].join(GREETING.end)}`;
 }
 
 /** Puts chunks together again: lines while signing on, whole messages with their descriptors after that. */

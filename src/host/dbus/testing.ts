@@ -1,4 +1,4 @@
-/** A D-Bus peer for tests: signs clients on as a bus does, and answers their calls as a test says. */
+/** A D-Bus peer for tests: signs clients on as systemd does, and answers their calls as a test says. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -76,6 +76,8 @@ function serve(socket: Socket, peer: TestPeer): void {
       if (line.startsWith('\0AUTH EXTERNAL')) socket.write('OK 0123456789abcdef\r\n');
       if (line === 'NEGOTIATE_UNIX_FD') socket.write('AGREE_UNIX_FD\r\n');
       signedOn = line === 'BEGIN';
+      // As systemd does: a call that comes in the same read as the end of the greeting is never answered.
+      if (signedOn) received = Buffer.alloc(0);
     }
     for (let length = messageLength(received); signedOn && length !== undefined && length <= received.length; ) {
       reply(socket, peer, decodeMessage(received.subarray(0, length)));
