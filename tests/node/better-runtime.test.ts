@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
 import { PodSandboxState } from '../../src/wire/gen/cri-runtime-v1.ts';
 import { living, podNames, proxiedNode, randomNumbers, seedOf } from './better-support.ts';
-import { type PodNode, RUNTIMES, runs, stays, until } from './pod-support.ts';
+import { type PodNode, runs, stays, until } from './pod-support.ts';
+import { RUNTIMES } from './runtimes.ts';
 
 const STATUS = /\/(ContainerStatus|PodSandboxStatus)$/;
 

@@ -5,7 +5,8 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ContainerState, PodSandboxState } from '../../src/wire/gen/cri-runtime-v1.ts';
 import { holdDeletes, idles, type ProxiedNode, podNames, processOf, proxiedNode, quantile } from './better-support.ts';
-import { never, RUNTIMES, until } from './pod-support.ts';
+import { never, until } from './pod-support.ts';
+import { BOTH_RUNTIMES, RUNTIMES } from './runtimes.ts';
 
 const PODS = 12;
 /** What a machine with nothing else to do keeps is a matter for `make bench`; this holds on one that is busy, too. */
@@ -19,7 +20,7 @@ async function bringUp({ write, running }: ProxiedNode, count: number): Promise<
   return names;
 }
 
-for (const runtime of RUNTIMES) {
+for (const runtime of BOTH_RUNTIMES) {
   test(`${runtime}: the death of a container is seen and acted on at once`, async (t) => {
     const place = await proxiedNode(t, { runtime });
     const names = await bringUp(place, PODS);

@@ -10,9 +10,10 @@ import {
   ContainerState,
   PodSandboxState,
 } from '../../src/wire/gen/cri-runtime-v1.ts';
-import { BUSYBOX, bytes, eventually, isCoded, labNode, never, RUNTIMES, SLEEPER, startPod } from './cri-support.ts';
+import { BUSYBOX, bytes, eventually, isCoded, labNode, never, SLEEPER, startPod } from './cri-support.ts';
+import { BOTH_RUNTIMES } from './runtimes.ts';
 
-for (const runtime of RUNTIMES) {
+for (const runtime of BOTH_RUNTIMES) {
   test(`${runtime}: the runtime tells about itself and its images`, async (t) => {
     const { node, cri } = await labNode(t, runtime);
     const version = await cri.version(never);

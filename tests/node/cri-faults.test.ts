@@ -3,18 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codeOf } from '../../src/base/errors.ts';
 import { ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
-import {
-  bytes,
-  eventually,
-  freeze,
-  isCoded,
-  labNode,
-  never,
-  RUNTIMES,
-  SLEEPER,
-  sandboxConfig,
-  startPod,
-} from './cri-support.ts';
+import { bytes, eventually, freeze, isCoded, labNode, never, SLEEPER, sandboxConfig, startPod } from './cri-support.ts';
+import { RUNTIMES } from './runtimes.ts';
 
 for (const runtime of RUNTIMES) {
   test(`${runtime}: errors keep the runtime's words`, async (t) => {

@@ -11,15 +11,12 @@ import { DEFAULT_CRI_TIMEOUTS } from '../../src/runtime/cri/timeouts.ts';
 import { NamespaceMode, type PodSandboxConfig, SecurityProfileProfileType } from '../../src/wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../../src/wire/message.ts';
 import { type LabNode, lab } from '../lab/lab.ts';
+import type { RuntimeName } from '../lab/supplies.ts';
 
-export const RUNTIMES = ['containerd-1.6', 'containerd-2.4'] as const;
 export const BUSYBOX = 'lab.local/busybox:1';
 export const never = new AbortController().signal;
 
-export async function labNode(
-  t: TestContext,
-  runtime: (typeof RUNTIMES)[number],
-): Promise<{ node: LabNode; cri: CriClient }> {
+export async function labNode(t: TestContext, runtime: RuntimeName): Promise<{ node: LabNode; cri: CriClient }> {
   const node = await lab.node({ test: t, runtime, kubelet: 'none' });
   const cri = createCriClient({
     endpoint: node.containerd.endpoint,

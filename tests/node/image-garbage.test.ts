@@ -4,8 +4,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { lab } from '../lab/lab.ts';
-import { BUSYBOX, eventually, labNode, never, RUNTIMES, SLEEPER, startPod } from './cri-support.ts';
+import { BUSYBOX, eventually, labNode, never, SLEEPER, startPod } from './cri-support.ts';
 import { imageOf, openImages, requestFor } from './images-support.ts';
+import { RUNTIMES } from './runtimes.ts';
 
 const GIB = 1024 ** 3;
 const garbage = { highPercent: 85, lowPercent: 80, minimumAgeMs: 0, maximumAgeMs: 0 };

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseDuration } from '../../src/api/duration.ts';
 import { lab } from '../lab/lab.ts';
-import { eventually, labNode, never, RUNTIMES } from './cri-support.ts';
+import { eventually, labNode, never } from './cri-support.ts';
 import { imageOf, openImages, RELAXED, requestFor } from './images-support.ts';
+import { RUNTIMES } from './runtimes.ts';
 
 const LAYER_BYTES = 400_000;
 const LONG_LAYER_BYTES = 4_000_000;

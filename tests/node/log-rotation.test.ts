@@ -14,7 +14,8 @@ import { createFileCalls } from '../../src/host/file-calls.ts';
 import { createGuardedFiles } from '../../src/host/guarded-files.ts';
 import { createLogRotation } from '../../src/runtime/logs/rotation.ts';
 import { eventually, labNode, startPod } from './cri-support.ts';
-import { podNode, RUNTIMES, runs, until } from './pod-support.ts';
+import { podNode, runs, until } from './pod-support.ts';
+import { RUNTIMES } from './runtimes.ts';
 
 const guarded = createGuardedFiles(createFileCalls());
 

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseCgroupMounts } from '../../src/host/cgroup-mounts.ts';
 import { loadLife } from '../recorded/lives.ts';
-import { type PodNode, podNode, RUNTIMES, stays, until } from './pod-support.ts';
+import { type PodNode, podNode, stays, until } from './pod-support.ts';
+import { RUNTIMES } from './runtimes.ts';
 
 const hierarchies = parseCgroupMounts(await readFile('/proc/self/mountinfo', 'utf8'));
 const MEBI = 2 ** 20;

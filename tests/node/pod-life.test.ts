@@ -1,4 +1,4 @@
-/** The life of static pods under our kubelet, on a real containerd of both generations. */
+/** The life of static pods under our kubelet, on a real containerd. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
 import { readPodLog, untilLogged } from '../lab/static-pods.ts';
-import { podNode, RUNTIMES, runs, stays, until } from './pod-support.ts';
+import { podNode, runs, stays, until } from './pod-support.ts';
+import { BOTH_RUNTIMES, RUNTIMES } from './runtimes.ts';
 
 const mode = async (path: string) => ((await stat(path)).mode & 0o7777).toString(8);
 
-for (const runtime of RUNTIMES) {
+for (const runtime of BOTH_RUNTIMES) {
   test(`${runtime}: a pod runs in its place and goes without a trace`, async (t) => {
     const { node, running, gone, write, untilEvent } = await podNode(t, { runtime });
     const path = await write('one', {
@@ -55,7 +56,9 @@ for (const runtime of RUNTIMES) {
       (await readdir(node.containerLogsDirectory)).length === 0 ? true : undefined,
     );
   });
+}
 
+for (const runtime of RUNTIMES) {
   test(`${runtime}: an ended container is started again soon, then waits longer and longer`, async (t) => {
     const { write, running, containers, cri, untilEvent } = await podNode(t, { runtime });
     await write('crash', { containers: [runs('c', 'echo round; sleep 0.3; exit 3')] });

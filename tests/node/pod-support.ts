@@ -15,7 +15,6 @@ import {
 import { type LabNode, type LabNodeOptions, lab } from '../lab/lab.ts';
 
 export const BUSYBOX = 'lab.local/busybox:1';
-export const RUNTIMES = ['containerd-2.4', 'containerd-1.6'] as const;
 export const never = new AbortController().signal;
 
 export interface PodNode {

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
 import { freeze } from './cri-support.ts';
-import { BUSYBOX, type PodNode, podNode, RUNTIMES, runs, stays, until } from './pod-support.ts';
+import { BUSYBOX, type PodNode, podNode, runs, stays, until } from './pod-support.ts';
+import { RUNTIMES } from './runtimes.ts';
 
 /** Numbers that look random and are the same again for the same seed. */
 function randomNumbers(seed: number): () => number {

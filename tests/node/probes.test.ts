@@ -10,11 +10,13 @@ import { createExecLeftovers } from '../../src/probes/checks/exec-leftovers.ts';
 import { createHooks } from '../../src/probes/probes.ts';
 import { refusal } from '../../src/probes/rules/outcome.ts';
 import type { CriClient } from '../../src/runtime/cri/client.ts';
-import { eventually, labNode, never, RUNTIMES, SLEEPER, startPod } from './cri-support.ts';
+import type { RuntimeName } from '../lab/supplies.ts';
+import { eventually, labNode, never, SLEEPER, startPod } from './cri-support.ts';
+import { RUNTIMES } from './runtimes.ts';
 
 const clock = createSystemClock();
 
-async function container(t: TestContext, runtime: (typeof RUNTIMES)[number]) {
+async function container(t: TestContext, runtime: RuntimeName) {
   const { node, cri } = await labNode(t, runtime);
   const { container: id } = await startPod(cri, node, SLEEPER);
   return { cri, id };

@@ -18,7 +18,8 @@ import { makeSandboxConfig } from '../../src/runtime/spec/sandbox.ts';
 import type { Gates, ResourceSettings, SecuritySettings } from '../../src/runtime/spec/settings.ts';
 import { imageUserOf } from '../../src/runtime/spec/user.ts';
 import type { LabNode } from '../lab/lab.ts';
-import { BUSYBOX, bytes, labNode, never, RUNTIMES, SLEEPER } from './cri-support.ts';
+import { BUSYBOX, bytes, labNode, never, SLEEPER } from './cri-support.ts';
+import { BOTH_RUNTIMES } from './runtimes.ts';
 
 const settings: ResourceSettings & SecuritySettings = {
   cgroupVersion: cgroupVersion(),
@@ -148,7 +149,7 @@ async function preparePodDirectory(pod: Pod, node: LabNode, podIps: readonly str
   return { podDirectory, data, terminationLog, hosts: hosts.value };
 }
 
-for (const runtime of RUNTIMES) {
+for (const runtime of BOTH_RUNTIMES) {
   test(`${runtime}: a container sees what its pod says`, async (t) => {
     const { node, cri } = await labNode(t, runtime);
     const pod = podFor(randomUUID());

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { type PodNode, podNode, RUNTIMES, runs, until } from './pod-support.ts';
+import type { RuntimeName } from '../lab/supplies.ts';
+import { type PodNode, podNode, runs, until } from './pod-support.ts';
+import { RUNTIMES } from './runtimes.ts';
 import { type KubeletClient, kubeletClient } from './streams-support.ts';
 
 const ECHO = 'echo up; exec nc -ll -p 7070 -e cat';
@@ -15,7 +17,7 @@ interface Place {
   readonly uid: string;
 }
 
-async function open(t: Parameters<typeof podNode>[0], runtime: (typeof RUNTIMES)[number]): Promise<Place> {
+async function open(t: Parameters<typeof podNode>[0], runtime: RuntimeName): Promise<Place> {
   const place = await podNode(t, { runtime, env: { KUBELET_TS_HEAP_SNAPSHOTS: 'true' } });
   await place.write('p', {
     containers: [

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { lstat, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type PodNode, podNode, RUNTIMES, runs, stays, until } from './pod-support.ts';
+import { type PodNode, podNode, runs, stays, until } from './pod-support.ts';
+import { RUNTIMES } from './runtimes.ts';
 import { finished, mountsIn, podDirectory, readLog } from './volumes-support.ts';
 
 const permissions = async (path: string): Promise<string> => {

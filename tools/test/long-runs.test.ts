@@ -15,6 +15,7 @@ test('a run that fails keeps none of the others from running, and shows at the e
       ['node-suite', 0],
       ['soak', 0],
       ['scraped', 0],
+      ['runtimes', 0],
     ],
   );
   const lines = renderResults(results).trim().split('\n');
@@ -29,7 +30,7 @@ test('one run may be chosen by its name', () => {
   );
   assert.throws(
     () => chooseRuns(['soap']),
-    /no long run named soap; there are recorded, conformance, node-suite, soak, scraped/,
+    /no long run named soap; there are recorded, conformance, node-suite, soak, scraped, runtimes/,
   );
 });
 

@@ -11,6 +11,7 @@ export const LONG_RUNS: readonly LongRun[] = [
   { name: 'node-suite', target: ['conformance', 'SUITE=node'] },
   { name: 'soak', target: ['soak'] },
   { name: 'scraped', target: ['scraped'] },
+  { name: 'runtimes', target: ['runtimes'] },
 ];
 
 export interface LongResult {

@@ -1,8 +1,8 @@
-/** Runs test suites one after the other and goes on after a failure: `node tools/test/main.ts [SUITE…]`. */
+/** Runs test suites, stage after stage, and goes on after a failure: `node tools/test/main.ts [SUITE…]`. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, runChild } from './child.ts';
-import { chooseSuites, type Suite } from './suites.ts';
+import { chooseSuites, type Suite, stagesOf } from './suites.ts';
 
 interface Result {
   readonly name: string;
@@ -36,7 +36,7 @@ async function runSuite(suite: Suite): Promise<Result> {
 
 async function main(names: readonly string[]): Promise<number> {
   const results: Result[] = [];
-  for (const suite of chooseSuites(names)) results.push(await runSuite(suite));
+  for (const stage of stagesOf(chooseSuites(names))) results.push(...(await Promise.all(stage.map(runSuite))));
   // The lab's promise: a world goes without a trace, also where its test failed.
   const clean = (await runNode(['tests/lab/leftovers-main.ts'])) === 0;
   console.log('');

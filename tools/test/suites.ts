@@ -1,7 +1,7 @@
 /**
  * The test suites, in the order in which they run: what is quick and finds most comes first.
- * Suites that start real components share the machine: their files run one or two at a time. Two, where they mostly wait and each has a
- * sealed world; one, where they look at times or at the whole machine.
+ * Suites that start real components share the machine: two or more files run at a time where they mostly wait and each has a
+ * sealed world; one, where they look at times or at the whole machine. A suite that leaves a core idle has another one beside it.
  */
 import { availableParallelism } from 'node:os';
 
@@ -12,6 +12,8 @@ export interface Suite {
   readonly atOnce: number;
   /** Whether the sources that its files load are kept compiled. Not where programs under test would inherit that. */
   readonly keepCompiled?: boolean;
+  /** Another suite that runs at the same time: this one keeps one core busy, or mostly waits. */
+  readonly beside?: string;
   /** Patterns of files that another suite has. */
   readonly except?: readonly string[];
   /** Longest time for one test, in seconds: a hang must become a failure that says where. */
@@ -28,8 +30,8 @@ const ALONE: readonly string[] = [
   'tests/run/*.test.ts',
 ];
 
-/** Hundreds of short processes, of which some wait: one more than there are cores keeps those busy. The runner alone would leave one idle. */
-const UNIT_FILES_AT_ONCE = availableParallelism() + 1;
+/** Files of which some wait while others compute: one more than there are cores keeps those busy. The runner alone would leave one idle. */
+const ONE_MORE_THAN_CORES = availableParallelism() + 1;
 
 export const SUITES: readonly Suite[] = [
   {
@@ -45,7 +47,7 @@ export const SUITES: readonly Suite[] = [
       'tests/fuzz/*.test.ts',
       'bench/**/*.test.ts',
     ],
-    atOnce: UNIT_FILES_AT_ONCE,
+    atOnce: ONE_MORE_THAN_CORES,
     keepCompiled: true,
     timeoutSeconds: 60,
     about: 'rules and parts, beside the code',
@@ -61,6 +63,7 @@ export const SUITES: readonly Suite[] = [
     name: 'lab',
     files: ['tests/lab/*.test.ts'],
     atOnce: 1,
+    beside: 'process',
     timeoutSeconds: 300,
     about: 'the lab itself: sealed worlds with a real containerd and registry',
   },
@@ -68,7 +71,7 @@ export const SUITES: readonly Suite[] = [
     name: 'node',
     files: ['tests/node/*.test.ts'],
     except: ALONE,
-    atOnce: 2,
+    atOnce: ONE_MORE_THAN_CORES,
     timeoutSeconds: 300,
     about: 'the kubelet on a real runtime',
   },
@@ -94,18 +97,19 @@ export const SUITES: readonly Suite[] = [
     about: 'a real control plane (Kubernetes 1.36) and the upstream suite in short form',
   },
   {
+    name: 'guest',
+    files: ['tests/lab/guest/*.test.ts'],
+    atOnce: 1,
+    beside: 'cluster',
+    timeoutSeconds: 900,
+    about: 'a guest with systemd and cgroup v2 under qemu',
+  },
+  {
     name: 'bench',
     files: ['tests/bench/*.test.ts'],
     atOnce: 1,
     timeoutSeconds: 600,
     about: 'the short form of `make bench`',
-  },
-  {
-    name: 'guest',
-    files: ['tests/lab/guest/*.test.ts'],
-    atOnce: 1,
-    timeoutSeconds: 900,
-    about: 'a guest with systemd and cgroup v2 under qemu',
   },
 ];
 
@@ -115,4 +119,15 @@ export function chooseSuites(names: readonly string[]): readonly Suite[] {
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new Error(`no suite named ${unknown.join(', ')}; there are ${known.join(', ')}`);
   return names.length === 0 ? SUITES : SUITES.filter((suite) => names.includes(suite.name));
+}
+
+/** What runs at the same time, in order. A suite stands alone if the one that it runs beside was not chosen. */
+export function stagesOf(suites: readonly Suite[]): readonly (readonly Suite[])[] {
+  const stages: Suite[][] = [];
+  for (const suite of suites) {
+    const stage = stages.find((others) => others[0]?.name === suite.beside);
+    if (stage === undefined) stages.push([suite]);
+    else stage.push(suite);
+  }
+  return stages;
 }
