@@ -3,6 +3,8 @@ import type { Clock } from './clock.ts';
 export interface ManualClock extends Clock {
   /** Moves time forward and wakes every sleeper that is due, in the order in which they are due. */
   advance(ms: number): Promise<void>;
+  /** Sets the wall clock, as an administrator or NTP does; the monotonic clock and sleepers do not notice. */
+  set(now: number): void;
   /** How many sleepers wait: lets a test know that the code under test has reached its wait. */
   sleepers(): number;
 }
@@ -15,6 +17,7 @@ interface Sleeper {
 /** A clock that stands still until a test moves it. */
 export function createManualClock(start = 0): ManualClock {
   let time = start;
+  let offset = 0;
   const sleepers = new Set<Sleeper>();
 
   const nextDue = (until: number): Sleeper | undefined => {
@@ -26,7 +29,10 @@ export function createManualClock(start = 0): ManualClock {
   };
 
   return {
-    now: () => time,
+    now: () => time + offset,
+    set: (now) => {
+      offset = now - time;
+    },
     mono: () => time,
     sleepers: () => sleepers.size,
     sleep: (ms, signal) =>

@@ -9,6 +9,7 @@ import { writeFileAtomically } from '../host/atomic-file.ts';
 import { loadKubeconfig } from '../kube/kubeconfig.ts';
 import { readMaterial } from '../kube/pem-files.ts';
 import { isKey, makeKey } from './key.ts';
+import type { LastingKey } from './manager.ts';
 import { TEMPORARY_KEY } from './rules/file-names.ts';
 import { renderKubeconfig } from './rules/written-kubeconfig.ts';
 
@@ -50,7 +51,7 @@ export async function writeKubeconfig(
 }
 
 /** A key on disk until its certificate is there: after a restart the same request is found again. */
-export function createLastingKey(directory: string): { load(): Promise<string>; remove(): Promise<void> } {
+export function createLastingKey(directory: string): LastingKey {
   const path = join(directory, TEMPORARY_KEY);
   return {
     load: async () => {

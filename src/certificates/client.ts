@@ -45,23 +45,9 @@ export function createClientCertificate(
   const { kubeconfig, bootstrapKubeconfig, directory } = config;
   const store = createCertificateStore({ clock, log }, directory, 'kubelet-client');
   const bootstrap = createBootstrapAccess(deps);
+  const lastingKey = createLastingKey(directory);
   let joins = false;
   const isGood = (pair: CertificatePair | undefined) => pair !== undefined && clock.now() < pair.facts.notAfter;
-  const manager = createCertificateManager(
-    {
-      ...deps,
-      store,
-      template: () => clientTemplate(config.nodeName),
-      api: async (current, signal) => (joins && !isGood(current) ? await bootstrap.open(signal) : deps.kube()),
-      lastingKey: bootstrapKubeconfig === '' ? undefined : createLastingKey(directory),
-      onChange: async () => {
-        joins = false;
-        await deps.kube().refreshCredentials('the client certificate was renewed');
-        await bootstrap.close();
-      },
-    },
-    { name: 'client certificate', signerName: CLIENT_SIGNER, usages: usagesOf('client auth'), rotates: config.rotates },
-  );
   const prepare = async () => {
     if (bootstrapKubeconfig === '') return;
     const problem = await kubeconfigProblem(kubeconfig, environment, clock.now());
@@ -76,6 +62,25 @@ export function createClientCertificate(
     await writeKubeconfig({ kubeconfig, bootstrapKubeconfig, pair: store.currentPath }, environment);
     joins = true;
   };
+  const manager = createCertificateManager(
+    {
+      ...deps,
+      store,
+      template: () => clientTemplate(config.nodeName),
+      api: async (current, signal) => {
+        if (isGood(current)) return deps.kube();
+        if (!joins) await prepare(); // it may have expired while the control plane was away
+        return joins ? await bootstrap.open(signal) : deps.kube();
+      },
+      lastingKey: () => (joins && !isGood(manager.current()) ? lastingKey : undefined),
+      onChange: async () => {
+        joins = false;
+        await deps.kube().refreshCredentials('the client certificate was renewed');
+        await bootstrap.close();
+      },
+    },
+    { name: 'client certificate', signerName: CLIENT_SIGNER, usages: usagesOf('client auth'), rotates: config.rotates },
+  );
   return {
     preparation: {
       name: 'TLS bootstrap',

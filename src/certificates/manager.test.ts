@@ -158,7 +158,7 @@ function managed(t: TestContext, change: Partial<ManagerDeps> = {}, config: Part
       store,
       api: () => Promise.resolve(server.api),
       template: () => clientTemplate('n1'),
-      lastingKey: undefined,
+      lastingKey: () => undefined,
       onChange: () => Promise.resolve(void renewed.push(clock.now())),
       onFailure: () => void failures.push(clock.now()),
       ...change,
@@ -233,7 +233,7 @@ describe('a managed certificate', () => {
     const key = await makeKey();
     const removed: string[] = [];
     const lastingKey = { load: () => Promise.resolve(key), remove: async () => void removed.push('') };
-    const { manager, server, until, renewed } = managed(t, { lastingKey });
+    const { manager, server, until, renewed } = managed(t, { lastingKey: () => lastingKey });
     server.state.verdict = 'ignore';
     await manager.start(signal);
     const name = nameOfRequest(clientTemplate('n1'), key, usagesOf('client auth'));
@@ -244,6 +244,25 @@ describe('a managed certificate', () => {
     server.decide(name);
     await until('issued', () => renewed.length === 1);
     assert.equal(removed.length, 1);
+  });
+
+  test('asks again after a failure where the clock is set back by years, and keeps what it has', async (t) => {
+    const { manager, server, failures, until, clock, renewed } = managed(t);
+    server.state.verdict = new Error('no connection');
+    await manager.start(signal);
+    await until('away', () => failures.length === 1 && clock.sleepers() > 0);
+    clock.set(Date.UTC(2020, 0, 1));
+    server.state.verdict = 'approve';
+    await clock.advance(10_000);
+    await until('there', () => renewed.length === 1);
+    await until('it rests', () => manager.progress().kind === 'good' && clock.sleepers() > 0);
+    // Years before it is valid: a certificate of the future is no reason to ask for another one.
+    clock.set(Date.UTC(2010, 0, 1));
+    await clock.advance(3_600_000);
+    assert.equal(server.requests.length, 1);
+    clock.set(Date.UTC(2020, 6, 1));
+    await clock.advance(600_000);
+    await until('renewed', () => renewed.length === 2);
   });
 
   test('stays as it was where the new one can not be written', async (t) => {

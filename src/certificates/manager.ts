@@ -45,13 +45,21 @@ export interface ManagerDeps {
   api(current: CertificatePair | undefined, signal: AbortSignal): Promise<SigningApi>;
   /** Undefined: not known yet. */
   template(): CertificateTemplate | undefined;
-  /** A key that outlives a kill, for a first certificate whose request may wait for hours; otherwise each request has a new one. */
-  readonly lastingKey: { load(): Promise<string>; remove(): Promise<void> } | undefined;
+  /**
+   * A key that outlives a kill, for a first certificate whose request may wait for hours. Undefined: the request is a renewal, and gets a
+   * new key. Called after `api`.
+   */
+  lastingKey(): LastingKey | undefined;
   /** A new certificate is in the store. `lived`: how long the one before was used, ms. */
   onChange(pair: CertificatePair, lived: number | undefined): Promise<void>;
   onFailure(): void;
   /** Called at each step from one state to another. */
   onProgress?(before: CertificateProgress, now: CertificateProgress): void;
+}
+
+export interface LastingKey {
+  load(): Promise<string>;
+  remove(): Promise<void>;
 }
 
 export interface ManagerConfig {
@@ -66,6 +74,7 @@ export interface ManagerConfig {
 /** Of the reference. */
 const WAIT_FOR_DECISION_MS = 15 * 60_000;
 const WAIT_FOR_FIRST_DECISION_MS = 60 * 60_000;
+const STARTING = 'the kubelet has just started';
 /** Clocks jump: no wait is longer than this, and then it is decided again. */
 const LONGEST_WAIT_MS = 10 * 60_000;
 
@@ -77,8 +86,8 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
     pair: undefined,
     jitter: deps.random(),
     failures: 0,
-    retryAt: 0,
-    progress: { kind: 'good' },
+    retryAtMono: 0,
+    progress: { kind: 'waiting', reason: STARTING, goodUntil: undefined },
   };
   let life: LinkedSignal | undefined;
 
@@ -98,11 +107,11 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
   const request = async (reason: string, signal: AbortSignal): Promise<void> => {
     log.info('Rotating certificates', { certificate: config.name, reason });
     try {
-      const pair = await obtain(deps, config, state.pair, { show }, signal);
+      const { pair, lastingKey } = await obtain(deps, config, state.pair, { show }, signal);
       await deps.store.update(pair);
-      await deps.lastingKey?.remove();
+      await lastingKey?.remove();
       const lived = state.pair && clock.now() - state.pair.facts.notBefore;
-      Object.assign(state, { pair, jitter: deps.random(), failures: 0, retryAt: 0 });
+      Object.assign(state, { pair, jitter: deps.random(), failures: 0, retryAtMono: 0 });
       log.info('Certificate rotation is done', { certificate: config.name, expiration: isoTime(pair.facts.notAfter) });
       await deps.onChange(pair, lived);
     } catch (err) {
@@ -110,25 +119,31 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
       state.failures += 1;
       const wasDenied = err instanceof CodedError && err.data['wasDenied'] === true;
       const retryInMs = retryAfterMs(state.failures, wasDenied, deps.random());
-      state.retryAt = clock.now() + retryInMs;
+      state.retryAtMono = clock.mono() + retryInMs;
       log.error('Failed to obtain a certificate', { certificate: config.name, err, retryInMs });
       deps.onFailure();
-      show({ kind: 'failed', problem: describe(err), nextTryAt: state.retryAt });
+      show({ kind: 'failed', problem: describe(err), goodUntil: state.pair?.facts.notAfter });
     }
   };
   const pass = async (signal: AbortSignal): Promise<void> => {
     const decision = decide();
     if (decision.kind === 'wait') {
-      show(decision.until === undefined ? { kind: 'waiting', reason: decision.reason } : { kind: 'good' });
+      show(decision.until === undefined ? waiting(decision.reason) : { kind: 'good' });
       alarm.ringAt(Math.min(decision.until ?? Number.POSITIVE_INFINITY, clock.now() + LONGEST_WAIT_MS));
       return;
     }
-    if (clock.now() >= state.retryAt) await request(decision.reason, signal);
-    if (decide().kind === 'request') alarm.ringAt(state.retryAt);
+    if (clock.mono() >= state.retryAtMono) await request(decision.reason, signal);
+    if (decide().kind === 'request') alarm.ringAt(clock.now() + Math.max(state.retryAtMono - clock.mono(), 0));
     else bit.wake();
   };
+  const waiting = (reason: string): CertificateProgress => ({
+    kind: 'waiting',
+    reason,
+    goodUntil: state.pair?.facts.notAfter,
+  });
   const load = async () => {
     state.pair ??= await deps.store.current();
+    show(waiting(STARTING));
   };
   return {
     name: config.name,
@@ -157,8 +172,8 @@ interface ManagerState {
   jitter: number;
   /** In a row. */
   failures: number;
-  /** Wall clock, ms: no request before this. */
-  retryAt: number;
+  /** No request before this. Monotonic, because a clock that is set back must not stop requests. */
+  retryAtMono: number;
   progress: CertificateProgress;
 }
 
@@ -168,12 +183,14 @@ async function obtain(
   current: CertificatePair | undefined,
   { show }: { show(progress: CertificateProgress): void },
   signal: AbortSignal,
-): Promise<CertificatePair> {
+): Promise<{ pair: CertificatePair; lastingKey: LastingKey | undefined }> {
   const template = deps.template();
   if (template === undefined) throw new CodedError('unavailable', 'it is not known what to ask for');
-  const { lastingKey, clock, log } = deps;
-  return await requestCertificate(
-    { clock, log, api: await deps.api(current, signal) },
+  const { clock, log } = deps;
+  const api = await deps.api(current, signal);
+  const lastingKey = deps.lastingKey();
+  const pair = await requestCertificate(
+    { clock, log, api },
     {
       template,
       signerName,
@@ -181,10 +198,11 @@ async function obtain(
       key: lastingKey === undefined ? await makeKey() : await lastingKey.load(),
       isNamed: lastingKey !== undefined,
       waitMs: lastingKey === undefined ? WAIT_FOR_DECISION_MS : WAIT_FOR_FIRST_DECISION_MS,
-      onPending: (name) => show({ kind: 'pending', request: name, since: clock.now() }),
+      onPending: (name) => show({ kind: 'pending', request: name, goodUntil: current?.facts.notAfter }),
     },
     signal,
   );
+  return { pair, lastingKey };
 }
 
 const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -42,7 +42,7 @@ export function createServingCertificate(
       store,
       template: () => servingTemplate(config.nodeName, deps.addresses()),
       api: () => Promise.resolve(deps.kube()),
-      lastingKey: undefined,
+      lastingKey: () => undefined,
       onProgress: (before, now) => {
         const event = progressEvent(before, now);
         if (event !== undefined) deps.record({ ...event, node: true });
@@ -56,6 +56,6 @@ export function createServingCertificate(
   return {
     manager,
     path: store.currentPath,
-    conditions: () => [{ type: 'ServingCertificateReady', ...progressCondition(manager.progress()) }],
+    conditions: () => [{ type: 'ServingCertificateReady', ...progressCondition(manager.progress(), clock.now()) }],
   };
 }

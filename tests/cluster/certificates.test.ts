@@ -195,6 +195,12 @@ test('both certificates are renewed under requests and open sessions', { skip },
     const { sent, failed } = await load.stop();
     assert.deepEqual(failed, []);
     assert.ok(sent > 100, `${sent} requests were sent`);
+    // As the reference does it: the first has a name that follows from its lasting key, renewals have new keys and names.
+    const names = (await requestsOf(cluster, CLIENT_SIGNER)).map(({ metadata }) =>
+      metadata.name.replace(/csr-.*/, 'csr-'),
+    );
+    assert.deepEqual([...new Set(names)].sort(), ['csr-', 'node-csr-']);
+    assert.equal(names.filter((name) => name === 'node-csr-').length, 1);
   });
   await t.test('metrics tell how long they last', async () => {
     const metrics = await cluster.kubectl('get', '--raw', `/api/v1/nodes/${NODE}/proxy/metrics`);

@@ -4,25 +4,29 @@ import type { EventText } from '../../model/event.ts';
 
 export type CertificateProgress =
   | { readonly kind: 'good' }
-  | { readonly kind: 'waiting'; readonly reason: string }
-  /** The request is there, and no one has decided on it. `since`: wall clock, ms. */
-  | { readonly kind: 'pending'; readonly request: string; readonly since: number }
-  | { readonly kind: 'failed'; readonly problem: string; readonly nextTryAt: number };
+  /** For what it is requested is not known yet. */
+  | { readonly kind: 'waiting'; readonly reason: string; readonly goodUntil: GoodUntil }
+  /** The request is there, and no one has decided on it. */
+  | { readonly kind: 'pending'; readonly request: string; readonly goodUntil: GoodUntil }
+  | { readonly kind: 'failed'; readonly problem: string; readonly goodUntil: GoodUntil };
 
-/** The event at a step from one state to another; undefined where it is no news. */
+/** The end of the certificate that is in use meanwhile, wall clock, ms; undefined: there is none. */
+type GoodUntil = number | undefined;
+
+/** The event at a step from one state to another; undefined where nothing new is known: after a restart, for one. */
 export function progressEvent(before: CertificateProgress, now: CertificateProgress): EventText | undefined {
   switch (now.kind) {
     case 'pending':
       return {
-        type: 'Warning',
+        type: now.goodUntil === undefined ? 'Warning' : 'Normal',
         reason: 'ServingCertificatePending',
-        message: `The certificate signing request ${now.request} waits for approval (kubectl certificate approve ${now.request}); until then the server of this node shows a self-signed certificate`,
+        message: `The certificate signing request ${now.request} waits for approval (kubectl certificate approve ${now.request}); until then the server of this node ${now.goodUntil === undefined ? 'has no certificate that the cluster has signed' : 'goes on with the certificate that it has'}`,
       };
     case 'failed':
       if (before.kind === 'failed' && before.problem === now.problem) return undefined;
       return { type: 'Warning', reason: 'ServingCertificateFailed', message: now.problem };
     case 'good':
-      if (before.kind === 'good') return undefined;
+      if (before.kind === 'good' || before.kind === 'waiting') return undefined;
       return {
         type: 'Normal',
         reason: 'ServingCertificateIssued',
@@ -35,25 +39,31 @@ export function progressEvent(before: CertificateProgress, now: CertificateProgr
   }
 }
 
+const ISSUED = { isTrue: true, reason: 'Issued', message: 'the serving certificate is signed by the cluster' };
+
 /** The condition ServingCertificateReady of a node whose serving certificate the cluster signs. */
-export function progressCondition(progress: CertificateProgress): {
+export function progressCondition(
+  progress: CertificateProgress,
+  now: number,
+): {
   readonly isTrue: boolean;
   readonly reason: string;
   readonly message: string;
 } {
+  const isGoodStill = 'goodUntil' in progress && progress.goodUntil !== undefined && now < progress.goodUntil;
   switch (progress.kind) {
     case 'good':
-      return { isTrue: true, reason: 'Issued', message: 'the serving certificate is signed by the cluster' };
+      return ISSUED;
     case 'waiting':
-      return { isTrue: false, reason: 'Waiting', message: progress.reason };
+      return isGoodStill ? ISSUED : { isTrue: false, reason: 'Waiting', message: progress.reason };
     case 'pending':
       return {
-        isTrue: false,
+        isTrue: isGoodStill,
         reason: 'Pending',
         message: `certificate signing request ${progress.request} waits for approval`,
       };
     case 'failed':
-      return { isTrue: false, reason: 'Failed', message: progress.problem };
+      return { isTrue: isGoodStill, reason: 'Failed', message: progress.problem };
     default:
       return assertNever(progress);
   }
