@@ -99,6 +99,13 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     return stalled > LOG_STALLED_MS ? `no one has taken log lines for ${Math.round(stalled / 1000)} s` : undefined;
   };
   const setVerbosity = (verbosity: number) => log.setLevels({ ...settings, verbosity });
+  const notify = (state: string) => {
+    try {
+      host.notifyServiceManager(process.env['NOTIFY_SOCKET'], state);
+    } catch (err) {
+      log.logger.warn('Failed to notify the service manager', { state, err });
+    }
+  };
   const kubelet = createKubelet(config, {
     clock,
     host,
@@ -107,14 +114,8 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     surroundings: surroundings(),
     program: ownProgram(),
     process: processPort(setVerbosity),
+    serviceManager: { watchdog: host.readWatchdog(process.env, process.pid), notify },
   });
-  const notify = (state: string) => {
-    try {
-      host.notifyServiceManager(process.env['NOTIFY_SOCKET'], state);
-    } catch (err) {
-      log.logger.warn('Failed to notify the service manager', { state, err });
-    }
-  };
   const exit = (code: number): never => {
     log.flush();
     error.flush();

@@ -10,11 +10,13 @@ import { createSupervisor, type Supervisor, type SupervisorDeps } from '../base/
 import type { Config } from '../config/config.ts';
 import type { OwnProgram } from '../host/file-jobs.ts';
 import type { Host } from '../host/ports.ts';
+import type { Watchdog } from '../host/service-manager.ts';
 import type { Surroundings } from '../images/ports.ts';
 import type { Machine } from '../model/machine.ts';
 import { createDataDirectories, type NodePlaces } from '../node/data-directories.ts';
 import { createLock, createMachineCheck, createMemoryRelease } from '../node/machine.ts';
 import { machineIdentityFiles, nodeNameOf } from '../node/settings.ts';
+import { watchdogParts } from '../node/watchdog.ts';
 import type { Pods } from '../pods/pods.ts';
 import { createRunOnce } from '../pods/run-once.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
@@ -49,8 +51,15 @@ export interface KubeletDeps {
   readonly process?: ProcessPort;
   /** How this program is started once more, for work on files that may hang; without it such work is done here. */
   readonly program?: OwnProgram;
+  /** systemd, where it has started this process and wants to be notified; nothing by default. */
+  readonly serviceManager?: ServiceManager;
   /** For tests that make loops fail. */
   readonly loops?: Pick<SupervisorDeps, 'beforeRound' | 'afterPass'>;
+}
+
+export interface ServiceManager {
+  readonly watchdog: Watchdog;
+  notify(state: string): void;
 }
 
 /** What the parts of the composition root are built with. */
@@ -157,7 +166,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     ...(servingCertificate === undefined ? [] : [servingCertificate.manager]),
     eviction,
     ...runOnceParts(config, clock, pods, ending.resolve),
-    composeHealthServer(config, deps, health),
+    ...healthParts(config, deps, health),
   ];
   const lifecycle = createLifecycle(parts, { clock, stopWithinMs: STOP_WITHIN_MS });
   return {
@@ -171,11 +180,15 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   };
 }
 
-const composeHealthServer = ({ kubelet }: Config, { clock, log, supervisor }: PartDeps, checks: HealthChecks): Part =>
-  createHealthServer(
-    { address: kubelet.healthzBindAddress, port: kubelet.healthzPort },
-    { clock, log: log.named('server/health'), supervisor, checks },
-  );
+/** Those who ask for the health of the kubelet, and are told: a page and systemd. */
+function healthParts({ kubelet }: Config, deps: PartDeps, checks: HealthChecks): readonly Part[] {
+  const { clock, log, supervisor, serviceManager } = deps;
+  const listen = { address: kubelet.healthzBindAddress, port: kubelet.healthzPort };
+  return [
+    createHealthServer(listen, { clock, log: log.named('server/health'), supervisor, checks }),
+    ...watchdogParts({ clock, log: log.named('watchdog'), supervisor, checks: checks.list }, serviceManager),
+  ];
+}
 
 /** `ping` succeeds as long as the process answers at all. */
 function addHealthChecks(health: HealthChecks, checks: Readonly<Record<string, HealthCheck['check']>>): void {

@@ -28,7 +28,7 @@ import type { Host } from './ports.ts';
 import { createProcesses, isKernelThread, ownPid } from './processes.ts';
 import { releaseProgramPages } from './program-pages.ts';
 import { readRuntimeFacts } from './runtime-facts.ts';
-import { notifyServiceManager } from './service-manager.ts';
+import { notifyServiceManager, readWatchdog } from './service-manager.ts';
 import { createSyscalls } from './syscalls.ts';
 import { readTextFile } from './text-file.ts';
 
@@ -42,6 +42,7 @@ const SYSTEM_BUS = [
 export interface LinuxHost extends Host {
   /** Sends systemd a state such as `READY=1`, where `socket` (its NOTIFY_SOCKET) is set. */
   notifyServiceManager(socket: string | undefined, state: string): void;
+  readWatchdog: typeof readWatchdog;
   openOutput(fd: number, deps: Pick<OutputDeps, 'clock' | 'onLoss'>): Output;
 }
 
@@ -106,6 +107,7 @@ export function createHost(): LinuxHost {
       acquireFileLock: (path, clock, signal, onWait) =>
         acquireFileLock(path, { syscalls, inotify, clock }, signal, onWait),
     },
+    readWatchdog,
     notifyServiceManager: (socket, state) => notifyServiceManager(syscalls, socket, state),
     openOutput: (fd, deps) => createOutput(fd, { syscalls, readiness, ...deps }),
   };

@@ -19,6 +19,7 @@ export const EXTRA_ENTRY_POINTS: Readonly<Record<string, string>> = {
   'node/data-directories.ts': 'before anything else starts',
   'node/machine.ts': 'before anything else starts',
   'node/problems.ts': 'asks the runtime part',
+  'node/watchdog.ts': 'for a standalone kubelet as well',
   'objects/for-images.ts': 'the form in which images ask for objects',
   'objects/for-requests.ts': 'the form in which requests ask for objects',
   'oom/sources.ts': 'asks pods, resources and the kernel',
