@@ -6,7 +6,7 @@ import { isStaticPod } from '../api/pod-traits.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Config } from '../config/config.ts';
 import type { Kube } from '../kube/kube.ts';
-import type { PodNews } from '../model/pod-view.ts';
+import type { PodUpdate } from '../model/pod-view.ts';
 import type { Node } from '../node/node.ts';
 import { createAdoption } from '../pods/adoption.ts';
 import { createMirrors, type Mirrors } from '../pods/mirrors.ts';
@@ -37,7 +37,7 @@ export interface Cluster {
   /** To be called with each status. */
   publish(change: PodStatusChange): void;
   /** To be called with the updates of pods, after their statuses. */
-  follow(update: PodNews): void;
+  follow(update: PodUpdate): void;
   /** To be called with the desired pods of the sources, before the workers get them. */
   desire(pods: readonly Pod[], everySourceHeard: boolean): void;
 }

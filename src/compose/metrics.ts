@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { KUBERNETES_VERSION, PROGRAM_VERSION } from '../config/version.ts';
 import { countDesired, countedPod } from '../metering/counted-pod.ts';
 import { createPodStarts, type PodStarts } from '../metering/pod-starts.ts';
-import type { PodNews } from '../model/pod-view.ts';
+import type { PodUpdate } from '../model/pod-view.ts';
 import type { Pods } from '../pods/pods.ts';
 import type { EventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
@@ -64,7 +64,7 @@ export interface Meters {
   onLoopFailure(loop: string): void;
   onListenerFailure(listener: string): void;
   /** To be called with what workers publish. */
-  follow(update: PodNews): void;
+  follow(update: PodUpdate): void;
 }
 
 export interface MeterTools {

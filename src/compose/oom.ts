@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { RecordEvent } from '../model/event.ts';
-import type { PodNews } from '../model/pod-view.ts';
+import type { PodUpdate } from '../model/pod-view.ts';
 import { createOomWatcher, type OomWatcher } from '../oom/oom.ts';
 import { cgroupOfProcess, killCounter, oomPod } from '../oom/sources.ts';
 import type { Pods } from '../pods/pods.ts';
@@ -34,7 +34,7 @@ export function composeOom(config: Config, deps: PartDeps, { pods, resources, re
       bootId: machine.bootId,
     },
   );
-  pods.subscribe('oom watcher', (update: PodNews) => {
+  pods.subscribe('oom watcher', (update: PodUpdate) => {
     if (update.kind === 'gone') watcher.podGone(update.uid);
     else for (const pod of oomPod(update.view, resources)) watcher.podChanged(pod);
   });

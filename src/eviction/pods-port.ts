@@ -2,14 +2,14 @@
 import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { linkSignal } from '../base/signal.ts';
-import type { PodNews, PodView } from '../model/pod-view.ts';
+import type { PodUpdate, PodView } from '../model/pod-view.ts';
 import type { EvictablePods, EvictionRequest } from './ports.ts';
 
 export interface PodsOfNode {
   views(): readonly PodView[];
   view(uid: PodUid): PodView | undefined;
   end(uid: PodUid, request: EvictionRequest): void;
-  subscribe(name: string, listener: (news: PodNews) => void): () => void;
+  subscribe(name: string, listener: (update: PodUpdate) => void): () => void;
 }
 
 export function evictablePods(

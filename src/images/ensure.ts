@@ -122,7 +122,7 @@ class Attempt {
       this.#pullRequired = false;
       // Reported also where the secret is not needed now: on the next node it may be.
       if (this.#found === undefined) {
-        this.#tellMissing(await this.#deps.credentials.missing(this.#request.pod, this.#signal));
+        this.#reportMissing(await this.#deps.credentials.missing(this.#request.pod, this.#signal));
       }
       const verified = this.#deps.access !== undefined;
       this.#record({ type: 'Normal', reason: 'Pulled', message: texts.alreadyPresent(image, verified) });
@@ -189,11 +189,11 @@ class Attempt {
     const name = parseImageName(image);
     if (!name.ok) return [];
     const found = await this.#deps.credentials.find(pod, name.value.repository, this.#signal);
-    this.#tellMissing(found.missing);
+    this.#reportMissing(found.missing);
     return found.credentials;
   }
 
-  #tellMissing(names: readonly string[]): void {
+  #reportMissing(names: readonly string[]): void {
     if (names.length === 0) return;
     const message = texts.secretsMissing(names);
     const { pod } = this.#request;

@@ -1,7 +1,7 @@
 /** Reports from time to time that a pull is still under way. */
 import type { Clock } from '../base/clock.ts';
 import type { Supervisor } from '../base/supervise.ts';
-import { type Download, describeProgress, nextTelling } from './rules/progress.ts';
+import { type Download, describeProgress, nextReport } from './rules/progress.ts';
 
 export interface PullProgress {
   /** Until it is disposed. */
@@ -20,13 +20,13 @@ const ENDED = 'the pull has ended';
 export function createPullProgress({ clock, supervisor, downloadsOf }: PullProgressDeps): PullProgress {
   const follow = (image: string, report: (message: string) => void, signal: AbortSignal): Promise<void> => {
     const started = clock.mono();
-    let due = nextTelling(0);
+    let due = nextReport(0);
     const rest = () => clock.sleep(Math.max(due - (clock.mono() - started), 0), signal);
     const pass = async (): Promise<void> => {
       const downloads = await downloadsOf(image, signal).catch(() => undefined);
       signal.throwIfAborted();
       report(describeProgress(image, clock.mono() - started, downloads));
-      due = nextTelling(due);
+      due = nextReport(due);
     };
     return supervisor.run(
       { name: 'pull progress', about: { image }, oneOfMany: true, restFirst: true, pass, rest },

@@ -83,7 +83,7 @@ describe('a watch', () => {
   ) => {
     const server = await startFakeServer({ pair });
     const asked: string[] = [];
-    const told: string[] = [];
+    const received: string[] = [];
     let lists = 0;
     let watches = 0;
     server.handle((seen, response) => {
@@ -109,9 +109,9 @@ describe('a watch', () => {
       path: apiPath`/api/v1/pods`,
       ...more,
       listener: more.listener ?? {
-        replaced: (objects) => told.push(`= ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
-        changed: ({ metadata }) => told.push(`+ ${metadata.name} ${metadata.resourceVersion}`),
-        removed: ({ metadata }) => told.push(`- ${metadata.name} ${metadata.resourceVersion}`),
+        replaced: (objects) => received.push(`= ${objects.map(({ metadata }) => metadata.name).join(' ')}`),
+        changed: ({ metadata }) => received.push(`+ ${metadata.name} ${metadata.resourceVersion}`),
+        removed: ({ metadata }) => received.push(`- ${metadata.name} ${metadata.resourceVersion}`),
       },
     });
     await watch.start(t.signal);
@@ -119,7 +119,7 @@ describe('a watch', () => {
       server,
       kube: t.kube,
       asked,
-      told,
+      received,
       watch,
       [Symbol.asyncDispose]: async () => {
         await watch.stop?.();
@@ -130,26 +130,26 @@ describe('a watch', () => {
   };
 
   test('skips items that are not objects, and continues after a listener has thrown', async () => {
-    const told: string[] = [];
-    const tell = (objects: readonly KubeObject[]) => {
+    const received: string[] = [];
+    const receive = (objects: readonly KubeObject[]) => {
       for (const { metadata } of objects) {
         if (metadata.name === 'bad') throw new TypeError('bad object');
-        told.push(metadata.name);
+        received.push(metadata.name);
       }
     };
     const odd = (response: Response) =>
       sendJson(response, 200, { metadata: { resourceVersion: '5' }, items: [null, 7, {}, object('a', 5)] });
     const listener = {
-      replaced: tell,
-      changed: (one: KubeObject) => tell([one]),
-      removed: (one: KubeObject) => tell([one]),
+      replaced: receive,
+      changed: (one: KubeObject) => receive([one]),
+      removed: (one: KubeObject) => receive([one]),
     };
     const events = [event('ADDED', 'bad', 6), event('DELETED', 'bad', 7), event('ADDED', 'b', 8)];
     const w = await run({ lists: [odd], watches: [lines(...events)] }, { listener });
     await using _ = w;
-    await until(() => told.length === 2, 'both good objects');
+    await until(() => received.length === 2, 'both good objects');
     assert.deepEqual(
-      [told, w.asked],
+      [received, w.asked],
       [
         ['a', 'b'],
         ['list 0', 'watch 5'],
@@ -163,8 +163,8 @@ describe('a watch', () => {
       watches: [lines(event('ADDED', 'c', 6), event('MODIFIED', 'a', 7), event('DELETED', 'b', 8))],
     };
     await using w = await run(script, { fieldSelector: fieldEquals('spec.nodeName', 'n'), labelSelector: 'a=b' });
-    await until(() => w.told.length === 4, 'all changes');
-    assert.deepEqual(w.told, ['= a b', '+ c 6', '+ a 7', '- b 8']);
+    await until(() => w.received.length === 4, 'all changes');
+    assert.deepEqual(w.received, ['= a b', '+ c 6', '+ a 7', '- b 8']);
     assert.deepEqual(w.asked, ['list 0', 'watch 5']);
     const [listed, watched] = w.server.seen;
     for (const seen of [listed, watched]) {
@@ -193,8 +193,8 @@ describe('a watch', () => {
     const first = [event('ADDED', 'a', 3), bookmark(4), event('ADDED', 'b', 2), whole(5)];
     const script = { lists: [], watches: [lines(...first, event('MODIFIED', 'a', 6))] };
     await using w = await run(script, { inOne: true });
-    await until(() => w.told.length === 2, 'the list and a change');
-    assert.deepEqual(w.told, ['= a b', '+ a 6']);
+    await until(() => w.received.length === 2, 'the list and a change');
+    assert.deepEqual(w.received, ['= a b', '+ a 6']);
     assert.deepEqual(w.asked, ['watch 0']);
     const [watched] = w.server.seen;
     assert.equal(watched?.query.get('sendInitialEvents'), 'true');
@@ -203,8 +203,8 @@ describe('a watch', () => {
 
   test('an empty list over a watch is a list', async () => {
     await using w = await run({ lists: [], watches: [lines(whole(5))] }, { inOne: true });
-    await until(() => w.told.length === 1, 'the list');
-    assert.deepEqual(w.told, ['= ']);
+    await until(() => w.received.length === 1, 'the list');
+    assert.deepEqual(w.received, ['= ']);
   });
 
   test('restarts a list over a watch that was cut, and resumes after a complete one', async () => {
@@ -215,8 +215,8 @@ describe('a watch', () => {
       lines(event('ADDED', 'd', 9), whole(9)),
     ];
     await using w = await run({ lists: [], watches }, { inOne: true });
-    await until(() => w.told.length === 3, 'all lists');
-    assert.deepEqual(w.told, ['= b', '+ c 6', '= d']);
+    await until(() => w.received.length === 3, 'all lists');
+    assert.deepEqual(w.received, ['= b', '+ c 6', '= d']);
     assert.deepEqual(w.asked, ['watch 0', 'watch 0', 'watch 6', 'watch 6']);
     const watched = w.server.seen.filter(({ query }) => query.get('watch') === 'true');
     assert.equal(watched[3]?.query.get('sendInitialEvents'), 'true');
@@ -226,16 +226,16 @@ describe('a watch', () => {
     const refuse = (response: Response) => sendStatus(response, 422, 'Invalid');
     const script = { lists: [list(5, 'a')], watches: [refuse, lines(event('ADDED', 'b', 6))] };
     await using w = await run(script, { inOne: true });
-    await until(() => w.told.length === 2, 'the list and a change');
-    assert.deepEqual(w.told, ['= a', '+ b 6']);
+    await until(() => w.received.length === 2, 'the list and a change');
+    assert.deepEqual(w.received, ['= a', '+ b 6']);
     assert.deepEqual(w.asked, ['watch 0', 'list 0', 'watch 5']);
   });
 
   test('accepts an empty list', async () => {
     const none = (response: Response) => sendJson(response, 200, { metadata: { resourceVersion: '5' }, items: null });
     await using w = await run({ lists: [none], watches: [lines()] });
-    await until(() => w.told.length === 1, 'the list');
-    assert.deepEqual(w.told, ['= ']);
+    await until(() => w.received.length === 1, 'the list');
+    assert.deepEqual(w.received, ['= ']);
   });
 
   test('resumes where it was: after its timeout, a bookmark, a cut, an incomplete line', async () => {
@@ -250,8 +250,8 @@ describe('a watch', () => {
       ],
     };
     await using w = await run(script);
-    await until(() => w.told.length === 5, 'all changes');
-    assert.deepEqual(w.told, ['= ', '+ a 6', '+ b 8', '+ ü 9', '- a 10']);
+    await until(() => w.received.length === 5, 'all changes');
+    assert.deepEqual(w.received, ['= ', '+ a 6', '+ b 8', '+ ü 9', '- a 10']);
     assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 6', 'watch 7', 'watch 8']);
   });
 
@@ -262,8 +262,8 @@ describe('a watch', () => {
       for (const byte of text) response.write(Buffer.from([byte]));
     };
     await using w = await run({ lists: [list(5)], watches: [byBytes] });
-    await until(() => w.told.length === 4, 'all changes');
-    assert.deepEqual(w.told.slice(1), ['+ äöü€ 6', '+ b 7', '+ c 8']);
+    await until(() => w.received.length === 4, 'all changes');
+    assert.deepEqual(w.received.slice(1), ['+ äöü€ 6', '+ b 7', '+ c 8']);
   });
 
   for (const [how, gone] of [
@@ -277,7 +277,7 @@ describe('a watch', () => {
       };
       await using w = await run(script);
       await until(() => w.asked.length === 5, 'the new watch');
-      assert.deepEqual(w.told, ['= a b', '+ a 6', '= b c']);
+      assert.deepEqual(w.received, ['= a b', '+ a 6', '= b c']);
       assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 6', 'list 6', 'watch 20']);
     });
   }
@@ -340,12 +340,12 @@ describe('a watch', () => {
         watches: [lines(line), lines(line), lines(line), lines(event('ADDED', 'c', 10))],
       };
       await using w = await run(script, { clock });
-      for (let step = 0; step < 100 && w.told.length < 3; step += 1) {
+      for (let step = 0; step < 100 && w.received.length < 3; step += 1) {
         await clock.advance(500);
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 5', 'watch 5', 'list 5', 'watch 9']);
-      assert.deepEqual(w.told, ['= a', '= b', '+ c 10']);
+      assert.deepEqual(w.received, ['= a', '= b', '+ c 10']);
     });
   }
 
@@ -378,11 +378,11 @@ describe('a watch', () => {
     const clock = createManualClock();
     const deny = (response: Response) => sendStatus(response, 403, 'Forbidden');
     await using w = await run({ lists: [deny, deny, deny, list(5)], watches: [lines()] }, { clock });
-    for (let step = 0; step < 40 && w.told.length === 0; step += 1) {
+    for (let step = 0; step < 40 && w.received.length === 0; step += 1) {
       await clock.advance(10);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    assert.deepEqual(w.told, ['= ']);
+    assert.deepEqual(w.received, ['= ']);
     assert.ok(clock.now() < 400, `only after ${clock.now()} ms`);
   });
 
@@ -453,29 +453,29 @@ describe('a watch', () => {
       },
     });
     await using way = await relay.promise;
-    await until(() => w.told.length === 2, 'the first event');
+    await until(() => w.received.length === 2, 'the first event');
     way.block(true);
     for (let step = 0; step < 12; step += 1) {
       await clock.advance(10_000);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     way.block(false);
-    for (let step = 0; step < 30 && w.told.length < 3; step += 1) {
+    for (let step = 0; step < 30 && w.received.length < 3; step += 1) {
       await clock.advance(1_000);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    assert.deepEqual(w.told, ['= ', '+ a 6', '+ b 7']);
+    assert.deepEqual(w.received, ['= ', '+ a 6', '+ b 7']);
     assert.deepEqual(w.asked, ['list 0', 'watch 5', 'watch 6']);
   });
 
   test('ends when it is stopped', async () => {
     const w = await run({ lists: [list(5)], watches: [lines(event('ADDED', 'a', 6))] });
     await using _ = w;
-    await until(() => w.told.length === 2, 'the first event');
+    await until(() => w.received.length === 2, 'the first event');
     await w.watch.stop?.();
     w.server.cut();
     await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.deepEqual(w.told, ['= ', '+ a 6']);
+    assert.deepEqual(w.received, ['= ', '+ a 6']);
     assert.deepEqual(w.asked, ['list 0', 'watch 5']);
   });
 });

@@ -7,14 +7,14 @@ import type { Pod } from '../api/pod.ts';
 import type { PodStatus } from '../api/pod-status.ts';
 import { CONFIG_SEEN } from '../api/pod-traits.ts';
 import { parseTimestamp } from '../api/timestamp.ts';
-import type { PodNewsOf } from '../model/pod-view.ts';
+import type { PodUpdateOf } from '../model/pod-view.ts';
 import type { Histogram, Metrics } from '../telemetry/metrics.ts';
 
 export type StartStep = 'seen' | 'admitted' | 'volumes' | 'sandbox' | 'pull' | 'create' | 'start' | 'ready';
 
 export interface PodStarts {
   /** To be called with what workers publish. */
-  follow(update: PodNewsOf<'uid' | 'pod' | 'observation'>): void;
+  follow(update: PodUpdateOf<'uid' | 'pod' | 'observation'>): void;
   /** So long was spent on a step of this pod's start; of several containers each counts. */
   spent(uid: string, step: StartStep, ms: number): void;
   /** To be called with each change of a status. */

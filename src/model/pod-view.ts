@@ -53,9 +53,9 @@ export interface PodView {
   readonly deleted: boolean;
 }
 
-export type PodNews = PodNewsOf<keyof PodView>;
+export type PodUpdate = PodUpdateOf<keyof PodView>;
 
-/** News with the fields of the view that a part reads. */
-export type PodNewsOf<Field extends keyof PodView> =
+/** An update with the fields of the view that a part reads. */
+export type PodUpdateOf<Field extends keyof PodView> =
   | { readonly kind: 'view'; readonly view: Pick<PodView, Field> }
   | { readonly kind: 'gone'; readonly uid: PodUid; readonly pod: Pod };

@@ -432,9 +432,9 @@ describe('an event is recorded if', () => {
     world.api.setServerDate({ serverAt: START, ownAt: START + 60_000 });
     await world.start();
     await world.wait(120_000);
-    const told = world.events.filter(({ reason }) => reason === 'ClockSkew');
+    const found = world.events.filter(({ reason }) => reason === 'ClockSkew');
     assert.deepEqual(
-      told.map(({ type, message }) => [type, /1m0s ahead of the API server's/.test(message)]),
+      found.map(({ type, message }) => [type, /1m0s ahead of the API server's/.test(message)]),
       [['Warning', true]],
     );
     await world.stop();

@@ -6,11 +6,11 @@ import { createWarnings } from './warnings.ts';
 
 test('a problem is reported every ten minutes, also if it comes and goes, and again after it was over', async () => {
   const clock = createManualClock(1_000_000);
-  const told: string[] = [];
+  const recorded: string[] = [];
   const warnings = createWarnings({
     clock,
     log: createSilentLogger(),
-    record: ({ message }) => told.push(message),
+    record: ({ message }) => recorded.push(message),
   });
   const passes = async (minutes: number) => await clock.advance(minutes * 60_000);
   warnings.report('Twin', 'one');
@@ -20,12 +20,12 @@ test('a problem is reported every ten minutes, also if it comes and goes, and ag
     await passes(1);
     warnings.report('Twin', at);
   }
-  assert.deepEqual(told, ['one', 'another matter']);
+  assert.deepEqual(recorded, ['one', 'another matter']);
   await passes(8);
   warnings.report('Twin', 'four');
-  assert.deepEqual(told.slice(2), ['four'], 'it still holds after ten minutes');
+  assert.deepEqual(recorded.slice(2), ['four'], 'it still holds after ten minutes');
   await passes(2);
   warnings.report('Twin', undefined);
   warnings.report('Twin', 'five');
-  assert.deepEqual(told.slice(3), ['five'], 'it was over');
+  assert.deepEqual(recorded.slice(3), ['five'], 'it was over');
 });

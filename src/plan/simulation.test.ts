@@ -21,8 +21,8 @@ const seed = Number(process.env['SEED'] ?? 20261115);
 const PODS = 1500;
 const HOUR = 3_600_000;
 
-function checkPlan(told: Snapshot, { plan, observation }: Decision, history: ReadonlySet<string>): void {
-  const snapshot = { ...told, observation };
+function checkPlan(given: Snapshot, { plan, observation }: Decision, history: ReadonlySet<string>): void {
+  const snapshot = { ...given, observation };
   const starts = plan.actions.filter((action): action is Start => action.kind === 'container-start');
   const names = starts.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length, 'a container is started twice in one plan');
@@ -34,10 +34,10 @@ function checkPlan(told: Snapshot, { plan, observation }: Decision, history: Rea
   if (!plan.actions.some(({ kind }) => kind === 'sandbox-create')) {
     for (const start of starts) checkInitOrder(snapshot, start, history);
   }
-  for (const id of told.observation.announced?.keys() ?? []) {
+  for (const id of given.observation.announced?.keys() ?? []) {
     assert.ok(!stopped.has(id), `${id} has ended and is asked to stop`);
   }
-  const again = decide({ ...told, crashes: plan.crashes });
+  const again = decide({ ...given, crashes: plan.crashes });
   assert.deepEqual(again.plan.actions, plan.actions, 'the same question has the same answer');
 }
 

@@ -1,6 +1,6 @@
 /** Removes what dead containers of pods keep on the disk, on a node that is short of it. The last one of each name stays: its pod is judged by it. */
 import type { Clock } from '../base/clock.ts';
-import type { Observation } from '../model/observation.ts';
+import { linkSignal } from '../base/signal.ts';
 import type { PodView } from '../model/pod-view.ts';
 import type { Pods } from './pods.ts';
 
@@ -12,30 +12,45 @@ export interface DeadContainers {
 }
 
 const WITHIN_MS = 10_000;
-const LOOK_EVERY_MS = 100;
 
-export function createDeadContainers(clock: Clock, pods: () => Pick<Pods, 'views' | 'wake'>): DeadContainers {
+export function createDeadContainers(
+  clock: Clock,
+  pods: () => Pick<Pods, 'views' | 'view' | 'wake' | 'subscribe'>,
+): DeadContainers {
   let isRemoving = false;
-  const withSurplus = (): readonly PodView[] =>
-    pods()
-      .views()
-      .filter(({ observation }) => hasSurplus(observation));
   return {
     isRemoving: () => isRemoving,
     remove: async (signal) => {
+      const left = new Set(
+        pods()
+          .views()
+          .filter(hasSurplus)
+          .map(({ uid }) => uid),
+      );
+      if (left.size === 0) return;
       isRemoving = true;
+      using waiting = linkSignal(signal);
+      const unsubscribe = pods().subscribe('dead containers', () => {
+        for (const uid of left) if (!hasSurplus(pods().view(uid))) left.delete(uid);
+        if (left.size === 0) waiting.abort(REMOVED);
+      });
       try {
-        for (const { uid } of withSurplus()) pods().wake(uid, 'timer');
-        const until = clock.mono() + WITHIN_MS;
-        while (withSurplus().length > 0 && clock.mono() < until) await clock.sleep(LOOK_EVERY_MS, signal);
+        for (const uid of left) pods().wake(uid, 'timer');
+        await clock.sleep(WITHIN_MS, waiting.signal);
+      } catch (error) {
+        if (error !== REMOVED) throw error;
       } finally {
+        unsubscribe();
         isRemoving = false;
       }
     },
   };
 }
 
-function hasSurplus({ containers }: Observation): boolean {
-  const dead = containers.filter(({ state }) => state === 'exited').map(({ name }) => name);
-  return new Set(dead).size < dead.length;
+const REMOVED = 'removed';
+
+/** More than one dead container of a name; none of a pod that is gone. */
+function hasSurplus(view: Pick<PodView, 'observation'> | undefined): boolean {
+  const ended = (view?.observation.containers ?? []).filter(({ state }) => state === 'exited');
+  return new Set(ended.map(({ name }) => name)).size < ended.length;
 }

@@ -71,7 +71,7 @@ test('source gone: nothing ends before every source was heard; then the pod is s
   assert.deepEqual([world.step('a'), world.node.running('b')], [undefined, ['c']]);
   assert.ok(world.node.calls.includes('clean up a'));
   assert.deepEqual(
-    world.news.filter(({ kind }) => kind === 'gone').map((one) => (one.kind === 'gone' ? one.uid : '')),
+    world.updates.filter(({ kind }) => kind === 'gone').map((one) => (one.kind === 'gone' ? one.uid : '')),
     ['a'],
   );
   await world.stop();

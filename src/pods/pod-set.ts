@@ -4,7 +4,7 @@ import type { Pod } from '../api/pod.ts';
 import { createListeners } from '../base/listeners.ts';
 import type { LogValues } from '../base/logger.ts';
 import type { FoundPod, PodIdentity } from '../model/pod-identity.ts';
-import type { PodNews, PodView } from '../model/pod-view.ts';
+import type { PodUpdate, PodView } from '../model/pod-view.ts';
 import type { Allocations } from './allocations.ts';
 import { createArriving } from './arriving.ts';
 import type { EndingStore } from './endings.ts';
@@ -33,7 +33,7 @@ export interface PodSet {
   views(): readonly PodView[];
   view(uid: PodUid): PodView | undefined;
   /** The name is for the log. An exception of one listener is reported and reaches no one else. */
-  subscribe(name: string, listener: (news: PodNews) => void): () => void;
+  subscribe(name: string, listener: (update: PodUpdate) => void): () => void;
   /** For each worker: how long its pass under way has lasted, ms. */
   busy(): readonly number[];
   /** Resolves when every worker has ended, after the kubelet's signal. */
@@ -53,7 +53,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
   const { clock, log, supervisor, record } = deps;
   const { allocations, requestReconcile } = tools;
   const table = createPodTable();
-  const listeners = createListeners<PodNews>({ supervisor, clock, keyOf: uidOf, about: aboutPod });
+  const listeners = createListeners<PodUpdate>({ supervisor, clock, keyOf: uidOf, about: aboutPod });
   const isolation = createIsolation({ clock, log, record, onDue: requestReconcile });
   const begin = createBegin(deps, tools, table, listeners.notify);
   const end: PodSet['end'] = (uid, request) => table.worker(uid)?.end(request);
@@ -105,7 +105,7 @@ function createBegin(
   deps: PodsDeps,
   { endings, allocations, takeTurn, removals, requestReconcile }: PodSetTools,
   table: PodTable,
-  tell: (news: PodNews) => void,
+  notify: (update: PodUpdate) => void,
 ): (state: WorkerState, signal: AbortSignal) => void {
   let tickets = 0;
   const nextTicket = () => {
@@ -119,7 +119,7 @@ function createBegin(
     const before = table.views.get(view.uid);
     table.views.set(view.uid, view);
     if (view.step === 'terminated' && before?.step !== 'terminated') requestReconcile();
-    tell({ kind: 'view', view });
+    notify({ kind: 'view', view });
   };
   const explain: WorkerDeps['explain'] = (uid, explanation) => {
     const view = table.views.get(uid);
@@ -132,7 +132,7 @@ function createBegin(
     if (last.step !== 'gone') return;
     table.apply(uid, { kind: 'gone', last });
     allocations.forget(uid);
-    tell({ kind: 'gone', uid, pod: last.pod });
+    notify({ kind: 'gone', uid, pod: last.pod });
     requestReconcile();
   };
 
@@ -161,9 +161,9 @@ function updateWorker(
   isolation.attempt(desired ?? pod, desired === undefined ? 'remove' : 'update', () => worker.send(input));
 }
 
-const uidOf = (news: PodNews): PodUid => (news.kind === 'gone' ? news.uid : news.view.uid);
+const uidOf = (update: PodUpdate): PodUid => (update.kind === 'gone' ? update.uid : update.view.uid);
 
-function aboutPod(news: PodNews): LogValues {
-  const { metadata } = news.kind === 'gone' ? news.pod : news.view.pod;
-  return { pod: fullName(metadata), podUID: uidOf(news) };
+function aboutPod(update: PodUpdate): LogValues {
+  const { metadata } = update.kind === 'gone' ? update.pod : update.view.pod;
+  return { pod: fullName(metadata), podUID: uidOf(update) };
 }

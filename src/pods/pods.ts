@@ -9,7 +9,7 @@ import type { Part } from '../base/lifecycle.ts';
 import { createTurns } from '../base/turns.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { FoundPod } from '../model/pod-identity.ts';
-import type { PodNews, PodView } from '../model/pod-view.ts';
+import type { PodUpdate, PodView } from '../model/pod-view.ts';
 import { createAllocations } from './allocations.ts';
 import { createEndingStore } from './endings.ts';
 import type { EndRequest } from './pass.ts';
@@ -46,7 +46,7 @@ export interface Pods extends Part {
   views(): readonly PodView[];
   view(uid: PodUid): PodView | undefined;
   /** The name is for the log. An exception of one listener reaches no one else. Returns the function that ends the subscription. */
-  subscribe(name: string, listener: (news: PodNews) => void): () => void;
+  subscribe(name: string, listener: (update: PodUpdate) => void): () => void;
   /** Why pods are not managed as they should be; undefined when there is no problem. */
   problem(): string | undefined;
 }

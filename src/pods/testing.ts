@@ -5,7 +5,7 @@ import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { PodEvent } from '../model/event.ts';
-import type { PodEnding, PodNews, PodView } from '../model/pod-view.ts';
+import type { PodEnding, PodUpdate, PodView } from '../model/pod-view.ts';
 import type { Allocations } from './allocations.ts';
 import type { EndingStore } from './endings.ts';
 import { createTestNode, hashOf, type TestNode } from './node-testing.ts';
@@ -107,7 +107,7 @@ export function createWorkerWorld(earlier?: Pick<WorkerWorld, 'clock' | 'node' |
 
 export interface SetWorld extends Omit<WorkerWorld, 'views' | 'deps'> {
   readonly set: PodSet;
-  readonly news: PodNews[];
+  readonly updates: PodUpdate[];
   /** Sets the desired pods, and reconciles until nothing is left to do without the clock. */
   desire(pods: readonly Pod[], everySourceHeard?: boolean): Promise<void>;
   advance(ms: number): Promise<void>;
@@ -125,7 +125,7 @@ export interface SetOptions {
 export function createSetWorld(options: SetOptions = {}): SetWorld {
   const world = createWorkerWorld(options.earlier);
   const { clock, node, deps, endings, events, passes, life } = world;
-  const news: PodNews[] = [];
+  const updates: PodUpdate[] = [];
   let desired: { readonly pods: readonly Pod[]; readonly everySourceHeard: boolean } | undefined;
   let isDue = false;
   const {
@@ -154,7 +154,7 @@ export function createSetWorld(options: SetOptions = {}): SetWorld {
       },
     },
   );
-  set.subscribe('test', (one) => news.push(one));
+  set.subscribe('test', (one) => updates.push(one));
   set.found(node.list());
 
   const reconcile = async (): Promise<void> => {
@@ -169,7 +169,7 @@ export function createSetWorld(options: SetOptions = {}): SetWorld {
   };
 
   return {
-    ...{ clock, node, endings, events, passes, life, set, news },
+    ...{ clock, node, endings, events, passes, life, set, updates },
     desire: async (pods, everySourceHeard = true) => {
       desired = { pods, everySourceHeard };
       await reconcile();

@@ -5,7 +5,7 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { RecordPodEvent } from '../model/event.ts';
-import type { PodNewsOf } from '../model/pod-view.ts';
+import type { PodUpdateOf } from '../model/pod-view.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
 import type { ProbeMetrics } from './active-probe.ts';
 import { type CheckDeps, check } from './checks/check.ts';
@@ -27,7 +27,7 @@ export interface Probes extends Part {
   results(): ProbeResults;
 }
 
-export type ProbedUpdate = PodNewsOf<keyof ProbedView>;
+export type ProbedUpdate = PodUpdateOf<keyof ProbedView>;
 
 export interface ProbesDeps {
   readonly clock: Clock;

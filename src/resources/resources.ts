@@ -13,7 +13,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { Cgroups } from '../host/cgroups.ts';
 import type { RecordNodeEvent } from '../model/event.ts';
-import type { PodNewsOf } from '../model/pod-view.ts';
+import type { PodUpdateOf } from '../model/pod-view.ts';
 import type { CgroupWriterDeps, SystemdPort } from './cgroup-writer.ts';
 import type { KernelSettingsPort } from './kernel-settings.ts';
 import { createNodeCgroups } from './node-cgroups.ts';
@@ -52,7 +52,7 @@ export interface Resources extends Part {
   /** Every pod that has a cgroup on this node. */
   listPodCgroups(): Promise<readonly PodUid[]>;
   /** The cgroups of the QoS classes follow the pods that are here. */
-  observe(news: PodNewsOf<'uid' | 'pod' | 'step'>): void;
+  observe(update: PodUpdateOf<'uid' | 'pod' | 'step'>): void;
   /** What the memory of the pod is limited to, bytes; undefined: not limited. */
   podMemoryLimit(pod: Pod): bigint | undefined;
   capacity(): Quantities;
@@ -146,10 +146,10 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
     containerCgroup: (pod, id) => `${pathOf(pod)}/${containerDirectory(id, node.driver())}`,
     groupCgroups: () => (config.cgroupsPerQos ? groupCgroups(node.name, node.driver()) : undefined),
     listPodCgroups: pods.list,
-    observe: (news) => {
-      if (news.kind === 'gone' || news.view.step === 'terminated')
-        node.drop(news.kind === 'gone' ? news.uid : news.view.uid);
-      else node.add(news.view.pod);
+    observe: (update) => {
+      if (update.kind === 'gone' || update.view.step === 'terminated')
+        node.drop(update.kind === 'gone' ? update.uid : update.view.uid);
+      else node.add(update.view.pod);
     },
     podMemoryLimit: (pod) => podCgroupLimits(pod, config.pods).memory,
     capacity: () => capacity,

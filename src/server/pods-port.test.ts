@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { containerId, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { type ContainerRunState, emptyObservation, type ObservedContainer } from '../model/observation.ts';
-import type { PodNews, PodStep, PodView } from '../model/pod-view.ts';
+import type { PodStep, PodUpdate, PodView } from '../model/pod-view.ts';
 import { findPod, followContainer, listPods, type PodsPort } from './pods-port.ts';
 
 const makePod = (uid: string, containers = [{ name: 'c' }], annotations = {}): Pod => ({
@@ -19,7 +19,7 @@ function viewOf(pod: Pod, step: PodStep, state: ContainerRunState = 'running'): 
 }
 
 function port(views: PodView[], desired: readonly Pod[] = []) {
-  const listeners = new Set<(update: PodNews) => void>();
+  const listeners = new Set<(update: PodUpdate) => void>();
   const given: PodsPort = {
     pods: {
       views: () => views,
@@ -33,7 +33,7 @@ function port(views: PodView[], desired: readonly Pod[] = []) {
     statuses: { get: (uid) => (uid === 'new' ? { phase: 'Running' } : undefined) },
     mirrorUid: () => 'mirror',
   };
-  const notify = (update: PodNews) => {
+  const notify = (update: PodUpdate) => {
     for (const listener of listeners) listener(update);
   };
   return { given, notify };

@@ -3,7 +3,7 @@ import { type ContainerId, type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { PodStatus } from '../api/pod-status.ts';
 import { isStaticPod } from '../api/pod-traits.ts';
-import type { PodNews, PodView } from '../model/pod-view.ts';
+import type { PodUpdate, PodView } from '../model/pod-view.ts';
 import type { ServedPod } from './streams/served-pods.ts';
 
 export interface PodsPort {
@@ -11,7 +11,7 @@ export interface PodsPort {
     views(): readonly PodView[];
     view(uid: PodUid): PodView | undefined;
     desired(): { readonly pods: readonly Pod[] } | undefined;
-    subscribe(name: string, listener: (update: PodNews) => void): () => void;
+    subscribe(name: string, listener: (update: PodUpdate) => void): () => void;
   };
   readonly statuses: { get(uid: PodUid): PodStatus | undefined };
   /** The UID of a static pod at the API server. */

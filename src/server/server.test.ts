@@ -43,8 +43,8 @@ describe('answers', () => {
       code: 404,
     });
     const details = { name: 'x', kind: 'pods' };
-    const told = { ...status, message: 'pod does not exist', reason: 'NotFound', details, code: 404 };
-    assert.deepEqual(JSON.parse((await get('/status')).body), told);
+    const body = { ...status, message: 'pod does not exist', reason: 'NotFound', details, code: 404 };
+    assert.deepEqual(JSON.parse((await get('/status')).body), body);
     const send = (body: string) => ask(port, pki.ca, { method: 'POST', path: '/body', body, pem: pki.clients.admin });
     assert.equal((await send('0123456789')).body, '0123456789');
     await send('x'.repeat(100_000)).catch(() => undefined);

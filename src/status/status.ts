@@ -10,7 +10,7 @@ import type { Part } from '../base/lifecycle.ts';
 import { createListeners } from '../base/listeners.ts';
 import type { Logger, LogValues } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
-import type { PodNews, PodView } from '../model/pod-view.ts';
+import type { PodUpdate, PodView } from '../model/pod-view.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
 import { type KnownStatus, nextStatus } from './rules/next-status.ts';
 import type { StatusGates } from './rules/status-input.ts';
@@ -43,7 +43,7 @@ export interface StatusDeps {
 
 export interface Statuses extends Part {
   /** What a worker publishes: every view becomes a status, until the pod is gone. */
-  follow(update: PodNews): void;
+  follow(update: PodUpdate): void;
   /** A verdict on a container of this pod has changed: it goes into the status at once, with what else is known of the pod. */
   probesChanged(uid: PodUid): void;
   /** As others see it. */

@@ -14,7 +14,7 @@ import type { FileJobs } from '../host/file-jobs.ts';
 import type { MountTable } from '../host/mount-table.ts';
 import type { RecordPodEvent } from '../model/event.ts';
 import type { VolumesOutcome } from '../model/mounted-volume.ts';
-import type { PodNewsOf, PodView } from '../model/pod-view.ts';
+import type { PodUpdateOf, PodView } from '../model/pod-view.ts';
 import type { VolumeProgress } from '../model/volume-progress.ts';
 import { createCleanUp } from './clean-up.ts';
 import { createDevices, type NodeAttachments } from './devices.ts';
@@ -36,7 +36,7 @@ export interface Volumes extends Part {
   /** Removes everything that must not be left in the pod's directory. Fails where something can't be removed: call it again then. */
   cleanUp(uid: PodUid, signal: AbortSignal): Promise<void>;
   /** Takes the views of pods: the volumes of running pods are kept up to date, those of other pods are not touched. */
-  follow(update: PodNewsOf<'uid' | 'pod' | 'step' | 'observation'>): void;
+  follow(update: PodUpdateOf<'uid' | 'pod' | 'step' | 'observation'>): void;
   /** An object has changed: files that show it are written again. */
   changed(object: ObjectReference): void;
   /** The node's status has changed: volumes that wait for their device look again. */

@@ -1,6 +1,6 @@
 /** What pods refer to, in a real cluster under our kubelet. One cluster serves the whole file. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { lab } from '../lab/lab.ts';
 import { ACCOUNTS } from '../lab/registry.ts';
@@ -15,7 +15,16 @@ import {
   trustBundles,
 } from './objects-checks.ts';
 import { changes, fetched, tokens } from './objects-in-process.ts';
-import { CONFIG_MAPS, CORE, eventsOf, IN_PROCESS, type ObjectWorld, objectWorld, SECRETS } from './objects-support.ts';
+import {
+  type Asked,
+  CONFIG_MAPS,
+  CORE,
+  eventsOf,
+  IN_PROCESS,
+  type ObjectWorld,
+  objectWorld,
+  SECRETS,
+} from './objects-support.ts';
 import { eventually, phaseIs } from './pods-support.ts';
 
 test('objects that pods refer to', { skip: whyClusterIsSkipped(process.env) }, async (t) => {
@@ -36,7 +45,7 @@ test('objects that pods refer to', { skip: whyClusterIsSkipped(process.env) }, a
   await t.test('variables of services', () => services(world));
   await t.test('a RuntimeClass names the handler', () => runtimeClass(world));
   await t.test('only what pods use is asked for, once, and no longer than they are here', () => onlyWhatIsUsed(world));
-  await t.test('an immutable object is read once', () => immutable(world));
+  await t.test('an immutable object is read once', (t) => immutable(world, t));
   await t.test('changes of objects are told; foreign ones are refused', (t) => changes(world, t));
   await t.test('more objects than one connection has streams', () => manyObjects(world));
   for (const strategy of ['Cache', 'Get'] as const) {
@@ -217,6 +226,9 @@ const readsOf = async (world: ObjectWorld, resource: string) =>
     (one) => one.resource === resource && ['get', 'list', 'watch'].includes(one.verb) && one.client !== IN_PROCESS,
   );
 
+/** The first may be denied, because the kubelet can learn of a pod sooner than the API server's Node authorizer does. */
+const isAnswered = ({ code }: Asked): boolean => code !== 403;
+
 /** Watches that have begun and not ended. */
 async function openWatches(world: ObjectWorld): Promise<readonly string[]> {
   const open = new Map<string, number>();
@@ -245,9 +257,8 @@ async function onlyWhatIsUsed(world: ObjectWorld): Promise<void> {
   );
   assert.ok(!reads.some(({ name }) => name === 'unused'));
   assert.deepEqual(
-    // The first may be refused while the API server does not know yet that the pod is here.
     reads
-      .filter(({ name, code }) => name === 'shared' && code !== 403)
+      .filter((read) => read.name === 'shared' && isAnswered(read))
       .map(({ verb, stage, code }) => `${verb} ${stage} ${code}`),
     ['watch ResponseStarted 200'],
     'one watch for three pods',
@@ -261,16 +272,17 @@ async function onlyWhatIsUsed(world: ObjectWorld): Promise<void> {
   );
 }
 
-async function immutable(world: ObjectWorld): Promise<void> {
+async function immutable(world: ObjectWorld, t: TestContext): Promise<void> {
   await world.cluster.admin.create(CONFIG_MAPS, { metadata: { name: 'fixed' }, immutable: true, data: { k: 'v' } });
   const env = [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'fixed', key: 'k' } } }];
   await world.create('fixed', { containers: [stays('main', { env })] });
   await world.ready('fixed');
   const reads = (await readsOf(world, 'configmaps')).filter(({ name }) => name === 'fixed');
-  // Seen twice in one of four runs, on a loaded machine. Why is not known yet: once is what is wanted.
-  const once = ['watch ResponseStarted', 'watch ResponseComplete'];
-  const seen = reads.map(({ verb, stage }) => `${verb} ${stage}`);
-  assert.deepEqual(seen, seen.length > once.length ? [...once, ...once] : once);
+  t.diagnostic(`${reads.filter((read) => !isAnswered(read)).length / 2} requests were denied before`);
+  assert.deepEqual(
+    reads.filter(isAnswered).map(({ verb, stage, code }) => `${verb} ${stage} ${code}`),
+    ['watch ResponseStarted 200', 'watch ResponseComplete 200'],
+  );
   await world.delete('fixed');
   await world.gone('fixed');
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { podUid } from '../../src/api/ids.ts';
 import type { Pod } from '../../src/api/pod.ts';
-import type { PodNews } from '../../src/model/pod-view.ts';
+import type { PodUpdate } from '../../src/model/pod-view.ts';
 import { until } from '../node/pod-support.ts';
 import { createFakeRuntime } from './fake-runtime.ts';
 import { makePod, podDirectory, podWorld } from './pod-world.ts';
@@ -19,7 +19,7 @@ const fromFile = (pod: Pod): Pod => ({
   metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'file' } },
 });
 
-function listen(pods: { subscribe(name: string, listener: (news: PodNews) => void): unknown }) {
+function listen(pods: { subscribe(name: string, listener: (news: PodUpdate) => void): unknown }) {
   const gone: string[] = [];
   pods.subscribe('test', (news) => {
     if (news.kind === 'gone') gone.push(news.uid);

@@ -1,4 +1,4 @@
-/** How far a certificate of the node is, and what people are told of it. */
+/** How far a certificate of the node is, and what is reported of it. */
 import { assertNever } from '../../base/assert-never.ts';
 import type { EventText } from '../../model/event.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeProgress, nextTelling } from './progress.ts';
+import { describeProgress, nextReport } from './progress.ts';
 
 test('reported often at first, then seldom', () => {
   const seconds: number[] = [];
-  for (let at = nextTelling(0); seconds.length < 8; at = nextTelling(at)) seconds.push(at / 1000);
+  for (let at = nextReport(0); seconds.length < 8; at = nextReport(at)) seconds.push(at / 1000);
   assert.deepEqual(seconds, [15, 30, 60, 120, 240, 480, 720, 960]);
 });
 

@@ -13,8 +13,8 @@ const FIRST_MS = 15_000;
 const LONGEST_GAP_MS = 4 * 60_000;
 
 /** When to report next, in milliseconds since the pull was requested: 15 s, 30 s, 1 min, 2 min, 4 min, then every 4 min. */
-export function nextTelling(toldAt: number): number {
-  return toldAt === 0 ? FIRST_MS : toldAt + Math.min(toldAt, LONGEST_GAP_MS);
+export function nextReport(reportedAt: number): number {
+  return reportedAt === 0 ? FIRST_MS : reportedAt + Math.min(reportedAt, LONGEST_GAP_MS);
 }
 
 /** `downloads` undefined: the runtime does not report them. Empty: it downloads nothing at the moment, so it waits or unpacks. */

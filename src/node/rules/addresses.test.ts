@@ -27,7 +27,7 @@ interface Case {
 }
 
 const HOST = 'Hostname web';
-const told = [{ type: 'ExternalIP', address: '203.0.113.5' }];
+const given = [{ type: 'ExternalIP', address: '203.0.113.5' }];
 const CASES: Readonly<Record<string, Case>> = {
   'the interface of the default route': { input: {}, want: ['InternalIP 192.0.2.10', HOST] },
   'IPv6 where there is nothing else': { input: { routes: [v6] }, want: ['InternalIP 2001:db8::10', HOST] },
@@ -87,8 +87,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'a multicast address': { input: { flagIps: ['ff02::1'] }, want: /nodeIP can't be a multicast address/ },
   'a link-local address': { input: { flagIps: ['169.254.3.4'] }, want: /nodeIP can't be a link-local unicast address/ },
   'a cloud that has not spoken yet': { input: { externalCloud: true }, want: [HOST] },
-  'a cloud that has spoken': { input: { externalCloud: true }, known: told, want: ['ExternalIP 203.0.113.5'] },
-  'no cloud: what others have said goes': { input: {}, known: told, want: ['InternalIP 192.0.2.10', HOST] },
+  'a cloud that has spoken': { input: { externalCloud: true }, known: given, want: ['ExternalIP 203.0.113.5'] },
+  'no cloud: what others have said goes': { input: {}, known: given, want: ['InternalIP 192.0.2.10', HOST] },
   'a cloud and the flag': {
     input: { externalCloud: true, flagIps: ['192.0.2.10', '2001:db8::10'] },
     want: ['InternalIP 192.0.2.10', 'InternalIP 2001:db8::10', HOST],
@@ -96,7 +96,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'a cloud that has spoken, and the flag': {
     input: { externalCloud: true, flagIps: ['192.0.2.10'] },
-    known: told,
+    known: given,
     want: ['ExternalIP 203.0.113.5'],
     providedIp: '192.0.2.10',
   },

@@ -21,8 +21,8 @@ function setUp(streams: Partial<EventStreams> = {}) {
   const foretold: string[] = [];
   const ends = createAnnouncedEnds(clock);
   let relists = 0;
-  let tellCri: ((event: ContainerEventResponse) => void) | undefined;
-  let tellContainerd: ((event: ContainerdEvent) => void) | undefined;
+  let publishCri: ((event: ContainerEventResponse) => void) | undefined;
+  let publishContainerd: ((event: ContainerdEvent) => void) | undefined;
   const living = new AbortController();
   const follower = createEventFollower({
     clock,
@@ -30,11 +30,11 @@ function setUp(streams: Partial<EventStreams> = {}) {
     log: createSilentLogger(),
     runtime: {
       watchEvents: (onEvent, signal) => {
-        tellCri = onEvent;
+        publishCri = onEvent;
         return forever(signal);
       },
       watchContainerdEvents: (onEvent, signal) => {
-        tellContainerd = onEvent;
+        publishContainerd = onEvent;
         return forever(signal);
       },
       ...streams,
@@ -56,8 +56,8 @@ function setUp(streams: Partial<EventStreams> = {}) {
     living,
     follower,
     relists: () => relists,
-    cri: (event: ContainerEventResponse) => tellCri?.(event),
-    containerd: (event: ContainerdEvent) => tellContainerd?.(event),
+    cri: (event: ContainerEventResponse) => publishCri?.(event),
+    containerd: (event: ContainerdEvent) => publishContainerd?.(event),
   };
 }
 

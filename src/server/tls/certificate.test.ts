@@ -178,7 +178,7 @@ describe('files of certificates', () => {
     swap('..1', a);
     for (const name of ['tls.crt', 'tls.key']) symlinkSync(`..data/${name}`, join(directory, name));
     const files = { certificate: join(directory, 'tls.crt'), key: join(directory, 'tls.key'), clientCa: '' };
-    let tell: (key: string) => void = () => undefined;
+    let notify: (key: string) => void = () => undefined;
     const stopping = new AbortController();
     const anHour = 3_600_000;
     const clock = createSystemClock();
@@ -187,12 +187,12 @@ describe('files of certificates', () => {
     const watching = watchTlsFiles(
       files,
       await readTlsMaterial(files),
-      { ...deps, onChange: ({ key }) => tell(key) },
+      { ...deps, onChange: ({ key }) => notify(key) },
       stopping.signal,
     );
     const after = async (change: () => void): Promise<string> => {
       const { promise, resolve } = Promise.withResolvers<string>();
-      tell = resolve;
+      notify = resolve;
       change();
       return await promise;
     };
