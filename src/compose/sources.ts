@@ -28,10 +28,10 @@ export function composeSources(config: Config, deps: PartDeps, tools: SourceTool
     inotify: host.files.inotify,
     record,
     apiServer: cluster?.apiServer,
-    onDesired: (desired, everySourceHeard) => {
+    onDesired: (desired, everySourceHeard, heard) => {
       supervisor.guard('objects', {}, () => objects?.setPods(desired));
       supervisor.guard('cluster', {}, () => cluster?.desire(desired, everySourceHeard));
-      pods.setDesired(desired, everySourceHeard);
+      pods.setDesired(desired, everySourceHeard, heard);
     },
   });
 }

@@ -9,8 +9,9 @@ import { fullName } from './rules/full-name.ts';
 import type { WorkerState } from './rules/worker-state.ts';
 
 export interface Orphans {
-  /** Also removes the records of pods that do not exist any more. */
-  end(isDesired: (uid: PodUid) => boolean, isUnwanted: (pod: FoundPod) => boolean, signal: AbortSignal): Promise<void>;
+  end(isUnwanted: (pod: FoundPod) => boolean, signal: AbortSignal): void;
+  /** Removes the records of pods that do not exist any more. */
+  forget(isDesired: (uid: PodUid) => boolean): Promise<void>;
 }
 
 export interface OrphansTools extends Pick<PodSetTools, 'endings' | 'allocations' | 'requestReconcile'> {
@@ -50,10 +51,12 @@ export function createOrphans(deps: PodsDeps, tools: OrphansTools): Orphans {
   };
 
   return {
-    end: async (isDesired, isUnwanted, signal) => {
+    forget: async (isDesired) => {
       const isUnknown = (uid: PodUid) => !isDesired(uid) && table.worker(uid) === undefined;
       for (const uid of endings.uids()) if (isUnknown(uid)) await forgetEnding(uid);
       for (const uid of allocations.uids()) if (isUnknown(uid)) allocations.forget(uid);
+    },
+    end: (isUnwanted, signal) => {
       for (const found of table.allFound()) {
         const kind = table.entry(found.uid)?.kind;
         if (kind !== 'managed' && kind !== 'orphan' && isUnwanted(found)) void endOne(found, signal);

@@ -209,3 +209,38 @@ test('a pod of the API server that is over does not begin again while its object
   assert.deepEqual(world.node.running('a'), ['c'], 'the same UID later: another pod');
   await world.stop();
 });
+
+/** A static pod `p` of this UID, and a kubelet that was killed while it ran. */
+async function killedBeside(uid: string) {
+  const first = createSetWorld();
+  first.node.ignoreStops('c');
+  await first.desire([makePod(uid, {}, { name: 'p', ...seen('1') })]);
+  await first.stop();
+  const restorePod = () => Promise.resolve(makePod(uid, {}, { name: 'p' }));
+  return { first, second: createSetWorld({ earlier: first, restorePod }) };
+}
+
+test('a static pod that was edited while the kubelet was away never runs beside what was left of it', async () => {
+  const { second } = await killedBeside('old');
+  const edited = makePod('new', {}, { name: 'p', ...seen('2') });
+  await second.desire([edited], false);
+  assert.deepEqual(
+    [second.node.running('old'), second.node.running('new')],
+    [['c'], []],
+    'its source has more to report',
+  );
+  await second.desire([edited], false, new Set(['file']));
+  assert.deepEqual([second.step('old'), second.node.running('new')], ['terminating', []]);
+  await second.advance(30_000);
+  await second.advance(1000);
+  assert.deepEqual([second.node.running('old'), second.node.running('new')], [[], ['c']]);
+  await second.stop();
+});
+
+test('of a source that was not heard only what a static pod has the name of is ended', async () => {
+  const { second } = await killedBeside('left');
+  await second.desire([makePod('q', {}, seen('2'))], false, new Set(['file']));
+  await second.advance(60_000);
+  assert.deepEqual([second.node.running('left'), second.node.running('q')], [['c'], ['c']]);
+  await second.stop();
+});

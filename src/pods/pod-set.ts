@@ -15,7 +15,7 @@ import type { EndRequest } from './pass.ts';
 import { createPodTable, type PodTable } from './pod-table.ts';
 import type { Desired, PodsDeps } from './pods.ts';
 import { RESIZE_REFUSED } from './rules/allocation.ts';
-import { planArrivals, updateFor } from './rules/arrivals.ts';
+import { planArrivals, replacedNames, updateFor } from './rules/arrivals.ts';
 import { fullName } from './rules/full-name.ts';
 import type { WorkerState } from './rules/worker-state.ts';
 import { createWorker, type Worker } from './worker.ts';
@@ -71,19 +71,24 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
       for (const worker of table.workers()) worker.wake('runtime-listed');
     },
     foundOnDisk: table.addFound,
-    reconcile: async ({ pods: given, everySourceHeard }, signal) => {
+    reconcile: async ({ pods: given, everySourceHeard, heard }, signal) => {
       const { pods, unsure } = identify(given);
       const desired = new Map(pods.map((pod) => [podUid(pod.metadata.uid), pod]));
       const isDesired = (uid: PodUid) => desired.has(uid);
-      const isUnwanted = (pod: PodIdentity) => everySourceHeard && !isDesired(pod.uid) && !unsure.has(fullName(pod));
+      const replaced = replacedNames(pods, heard);
+      const isUnwanted = (pod: PodIdentity) =>
+        !isDesired(pod.uid) && !unsure.has(fullName(pod)) && (everySourceHeard || replaced.has(fullName(pod)));
       table.forgetOver(isDesired);
       isolation.keepOnly(new Set([...given, ...pods].map(({ metadata }) => metadata.uid)));
       for (const worker of table.workers()) updateWorker(worker, desired.get(worker.uid), isUnwanted, isolation);
-      if (everySourceHeard) await orphans.end(isDesired, isUnwanted, signal);
-      const present = table.workers().map((worker) => worker.state().pod.metadata);
+      if (everySourceHeard) await orphans.forget(isDesired);
+      orphans.end(isUnwanted, signal);
+      const present = [...table.workers().map((worker) => worker.state().pod.metadata), ...table.orphans()];
+      // What an earlier kubelet left running may not be known as unwanted yet: a pod of the same name must not run beside it.
+      const leftRunning = table.allFound().filter(({ uid, alive }) => alive && !isDesired(uid));
       const isAlive = (uid: string) => table.found(podUid(uid))?.alive === true;
       const arriving = pods.filter(({ metadata }) => table.entry(podUid(metadata.uid))?.kind !== 'over');
-      await arrive(planArrivals({ desired: arriving, present: [...present, ...table.orphans()], isAlive }), signal);
+      await arrive(planArrivals({ desired: arriving, present: [...present, ...leftRunning], isAlive }), signal);
       await allocations.save();
     },
     worker: table.worker,

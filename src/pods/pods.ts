@@ -22,11 +22,16 @@ import type { WorkerDeps } from './worker-deps.ts';
 export interface Desired {
   readonly pods: readonly Pod[];
   readonly everySourceHeard: boolean;
+  /** Names of the sources of which all pods are among these. */
+  readonly heard: ReadonlySet<string>;
 }
 
 export interface Pods extends Part {
-  /** All pods that the sources have now. Nothing is cleaned up before every source has reported its pods once. */
-  setDesired(pods: readonly Pod[], everySourceHeard: boolean): void;
+  /**
+   * All pods that the sources have now. Nothing is cleaned up before every source has reported its pods once, except what a static pod
+   * of a source that has reported (`heard`) takes the name of.
+   */
+  setDesired(pods: readonly Pod[], everySourceHeard: boolean, heard?: ReadonlySet<string>): void;
   /** What was set last; undefined before the first time. */
   desired(): Desired | undefined;
   /** Ends a pod although its source still has it. */
@@ -133,8 +138,8 @@ export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
       await running;
       await set.stopped();
     },
-    setDesired: (pods, everySourceHeard) => {
-      desired = { pods, everySourceHeard };
+    setDesired: (pods, everySourceHeard, heard = new Set()) => {
+      desired = { pods, everySourceHeard, heard };
       bit.wake();
     },
     desired: () => desired,

@@ -10,7 +10,7 @@ import type { Allocations } from './allocations.ts';
 import type { EndingStore } from './endings.ts';
 import { createTestNode, hashOf, type TestNode } from './node-testing.ts';
 import { createPodSet, type PodSet } from './pod-set.ts';
-import type { Admission, PodsDeps } from './pods.ts';
+import type { Admission, Desired, PodsDeps } from './pods.ts';
 import { createRemovals } from './removals.ts';
 import type { PassReport, WorkerDeps } from './worker-deps.ts';
 
@@ -109,7 +109,7 @@ export interface SetWorld extends Omit<WorkerWorld, 'views' | 'deps'> {
   readonly set: PodSet;
   readonly updates: PodUpdate[];
   /** Sets the desired pods, and reconciles until nothing is left to do without the clock. */
-  desire(pods: readonly Pod[], everySourceHeard?: boolean): Promise<void>;
+  desire(pods: readonly Pod[], everySourceHeard?: boolean, heard?: ReadonlySet<string>): Promise<void>;
   advance(ms: number): Promise<void>;
   step(uid: string): PodView['step'] | undefined;
   /** Ends this kubelet; the node and the disk stay for the next one. */
@@ -126,7 +126,7 @@ export function createSetWorld(options: SetOptions = {}): SetWorld {
   const world = createWorkerWorld(options.earlier);
   const { clock, node, deps, endings, events, passes, life } = world;
   const updates: PodUpdate[] = [];
-  let desired: { readonly pods: readonly Pod[]; readonly everySourceHeard: boolean } | undefined;
+  let desired: Desired | undefined;
   let isDue = false;
   const {
     publish: _publish,
@@ -170,8 +170,8 @@ export function createSetWorld(options: SetOptions = {}): SetWorld {
 
   return {
     ...{ clock, node, endings, events, passes, life, set, updates },
-    desire: async (pods, everySourceHeard = true) => {
-      desired = { pods, everySourceHeard };
+    desire: async (pods, everySourceHeard = true, heard = new Set()) => {
+      desired = { pods, everySourceHeard, heard };
       await reconcile();
     },
     advance: async (ms) => {

@@ -40,7 +40,7 @@ export interface SourcesDeps {
   readonly inotify: Pick<Inotify, 'watch'>;
   readonly record: RecordEvent;
   /** Called with the whole set at the start and after every change. A pod that did not change is the same object as before. */
-  readonly onDesired: (pods: readonly Pod[], everySourceHeard: boolean) => void;
+  readonly onDesired: (pods: readonly Pod[], everySourceHeard: boolean, heard: ReadonlySet<SourceName>) => void;
   /** Where pods of an API server come from; undefined for a kubelet without one. */
   readonly apiServer?: ((publish: (pods: readonly Pod[]) => void) => Part) | undefined;
 }
@@ -87,7 +87,7 @@ export function createSources(config: SourcesConfig, deps: SourcesDeps): Part {
     name: 'sources',
     start: async (signal) => {
       // Without any source the set is empty, and that is known at once.
-      if (parts.length === 0) deps.onDesired([], true);
+      if (parts.length === 0) deps.onDesired([], true, new Set());
       for (const part of parts) await part.start(signal);
     },
     stop: async () => {
@@ -126,6 +126,6 @@ function createMerge(deps: MergeDeps, names: readonly SourceName[]): (source: So
     });
     seen = seenNow;
     report.duplicates(merged.refused);
-    deps.onDesired(merged.pods, merged.everySourceHeard);
+    deps.onDesired(merged.pods, merged.everySourceHeard, merged.heard);
   };
 }

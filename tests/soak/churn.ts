@@ -134,14 +134,17 @@ async function removePod({ place, wanted }: World, name: string): Promise<void> 
   await rm(join(place.node.manifestsDirectory, `${name}.yaml`));
 }
 
-/** Kills the process of a container, as an error in it would. */
+/** Kills the process of a container, as an error in it would. One that has ended by itself meanwhile is as good. */
 async function crashOne({ place, random }: World): Promise<void> {
   const running = await place.cri.containers.list(
     { state: { state: ContainerState.CONTAINER_RUNNING } },
     AbortSignal.timeout(60_000),
   );
   const victim = running[Math.floor(random() * running.length)];
-  if (victim !== undefined) await place.node.containerd.ctr('tasks', 'kill', '--signal', 'SIGKILL', victim.id);
+  if (victim === undefined) return;
+  await place.node.containerd.ctr('tasks', 'kill', '--signal', 'SIGKILL', victim.id).catch((error: unknown) => {
+    if (!/not found|already finished/.test(String(error))) throw error;
+  });
 }
 
 const listAll = async ({ cri }: PodNode) =>

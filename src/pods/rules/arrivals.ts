@@ -1,13 +1,13 @@
 /** Which of the desired pods may begin now. */
 import type { Pod } from '../../api/pod.ts';
-import { CONFIG_SEEN, isBeingDeleted, isStaticPod } from '../../api/pod-traits.ts';
+import { CONFIG_SEEN, CONFIG_SOURCE, isBeingDeleted, isStaticPod } from '../../api/pod-traits.ts';
 import { fullName } from './full-name.ts';
 import type { WorkerInput } from './worker-state.ts';
 
 export interface ArrivalsInput {
   /** In the order of the sources. */
   readonly desired: readonly Pod[];
-  /** Pods that have a worker or wait to be ended. */
+  /** Pods that have a worker, wait to be ended, or were left running. */
   readonly present: readonly { readonly namespace: string; readonly name: string; readonly uid: string }[];
   /** Its containers run already: an earlier kubelet started them. */
   readonly isAlive: (uid: string) => boolean;
@@ -33,6 +33,16 @@ export function planArrivals({ desired, present, isAlive }: ArrivalsInput): read
   return arrivals.sort(
     (a, b) => rank(a) - rank(b) || priority(b) - priority(a) || compareTexts(createdAt(a), createdAt(b)),
   );
+}
+
+/**
+ * Names that static pods of completely known sources have: another pod of such a name that no source has can't be desired any more, even
+ * by a source that has not been heard. Without this a static pod that was edited while its kubelet was away would wait for an API server,
+ * and the API server may be that pod.
+ */
+export function replacedNames(desired: readonly Pod[], heard: ReadonlySet<string>): ReadonlySet<string> {
+  const isKnown = (pod: Pod) => isStaticPod(pod) && heard.has(pod.metadata.annotations?.[CONFIG_SOURCE] ?? '');
+  return new Set(desired.filter(isKnown).map(({ metadata }) => fullName(metadata)));
 }
 
 /** What a worker is sent when its pod is desired like this; undefined where nothing changed. */

@@ -17,6 +17,7 @@ export interface SourceState {
 export interface Merged {
   readonly pods: readonly Pod[];
   readonly everySourceHeard: boolean;
+  readonly heard: ReadonlySet<SourceName>;
   readonly refused: readonly { readonly path: string; readonly pod: Pod; readonly keeper: string }[];
 }
 
@@ -39,7 +40,8 @@ export function mergeSources(states: SourceStates, mark: (pod: Pod, source: Sour
       pods.push(mark(pod, source));
     }
   }
-  return { pods, everySourceHeard: [...states.values()].every((state) => state?.heard), refused };
+  const heard = new Set([...states.keys()].filter((source) => states.get(source)?.heard));
+  return { pods, everySourceHeard: heard.size === states.size, heard, refused };
 }
 
 export function markPod(pod: Pod, source: SourceName, seen: string): Pod {
