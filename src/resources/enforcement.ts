@@ -40,14 +40,21 @@ export async function enforcePods(deps: EnforcementDeps, limits: CgroupLimits, s
   await supervisor.run({ name: 'node allocatable', pass, rest, isDone: () => isEnforced }, signal);
 }
 
+export interface ReservedRequest {
+  readonly plan: readonly Enforcement[];
+  readonly cgroupsPerQos: boolean;
+}
+
 /** Throws where it fails: the node would promise more to pods than it can keep. */
 export async function enforceReserved(
   deps: EnforcementDeps,
-  plan: readonly Enforcement[],
+  { plan, cgroupsPerQos }: ReservedRequest,
   signal: AbortSignal,
 ): Promise<void> {
   if (plan.length === 0) return;
   await untilDriverIsKnown(deps, signal);
+  // On cgroup v2 the root passes on all controllers only once there are cgroups for pods, and a slice of systemd has what the root passes on.
+  if (cgroupsPerQos) await deps.node.ensure(signal);
   for (const { cgroup, limits, succeeded, failed } of plan) {
     try {
       await enforceExisting(deps.node, cgroup, limits, signal);

@@ -58,12 +58,23 @@ export function createNodeCgroups(deps: NodeCgroupsDeps, config: NodeCgroupsConf
   };
   const next = () => nextNodeCgroupStep(state, qosParentLimits(pods.values(), config.qos()));
 
+  /** The start of the node and the first pass over its cgroups may ask at the same time. */
+  let asking: Promise<void> | undefined;
+  const askDriver = async (signal: AbortSignal): Promise<void> => {
+    const driver = (await deps.runtimeDriver(signal)) ?? config.cgroupDriver;
+    if (driver !== config.cgroupDriver) writer = createCgroupWriter(deps, driver);
+    learn({ kind: 'driver', driver });
+  };
+  const settleDriver = async (signal: AbortSignal): Promise<void> => {
+    if (state.driver !== undefined) return;
+    asking ??= askDriver(signal).finally(() => {
+      asking = undefined;
+    });
+    await asking;
+  };
+
   const carryOut = async (step: NodeCgroupStep, signal: AbortSignal): Promise<void> => {
-    if (step.kind === 'ask driver') {
-      const driver = (await deps.runtimeDriver(signal)) ?? config.cgroupDriver;
-      if (driver !== config.cgroupDriver) writer = createCgroupWriter(deps, driver);
-      return learn({ kind: 'driver', driver });
-    }
+    if (step.kind === 'ask driver') return settleDriver(signal);
     const { parent, limits } = step;
     const name = qosCgroup(config.name, parent);
     if (step.kind === 'create') await writer.create(name, limits, signal);
@@ -104,9 +115,7 @@ export function createNodeCgroups(deps: NodeCgroupsDeps, config: NodeCgroupsConf
     name: config.name,
     driver: () => state.driver ?? config.cgroupDriver,
     writer: () => writer,
-    settleDriver: async (signal) => {
-      if (state.driver === undefined) await carryOut({ kind: 'ask driver' }, signal);
-    },
+    settleDriver,
     ensure: async (signal) => {
       if (!isStanding(state)) await advance(signal);
       else update();

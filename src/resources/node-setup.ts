@@ -37,7 +37,8 @@ export async function setUpNode(setup: NodeSetup, signal: AbortSignal): Promise<
     await checkRoot(setup, signal);
     track(keepCgroups(setup, signal));
   }
-  await enforceReserved({ ...deps, node }, planEnforcement(enforcement, deps.cpus()), signal);
+  const plan = planEnforcement(enforcement, deps.cpus());
+  await enforceReserved({ ...deps, node }, { plan, cgroupsPerQos: config.cgroupsPerQos }, signal);
 }
 
 /** The root of all is always there; what any other is called depends on the driver. */

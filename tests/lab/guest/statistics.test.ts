@@ -1,10 +1,20 @@
-/** One guest with a kernel of its own: statistics and kills on a real cgroup v2 with pressure figures, and a machine that is out of memory. */
+/** One guest with a kernel of its own: slices, statistics and kills on a real cgroup v2 with pressure figures, and a machine that is out of memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUSYBOX_IMAGE, busyboxImage, IMAGE_PACKAGES, pauseImage } from '../../../tools/machine/images.ts';
 import { makeImage } from '../../../tools/machine/oci/image.ts';
 import { ensurePackages } from '../../../tools/machine/packages.ts';
 import { type Series, seriesOf } from '../../node/stats-support.ts';
+import {
+  loadTree,
+  RECORDED_CONFIG,
+  RECORDED_PATHS,
+  RECORDED_PODS,
+  RECORDED_UNITS,
+  RESERVED_SLICES,
+  RESERVED_UNITS,
+} from '../../recorded/systemd/node.ts';
+import { type CgroupTree, parseTree, treeScript } from '../../recorded/systemd/tree.ts';
 import { lab } from '../lab.ts';
 import type { Guest } from './guest.ts';
 
@@ -13,12 +23,12 @@ const WAIT = "trap 'exit 0' TERM; while :; do sleep 1000 & wait $!; done";
 const LIMIT = 32 * 1024 * 1024;
 const SLOW = { timeoutMs: 180_000 };
 
-const pod = (name: string, containers: readonly object[]) => ({
+const pod = (name: string, spec: object) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name },
   // No network card in a guest, so no pod network either.
-  spec: { hostNetwork: true, terminationGracePeriodSeconds: 1, restartPolicy: 'Never', containers },
+  spec: { hostNetwork: true, terminationGracePeriodSeconds: 1, restartPolicy: 'Never', ...spec },
 });
 const container = (name: string, script: string, limits?: object) => ({
   name,
@@ -27,8 +37,8 @@ const container = (name: string, script: string, limits?: object) => ({
   ...(limits === undefined ? {} : { resources: { limits } }),
 });
 
-const write = (name: string, containers: readonly object[]) =>
-  `cat > /etc/kubernetes/manifests/${name}.json <<'POD'\n${JSON.stringify(pod(name, containers))}\nPOD\n`;
+const write = (name: string, spec: object) =>
+  `cat > /etc/kubernetes/manifests/${name}.json <<'POD'\n${JSON.stringify(pod(name, spec))}\nPOD\n`;
 const untilLogged = (name: string, count: number) =>
   `until [ $(grep -ls up /var/log/pods/default_${name}-*/*/0.log | wc -l) = ${count} ]; do sleep 0.5; done`;
 const untilEvent = (text: string) => `until journalctl --unit kubelet | grep '${text}'; do sleep 0.5; done`;
@@ -38,13 +48,54 @@ function find(series: readonly Series[], name: string, containerName: string): S
   return found ?? assert.fail(`no ${name} of ${containerName}`);
 }
 
+/** As the reference was recorded: what is reserved has slices of its own, and what pods request is protected. */
+const PROTECTING = {
+  ...RECORDED_CONFIG,
+  featureGates: { MemoryQoS: true },
+  memoryReservationPolicy: 'TieredReservation',
+};
+const writeReserved = Object.entries(RESERVED_UNITS)
+  .map(([path, text]) => `printf '${text.replaceAll('\n', '\\n')}' > /etc/${path}\n`)
+  .join('');
+
+/** The scopes of containers are the runtime's, and how much the node has depends on the guest's kernel. */
+function comparable({ files, units }: CgroupTree): CgroupTree {
+  const ours = Object.fromEntries(Object.entries(files).filter(([path]) => !path.includes('.scope')));
+  const { 'memory.max': memory, 'pids.max': pids } = files['/kubepods.slice'] ?? {};
+  const text = JSON.stringify({ files: ours, units });
+  return JSON.parse(text.replaceAll(`"${memory}"`, '"memory of pods"').replaceAll(`"${pids}"`, '"processes of pods"'));
+}
+
+const RECORDED = comparable(loadTree('v2'));
+const BURSTABLE = '/kubepods.slice/kubepods-burstable.slice';
+/** The weights of the classes follow the pods a moment later. */
+const untilWeighed = `until [ "$(cat /sys/fs/cgroup${BURSTABLE}/cpu.weight)" = ${RECORDED.files[BURSTABLE]?.['cpu.weight']} ]; do sleep 0.5; done`;
+const untilNoSlices = `until [ -z "$(systemctl list-units --all --plain --no-legend 'kubepods-*pod*.slice'; find /sys/fs/cgroup -type d -name 'kubepods-*pod*')" ]; do sleep 0.5; done`;
+
+async function makesTheRecordedSlices(guest: Guest): Promise<void> {
+  const pods = Object.entries(RECORDED_PODS).map(([name, spec]) => write(name, spec));
+  await guest.runOk(
+    `${pods.join('')}until [ $(ctr -n k8s.io tasks ls | grep -c RUNNING) = ${2 * pods.length + 1} ]; do sleep 0.5; done`,
+    SLOW,
+  );
+  const script = `${untilWeighed}; curl --silent --fail ${PORT}/pods; echo; echo ===; grep MemTotal /proc/meminfo; echo ===; ${treeScript(RECORDED_PATHS, RECORDED_UNITS)}`;
+  const [list = '', total = '', tree = ''] = (await guest.runOk(script, SLOW)).split('===\n');
+  const { items } = JSON.parse(list) as { items: readonly { metadata: { name: string; uid: string } }[] };
+  const uids = items.map(({ metadata: { name, uid } }) => [uid, `UID.${name.replace(/-guest$/, '')}`] as const);
+  const made = parseTree(tree, new Map(uids));
+  assert.deepEqual(comparable(made), RECORDED);
+  const bytes = Number(/(\d+) kB/.exec(total)?.[1]) * 1024 - 384 * 2 ** 20;
+  assert.equal(Number(made.files['/kubepods.slice']?.['memory.max']), bytes, 'all memory but what is reserved');
+  await guest.runOk(`rm /etc/kubernetes/manifests/*; ${untilNoSlices}`, SLOW);
+}
+
 async function readsTheKernelsFiles(guest: Guest): Promise<void> {
   const limits = { cpu: '300m', memory: String(LIMIT) };
   const containers = [
     container('idle', `head -c 4000000 /dev/zero > /dev/shm/x; echo up; ${WAIT}`, limits),
     container('busy', 'echo up; while :; do :; done', { cpu: '200m', memory: String(LIMIT) }),
   ];
-  await guest.runOk(`${write('two', containers)}${untilLogged('two', 2)}`, SLOW);
+  await guest.runOk(`${write('two', { containers })}${untilLogged('two', 2)}`, SLOW);
   const series = seriesOf(await guest.runOk(`curl --silent --fail ${PORT}/metrics/cadvisor`, SLOW));
   const at = (name: string) => `/sys/fs/cgroup${find(series, 'container_memory_usage_bytes', name).labels['id']}`;
   assert.equal(find(series, 'container_spec_memory_limit_bytes', 'idle').value, LIMIT);
@@ -84,7 +135,7 @@ async function reportsGroupsAndTheMachine(guest: Guest): Promise<void> {
   const eat = 'dd if=/dev/zero of=/dev/null bs=64M count=1';
   const eater = container('c', `echo up; sleep 500 & ${eat}; ${WAIT}`, { memory: String(LIMIT) });
   const seen = await guest.runOk(
-    `${write('eater', [eater])}${untilEvent('reason="OOMKilled".*Process dd')}; sleep 3; journalctl --unit kubelet | grep 'reason="OOMKilled"'`,
+    `${write('eater', { containers: [eater] })}${untilEvent('reason="OOMKilled".*Process dd')}; sleep 3; journalctl --unit kubelet | grep 'reason="OOMKilled"'`,
     SLOW,
   );
   assert.match(
@@ -95,20 +146,32 @@ async function reportsGroupsAndTheMachine(guest: Guest): Promise<void> {
   // With its first process the rest of a container ends by itself, before its turn comes.
   assert.ok(pids.size >= 2 && /Process sh /.test(seen), `the shell and dd: ${seen}`);
   const large = container('c', 'echo up; sleep 1; dd if=/dev/zero of=/dev/null bs=4000M count=1; sleep 1000');
-  const node = await guest.runOk(`${write('large', [large])}${untilEvent('reason="SystemOOM"')} | head -1`, SLOW);
+  const node = await guest.runOk(
+    `${write('large', { containers: [large] })}${untilEvent('reason="SystemOOM"')} | head -1`,
+    SLOW,
+  );
   assert.match(node, /kind="Node".*System OOM encountered, victim process: dd, pid: \d+/);
   const onPod = await guest.runOk(`${untilEvent('ran out of memory')} | head -1`, SLOW);
   assert.match(onPod, /Process dd \(pid \d+\) in container c was killed: the node ran out of memory/);
 }
 
-test('statistics on cgroup v2', async (t) => {
+test('cgroup v2', async (t) => {
   await ensurePackages(IMAGE_PACKAGES, console.error);
   const images = [makeImage(await pauseImage()), makeImage(await busyboxImage())];
   await using guest = await lab.guest({ test: t, images });
   await guest.startContainerd();
-  await guest.installKubelet({ config: { cgroupDriver: 'systemd', readOnlyPort: 10255 } });
+  const config = { cgroupDriver: 'systemd', readOnlyPort: 10255 };
+  await guest.installKubelet({ config: { ...config, ...PROTECTING } });
+  await guest.runOk(`${writeReserved}systemctl daemon-reload; systemctl start ${RESERVED_SLICES.join(' ')}`);
   await guest.startKubelet();
-  await t.test('are those of the kernel', () => readsTheKernelsFiles(guest));
-  await t.test('have pressure in the summary', () => summarizesPressure(guest));
-  await t.test('and kills of groups and of the machine are reported', () => reportsGroupsAndTheMachine(guest));
+  await t.test('slices are those that the reference makes, and go with their pods', () =>
+    makesTheRecordedSlices(guest),
+  );
+  // Without what is reserved: the machine is out of memory before its pods are.
+  await guest.runOk('systemctl stop kubelet', SLOW);
+  await guest.installKubelet({ config });
+  await guest.startKubelet();
+  await t.test('statistics are those of the kernel', () => readsTheKernelsFiles(guest));
+  await t.test('statistics have pressure in the summary', () => summarizesPressure(guest));
+  await t.test('kills of groups and of the machine are reported', () => reportsGroupsAndTheMachine(guest));
 });
