@@ -8,10 +8,18 @@ import { hasErrno } from '../base/errno.ts';
 
 export interface KernelFiles {
   read(path: string): string | undefined;
+  /** To be read again and again; undefined where there is no such file. */
+  open(path: string): KernelFile | undefined;
   /** Wall clock, milliseconds. */
   modifiedAt(path: string): number | undefined;
   /** The files that a process has open, and how many of them are sockets. A process may have very many: it is done in steps. */
   openFiles(pid: number): Generator<void, OpenFiles | undefined>;
+}
+
+export interface KernelFile {
+  /** From its beginning. Undefined: what it tells of is gone, or it can't be read. */
+  read(): string | undefined;
+  close(): void;
 }
 
 export interface OpenFiles {
@@ -26,6 +34,8 @@ const ENTRIES_IN_A_STEP = 128;
 /** A pod may open a million files: beyond these, what they are is not looked up. */
 const MOST_LINKS = 10_000;
 const MOST_BYTES = 4 * 1024 * 1024;
+/** The kernel hands out whole lines, a page of them at a time. */
+const SURELY_WHOLE = 4096 - 512;
 
 /** `onFailure` is called with a file that exists and cannot be read. */
 export function createKernelFiles(onFailure: (path: string, error: unknown) => void): KernelFiles {
@@ -39,7 +49,12 @@ export function createKernelFiles(onFailure: (path: string, error: unknown) => v
     }
   };
   return {
-    read: (path) => guarded(path, () => readWhole(path, buffer)),
+    read: (path) => guarded(path, () => readOnce(path, buffer)),
+    open: (path) => {
+      const file = guarded(path, () => openSync(path, 'r'));
+      if (file === undefined) return undefined;
+      return { read: () => guarded(path, () => readWhole(file, buffer)), close: () => closeSync(file) };
+    },
     modifiedAt: (path) => guarded(path, () => statSync(path).mtimeMs),
     openFiles: function* (pid) {
       const path = `/proc/${pid}/fd`;
@@ -64,20 +79,24 @@ export function createKernelFiles(onFailure: (path: string, error: unknown) => v
   };
 }
 
-/** Most are shorter than the buffer; the rest is put together, up to a bound. */
-function readWhole(path: string, buffer: Buffer): string {
+function readOnce(path: string, buffer: Buffer): string {
   const file = openSync(path, 'r');
   try {
-    const length = readSync(file, buffer, 0, buffer.length, null);
-    if (length < buffer.length) return buffer.toString('latin1', 0, length);
-    let text = buffer.toString('latin1', 0, length);
-    while (text.length < MOST_BYTES) {
-      const more = readSync(file, buffer, 0, buffer.length, null);
-      if (more === 0) break;
-      text += buffer.toString('latin1', 0, more);
-    }
-    return text;
+    return readWhole(file, buffer);
   } finally {
     closeSync(file);
   }
+}
+
+/** Most are short; the rest is put together, up to a bound. */
+function readWhole(file: number, buffer: Buffer): string {
+  const length = readSync(file, buffer, 0, buffer.length, 0);
+  let text = buffer.toString('latin1', 0, length);
+  if (length < SURELY_WHOLE) return text;
+  while (text.length < MOST_BYTES) {
+    const more = readSync(file, buffer, 0, buffer.length, text.length);
+    if (more === 0) break;
+    text += buffer.toString('latin1', 0, more);
+  }
+  return text;
 }

@@ -1,8 +1,9 @@
 /** Reads one cgroup: its own files, and those of the processes in it. */
 import type { Clock } from '../base/clock.ts';
+import { createKeptFiles, type KernelFile } from './kept-files.ts';
 import { createLearnedReads } from './learned-reads.ts';
 import { parseInterfaces, parseOpenFilesLimit, parsePids } from './rules/kernel-text.ts';
-import { type Depth, onlyNeeded } from './rules/needed-files.ts';
+import { type Depth, isOftenRead, onlyNeeded } from './rules/needed-files.ts';
 import type { CgroupReading } from './rules/reading.ts';
 import type { CgroupReader, CgroupSpec, ReadFile } from './rules/sample.ts';
 import type { Target } from './rules/targets.ts';
@@ -10,6 +11,8 @@ import type { Target } from './rules/targets.ts';
 /** Files below /proc and /sys; undefined: not there (any more). */
 export interface KernelFilesPort {
   read(path: string): string | undefined;
+  /** To be read again and again. */
+  open(path: string): KernelFile | undefined;
   modifiedAt(path: string): number | undefined;
   /** In steps, since a process may have very many. */
   openFiles(pid: number): Generator<void, { readonly files: number; readonly sockets: number } | undefined>;
@@ -53,27 +56,19 @@ const SPEC_KEPT_MS = 25_000;
 export function createCgroupFiles({ clock, files, places, machine }: CgroupFilesDeps) {
   const { reader } = places;
   const learned = createLearnedReads({ clock, reader });
+  const kept = createKeptFiles(files);
   const fileOf =
     (path: string): ReadFile =>
     (controller, file) => {
       const directory = places.directory(path, controller);
-      return directory === undefined ? undefined : files.read(`${directory}/${file}`);
+      if (directory === undefined) return undefined;
+      const whole = `${directory}/${file}`;
+      return isOftenRead(controller, file) ? kept.read(path, whole) : files.read(whole);
     };
 
-  /** Limits change only where a pod is resized. */
-  const specs = new Map<string, { readonly spec: CgroupSpec; readonly until: number }>();
-  const keptSpec = (path: string, file: ReadFile): CgroupSpec => {
-    const now = clock.now();
-    const known = specs.get(path);
-    if (known !== undefined && known.until > now) return known.spec;
-    for (const [one, { until }] of specs) if (until + SPEC_KEPT_MS < now) specs.delete(one);
-    const spec = reader.spec(file);
-    specs.set(path, { spec, until: now + SPEC_KEPT_MS });
-    return spec;
-  };
-
-  const specOf = ({ path, kind }: Target, depth: Depth, file: ReadFile): CgroupSpec => {
-    const spec = depth === 'all' || depth === 'metrics' ? keptSpec(path, file) : reader.spec(file);
+  const keptSpec = createKeptSpecs(clock, reader);
+  const specOf = ({ path, kind }: Target, file: ReadFile): CgroupSpec => {
+    const spec = keptSpec(path, file);
     return kind === 'node'
       ? { ...spec, memory: { limit: machine.memory, swapLimit: machine.swap, reservation: 0 } }
       : spec;
@@ -114,6 +109,11 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
   };
 
   return {
+    /** Forgets all other cgroups, and closes what is open of them. */
+    retain: (isKnown: (path: string) => boolean): void => {
+      kept.retain(isKnown);
+      for (const path of births.keys()) if (!isKnown(path)) births.delete(path);
+    },
     /** Nanoseconds of CPU time, with one file. */
     usage: (path: string): number | undefined => reader.cpuUsage(fileOf(path)),
     /** In steps. Undefined: the cgroup is gone. */
@@ -121,12 +121,15 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
       const learner = learned(fileOf(target.path));
       const file = onlyNeeded(depth, learner.file);
       const [cpu, memory] = [reader.cpu(file), reader.memory(file)];
-      if (cpu === undefined && memory === undefined) return undefined;
+      if (cpu === undefined && memory === undefined) {
+        kept.forget(target.path);
+        return undefined;
+      }
       const reading = {
         time: clock.now(),
         cpu,
         memory,
-        spec: specOf(target, depth, file),
+        spec: specOf(target, learner.file),
         createdAt: createdAt(target),
         ...(depth === 'basic' ? NOTHING_MORE : yield* readMore(target, depth, file)),
         // The root of the hierarchy counts nothing.
@@ -135,5 +138,19 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
       if (depth === 'all') learner.learn();
       return reading;
     },
+  };
+}
+
+/** Limits change only where a pod is resized. */
+function createKeptSpecs(clock: Pick<Clock, 'now'>, reader: CgroupReader) {
+  const specs = new Map<string, { readonly spec: CgroupSpec; readonly until: number }>();
+  return (path: string, file: ReadFile): CgroupSpec => {
+    const now = clock.now();
+    const known = specs.get(path);
+    if (known !== undefined && known.until > now) return known.spec;
+    for (const [one, { until }] of specs) if (until + SPEC_KEPT_MS < now) specs.delete(one);
+    const spec = reader.spec(file);
+    specs.set(path, { spec, until: now + SPEC_KEPT_MS });
+    return spec;
   };
 }

@@ -29,7 +29,7 @@ export interface Collector {
 const SLICE_MS = 2;
 /** Between the first two readings of a cgroup, when someone waits for a rate. */
 const FIRST_RATE_MS = 250;
-/** How long after the last request for rates CPU counters are still read. */
+/** How long after the last request for rates CPU counters are still read, and how long files stay open after the last request of any kind. */
 const ASKED_RECENTLY_MS = 120_000;
 
 export function createCollector(deps: CollectorDeps, { intervalMs }: { readonly intervalMs: number }): Collector {
@@ -39,6 +39,7 @@ export function createCollector(deps: CollectorDeps, { intervalMs }: { readonly 
   let stopping: AbortSignal | undefined;
   let keeping: Promise<void> | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
+  let ratesAskedAt = Number.NEGATIVE_INFINITY;
 
   const countUsage = (path: string, usage: number | undefined): void => {
     if (usage === undefined) histories.delete(path);
@@ -53,34 +54,39 @@ export function createCollector(deps: CollectorDeps, { intervalMs }: { readonly 
       }
     });
 
-  const readAll = async (signal: AbortSignal): Promise<void> => {
+  const isRecent = (at: number) => clock.mono() - at <= ASKED_RECENTLY_MS;
+
+  const keepHouse = async (signal: AbortSignal): Promise<void> => {
     const targets = deps.targets();
     const now = clock.mono();
-    const due = targets.filter(({ path }) => isDue(histories.get(path), now, intervalMs));
-    await readUsages(due, signal);
+    if (isRecent(ratesAskedAt) && intervalMs > 0) {
+      const due = targets.filter(({ path }) => isDue(histories.get(path), now, intervalMs));
+      await readUsages(due, signal);
+    } else histories.clear();
     const known = new Set(targets.map(({ path }) => path));
     for (const path of histories.keys()) if (!known.has(path)) histories.delete(path);
+    cgroups.retain((path) => known.has(path));
   };
 
   const startHousekeeping = (): void => {
-    if (keeping !== undefined || stopping === undefined || stopping.aborted || intervalMs <= 0) return;
+    if (keeping !== undefined || stopping === undefined || stopping.aborted) return;
     const loop: Loop = {
       name: 'statistics',
       restFirst: true,
-      pass: readAll,
-      rest: (signal) => clock.sleep(intervalMs, signal),
-      isDone: () => clock.mono() - askedAt > ASKED_RECENTLY_MS,
+      pass: keepHouse,
+      rest: (signal) => clock.sleep(intervalMs > 0 ? intervalMs : ASKED_RECENTLY_MS, signal),
+      isDone: () => !isRecent(askedAt),
     };
     keeping = supervisor.run(loop, stopping).finally(() => {
       keeping = undefined;
       histories.clear();
+      cgroups.retain(() => false);
     });
   };
 
   /** There is a reading of each cgroup from which a rate can be counted now. */
   const prepareRates = async (targets: readonly Target[], signal: AbortSignal): Promise<void> => {
-    askedAt = clock.mono();
-    startHousekeeping();
+    ratesAskedAt = clock.mono();
     const without = targets.filter(({ path }) => !canBeBase(histories.get(path), clock.mono()));
     await readUsages(without, signal);
     const now = clock.mono();
@@ -89,6 +95,8 @@ export function createCollector(deps: CollectorDeps, { intervalMs }: { readonly 
 
   return {
     read: async (targets, depth, signal) => {
+      askedAt = clock.mono();
+      startHousekeeping();
       if (depth === 'rates') await prepareRates(targets, signal);
       const readings = new Map<string, CgroupReading>();
       await inSlices(clock, signal, function* () {

@@ -40,7 +40,7 @@ export function createLearnedReads({
     return {
       file: (controller, file) => {
         const text = present(controller, file);
-        (text === undefined ? missing : found).push(`${controller}/${file}`);
+        (text === undefined || isUnused(file, text) ? missing : found).push(`${controller}/${file}`);
         return text;
       },
       learn: () => {
@@ -52,3 +52,6 @@ export function createLearnedReads({
     };
   };
 }
+
+/** The files of the BFQ scheduler are there on every kernel that has it, and name disks only where it is in use, at the root first of all. */
+const isUnused = (file: string, text: string) => file.startsWith('blkio.bfq.') && !/^\d/.test(text);

@@ -59,6 +59,7 @@ function setUp(more: Faults = {}) {
   const clock = createManualClock(100_000_000);
   const files = cgroupFiles();
   const reads: string[] = [];
+  const open = new Set<string>();
   const warnings: string[] = [];
   const silent = createSilentLogger();
   const log: Logger = { ...silent, named: () => log, warn: (message) => void warnings.push(message) };
@@ -66,19 +67,27 @@ function setUp(more: Faults = {}) {
     clock,
     log,
     supervisor: createTestSupervisor(clock, more.loopFault === undefined ? {} : { beforeRound: more.loopFault }),
-    kernelFiles: (onFailure) => ({
-      read: (path) => {
+    kernelFiles: (onFailure) => {
+      const read = (path: string) => {
         reads.push(path);
         if (more.broken?.(path)) onFailure(path, new Error('EIO'));
         if (more.isBusy && path.endsWith('/cpu.stat')) return `usage_usec ${clock.mono() * 500}\n`;
         return more.broken?.(path) ? undefined : files.get(path);
-      },
-      modifiedAt: () => 3_000_000,
-      openFiles: function* () {
-        yield;
-        return { files: 4, sockets: 1 };
-      },
-    }),
+      };
+      return {
+        read,
+        open: (path) => {
+          if (!files.has(path)) return undefined;
+          open.add(path);
+          return { read: () => read(path), close: () => void open.delete(path) };
+        },
+        modifiedAt: () => 3_000_000,
+        openFiles: function* () {
+          yield;
+          return { files: 4, sockets: 1 };
+        },
+      };
+    },
     places: {
       reader: cgroupV2,
       directory: (path) => (path === '/' ? '/cg' : `/cg${path}`),
@@ -116,7 +125,7 @@ function setUp(more: Faults = {}) {
     podsDirectory: '/pods',
     selection: more.selection ?? EVERYTHING,
   });
-  return { clock, files, reads, warnings, stats };
+  return { clock, files, reads, open, warnings, stats };
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -159,6 +168,28 @@ describe('statistics', () => {
     assert.equal(world.reads.length, 0);
     stop.abort('stopped');
     await world.stats.stop?.();
+  });
+
+  it('keep files open while someone asks, and none of a cgroup that is gone', async () => {
+    const world = setUp();
+    const stop = new AbortController();
+    world.stats.start(stop.signal);
+    await world.stats.resourceMetrics(never);
+    const ofPod = (name: string) => [...world.open].filter((path) => path.includes(`/pod${name}/`)).length;
+    assert.ok(ofPod('a') >= 6 && ofPod('b') === ofPod('a'), [...world.open].join());
+    for (const path of world.files.keys()) if (path.startsWith('/cg/kubepods/poda')) world.files.delete(path);
+    await world.stats.resourceMetrics(never);
+    assert.deepEqual([ofPod('a'), ofPod('b') > 0], [0, true]);
+    for (let pass = 0; pass < 14; pass += 1) {
+      await world.clock.advance(10_000);
+      await settle();
+    }
+    assert.equal(world.open.size, 0);
+    await world.stats.resourceMetrics(never);
+    assert.ok(world.open.size > 0);
+    stop.abort('stopped');
+    await world.stats.stop?.();
+    assert.equal(world.open.size, 0);
   });
 
   it('of what does nothing are read seldom', async () => {

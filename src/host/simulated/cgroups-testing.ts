@@ -57,12 +57,14 @@ export function createSimulatedCgroups(): SimulatedCgroups {
 
 /** Files hold what was written to them; a simulated kernel counts nothing. */
 function simulatedKernelFiles(groups: ReadonlyMap<string, ReadonlyMap<string, string>>): KernelFiles {
+  const read = (path: string): string | undefined => {
+    const at = path.lastIndexOf('/');
+    const group = path.slice(0, at).replace(MOUNT_POINT, '');
+    return groups.get(group === '' ? '/' : group)?.get(path.slice(at + 1));
+  };
   return {
-    read: (path) => {
-      const at = path.lastIndexOf('/');
-      const group = path.slice(0, at).replace(MOUNT_POINT, '');
-      return groups.get(group === '' ? '/' : group)?.get(path.slice(at + 1));
-    },
+    read,
+    open: (path) => (read(path) === undefined ? undefined : { read: () => read(path), close: () => undefined }),
     modifiedAt: () => undefined,
     // biome-ignore lint/correctness/useYield: there are no open files to count in steps
     openFiles: function* () {

@@ -18,7 +18,8 @@ export const cgroupV1: CgroupReader = {
   cpu: readCpu,
   memory: readMemory,
   io: (read) => {
-    if (read('blkio', 'cgroup.procs') === undefined) return undefined;
+    // Every cgroup has this file, and of all that tell whether it is there it is the cheapest to read.
+    if (read('blkio', 'cgroup.clone_children') === undefined) return undefined;
     return {
       bytes: firstWithDisks(read, 'io_service_bytes'),
       serviced: firstWithDisks(read, 'io_serviced'),
@@ -108,10 +109,8 @@ export function parseDisks(text: string | undefined): readonly DiskCounters[] {
 function readSpec(read: ReadFile) {
   const shares = parseNumber(read('cpu', 'cpu.shares'));
   const limit = parseNumber(read('memory', 'memory.limit_in_bytes'));
-  const bytes = (file: string) => {
-    const value = parseNumber(read('memory', file)) ?? 0;
-    return value > LARGEST_LIMIT ? Number.POSITIVE_INFINITY : value;
-  };
+  const bytes = (value = 0) => (value > LARGEST_LIMIT ? Number.POSITIVE_INFINITY : value);
+  const bytesIn = (file: string) => bytes(parseNumber(read('memory', file)));
   return {
     cpu:
       shares === undefined
@@ -126,9 +125,9 @@ function readSpec(read: ReadFile) {
       limit === undefined
         ? undefined
         : {
-            limit: bytes('memory.limit_in_bytes'),
-            swapLimit: bytes('memory.memsw.limit_in_bytes'),
-            reservation: bytes('memory.soft_limit_in_bytes'),
+            limit: bytes(limit),
+            swapLimit: bytesIn('memory.memsw.limit_in_bytes'),
+            reservation: bytesIn('memory.soft_limit_in_bytes'),
           },
   };
 }

@@ -14,7 +14,7 @@ const reading =
 
 /** A container with limits under containerd 2.4, kernel 6.18. */
 const V1: Files = {
-  'cgroup.procs': '311\n',
+  'cgroup.clone_children': '311\n',
   'cpuacct.usage': '2529533417\n',
   'cpuacct.stat': 'user 243\nsystem 9\n',
   'cpu.stat': 'nr_periods 131\nnr_throttled 114\nthrottled_time 6069122786\nnr_bursts 2\nburst_time 5000\n',
@@ -42,7 +42,7 @@ const V1: Files = {
 };
 
 const V2: Files = {
-  'cgroup.procs': '311\n',
+  'cgroup.clone_children': '311\n',
   'cpu.stat':
     'usage_usec 2529533\nuser_usec 2430000\nsystem_usec 99533\nnice_usec 0\nnr_periods 131\nnr_throttled 114\n' +
     'throttled_usec 6069122\nnr_bursts 2\nburst_usec 5\n',

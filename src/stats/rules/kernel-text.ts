@@ -9,14 +9,35 @@ export function parseNumber(text: string | undefined): number | undefined {
 }
 
 /** Lines of a name, a blank and a number, as in `memory.stat` and `cpu.stat`. Other lines are left out. */
-export function parseNamed(text: string | undefined): ReadonlyMap<string, number> {
+export function parseNamed(text = ''): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
-  for (const line of (text ?? '').split('\n')) {
-    const blank = line.indexOf(' ');
-    const value = blank > 0 ? parseNumber(line.slice(blank + 1)) : undefined;
-    if (value !== undefined) found.set(line.slice(0, blank), value);
+  for (let start = 0; start < text.length; ) {
+    const newLine = text.indexOf('\n', start);
+    const end = newLine === -1 ? text.length : newLine;
+    const blank = text.indexOf(' ', start);
+    if (blank > start && blank < end) {
+      const value = digitsOf(text, blank + 1, end) ?? parseNumber(text.slice(blank + 1, end));
+      if (value !== undefined) found.set(text.slice(start, blank), value);
+    }
+    start = end + 1;
   }
   return found;
+}
+
+/** As many digits as a number holds exactly. */
+const MOST_DIGITS = 15;
+const ZERO = 48;
+
+/** The usual form, without a copy of the text: a scrape parses ten thousand lines. Undefined: some other form. */
+function digitsOf(text: string, from: number, to: number): number | undefined {
+  if (from === to || to - from > MOST_DIGITS) return undefined;
+  let value = 0;
+  for (let at = from; at < to; at += 1) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 export interface PressureLine {

@@ -4,24 +4,22 @@ import type { ReadFile } from './sample.ts';
 /** `basic`: CPU and memory. `metrics`: disks and network too. `rates`: what the summary shows. `all`: also what each process has open. */
 export type Depth = 'basic' | 'metrics' | 'rates' | 'all';
 
-/** `controller/file`; the second generation has no controllers. */
+/** `controller/file`; the second generation has no controllers. Limits are not among them: they are read seldom, and then all. */
 const BASIC: readonly string[] = [
   'cpuacct/cpuacct.usage',
-  'memory/memory.limit_in_bytes',
-  'memory/memory.memsw.limit_in_bytes',
   'memory/memory.stat',
   'memory/memory.usage_in_bytes',
-  ...['cpu.stat', 'memory.current', 'memory.max', 'memory.stat', 'memory.swap.current', 'memory.swap.max'].map(
-    (file) => `/${file}`,
-  ),
+  ...['cpu.stat', 'memory.current', 'memory.stat', 'memory.swap.current'].map((file) => `/${file}`),
 ];
 
 const SUMMARY: readonly string[] = [
   ...BASIC,
-  'blkio/cgroup.procs',
+  'blkio/cgroup.clone_children',
   'cpu/cgroup.procs',
   ...['cpu.pressure', 'io.pressure', 'io.stat', 'memory.pressure'].map((file) => `/${file}`),
 ];
+
+const OFTEN_READ: ReadonlySet<string> = new Set([...SUMMARY, '/cgroup.procs']);
 
 const NEEDED: Readonly<Record<Depth, ReadonlySet<string> | undefined>> = {
   basic: new Set(BASIC),
@@ -36,3 +34,6 @@ export function onlyNeeded(depth: Depth, read: ReadFile): ReadFile {
   if (needed === undefined) return read;
   return (controller, file) => (needed.has(`${controller}/${file}`) ? read(controller, file) : undefined);
 }
+
+/** What several pages need: it is worth its open descriptor. */
+export const isOftenRead = (controller: string, file: string): boolean => OFTEN_READ.has(`${controller}/${file}`);
