@@ -84,7 +84,7 @@ export function createCadvisor(deps: CadvisorDeps) {
       }));
       return computeSpec(deps.machine, found, deps.clock.now());
     },
-    text: async (targets: readonly Target[], readings: Readings, signal: AbortSignal): Promise<string> => {
+    families: async function* (targets: readonly Target[], readings: Readings, signal: AbortSignal) {
       await findImages(targets, signal);
       const ofNode = await fileSystems(signal);
       const names = new Map<string, string>();
@@ -110,16 +110,14 @@ export function createCadvisor(deps: CadvisorDeps) {
       const all = [...families, ...machine]
         .filter(({ name }) => isSelected(selection, name))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-      const pieces: string[] = [];
       let until = deps.clock.mono() + SLICE_MS;
       for (const family of all) {
-        pieces.push('values' in family ? familyOfRows(family, rowsOf(family, rows, deps)) : metricText(family));
+        yield 'values' in family ? familyOfRows(family, rowsOf(family, rows, deps)) : metricText(family);
         if (deps.clock.mono() <= until) continue;
         await afterOthers();
         signal.throwIfAborted();
         until = deps.clock.mono() + SLICE_MS;
       }
-      return pieces.join('');
     },
   };
 }

@@ -130,6 +130,9 @@ function setUp(more: Faults = {}) {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
+const cadvisorText = async ({ stats }: ReturnType<typeof setUp>) =>
+  (await Array.fromAsync(stats.cadvisorMetrics(never))).join('');
+
 /** The summary, with the wait before a first rate. */
 async function summaryOf({ clock, stats }: ReturnType<typeof setUp>, query = '') {
   const answer = stats.summary(new URLSearchParams(query), never);
@@ -245,7 +248,7 @@ describe('statistics', () => {
       second.pods.map(({ containers }) => containers.length),
       [0, 1],
     );
-    const text = await world.stats.cadvisorMetrics(never);
+    const text = await cadvisorText(world);
     assert.doesNotMatch(text, /pod="a"/);
     assert.match(text, /container_memory_working_set_bytes\{container="c",id="\/kubepods\/podb\/c",image="busybox"/);
     assert.deepEqual(
@@ -268,8 +271,8 @@ describe('statistics', () => {
   });
 
   it('of cgroups come without the runtime, too', async () => {
-    const away = await setUp({ runtimeIsAway: true }).stats.cadvisorMetrics(never);
-    const here = await setUp().stats.cadvisorMetrics(never);
+    const away = await cadvisorText(setUp({ runtimeIsAway: true }));
+    const here = await cadvisorText(setUp());
     assert.match(here, /container_threads\{container="",id="\/kubepods\/poda\/box",image="pause",name="a-box"/);
     assert.equal(away, here.replaceAll('image="pause"', 'image=""'));
   });
@@ -290,7 +293,7 @@ describe('statistics', () => {
   it('are a quarter in the lean profile, and no process is looked at for them', async () => {
     const lines = async (selection: Selection) => {
       const world = setUp({ selection });
-      const text = await world.stats.cadvisorMetrics(never);
+      const text = await cadvisorText(world);
       assert.equal(
         world.reads.some((path) => path.endsWith('/pids.current')),
         selection.profile === 'full',
@@ -304,7 +307,7 @@ describe('statistics', () => {
   it('of killed processes go on after a restart of their container and stay after its end', async () => {
     const ended = { id: 'old', container: 'd', image: 'busybox', cgroup: '/kubepods/poda/old', oomKills: 2 };
     const world = setUp({ kills: 3, ended: [{ ...ended, pod: { uid: 'a', name: 'a', namespace: 'default' } }] });
-    const text = await world.stats.cadvisorMetrics(never);
+    const text = await cadvisorText(world);
     const counts = text.split('\n').filter((line) => /^container_oom_events_total\{container="[cd]"/.test(line));
     assert.deepEqual(
       counts.map((line) => line.replace(/ \d+$/, '').replace(/\{.*pod=/, ' ')),

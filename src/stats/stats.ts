@@ -17,7 +17,7 @@ import { createNodeDisks } from './node-storage.ts';
 import { computeKubeletMetrics } from './rules/kubelet-metrics.ts';
 import { computeResourceMetrics } from './rules/resource-metrics.ts';
 import { needsProcesses, type Selection } from './rules/selection.ts';
-import { computeSummary } from './rules/summary.ts';
+import { computeSummary, type Summary } from './rules/summary.ts';
 import { type NodeGroups, planTargets, type StatsPod } from './rules/targets.ts';
 import { computePodUsages, computeSignals } from './rules/usage.ts';
 import { createStorage, type StoragePaths, type StoragePorts } from './storage.ts';
@@ -57,9 +57,9 @@ export interface Stats extends Part {
     imageDisk(): ImageDisk;
   };
   /** `/stats/summary` */
-  summary(query: URLSearchParams, signal: AbortSignal): Promise<object>;
-  /** `/metrics/cadvisor` */
-  cadvisorMetrics(signal: AbortSignal): Promise<string>;
+  summary(query: URLSearchParams, signal: AbortSignal): Promise<Summary>;
+  /** `/metrics/cadvisor`, a family at a time. */
+  cadvisorMetrics(signal: AbortSignal): AsyncIterable<string>;
   /** What `/metrics` shows of logs and volumes. */
   kubeletMetrics(signal: AbortSignal): Promise<string>;
   /** `/spec/` */
@@ -138,10 +138,10 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
         .map(metricText)
         .join(''),
     spec: (signal) => cadvisor.spec(signal),
-    cadvisorMetrics: async (signal) => {
+    cadvisorMetrics: async function* (signal) {
       const all = targets();
       const depth = needsProcesses(config.selection) ? 'all' : 'metrics';
-      return cadvisor.text(all, await collector.read(all, depth, signal), signal);
+      yield* cadvisor.families(all, await collector.read(all, depth, signal), signal);
     },
     resourceMetrics: async (signal) => {
       const [pods, groups] = [deps.pods(), deps.groups()];

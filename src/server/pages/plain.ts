@@ -1,8 +1,7 @@
 /** The simple pages: health, configuration, metrics, statistics, the verbosity of the log. */
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { readBody } from '../body.ts';
+import { answerLarge, jsonWithList, type Pieces } from '../large-answer.ts';
 import { type Access, type Answer, type Exchange, errorPage, jsonAnswer, PROXY, type Route } from '../routes.ts';
 
 export interface PlainPagesDeps {
@@ -20,8 +19,11 @@ export interface PlainPagesDeps {
 
 /** Measurements of another part of the kubelet. */
 export interface Statistics {
-  summary(query: URLSearchParams, signal: AbortSignal): Promise<unknown>;
-  cadvisorMetrics(signal: AbortSignal): Promise<string>;
+  summary(
+    query: URLSearchParams,
+    signal: AbortSignal,
+  ): Promise<{ readonly node: object; readonly pods: readonly object[] }>;
+  cadvisorMetrics(signal: AbortSignal): AsyncIterable<string>;
   resourceMetrics(signal: AbortSignal): Promise<string>;
   spec(signal: AbortSignal): Promise<unknown>;
   /** What `/metrics` shows beside the registry. */
@@ -43,10 +45,10 @@ export function plainRoutes(deps: PlainPagesDeps): readonly Route[] {
     open('healthz', '/healthz', HEALTHZ, (exchange) => answerHealth(exchange, deps)),
     open('healthz', '/healthz/{check:*}', HEALTHZ, (exchange) => answerHealth(exchange, deps)),
     open('metrics', '/metrics', METRICS, async (exchange) =>
-      sendMetrics(exchange, metrics.render() + (await deps.statistics.kubeletMetrics(exchange.signal))),
+      sendMetrics(exchange, [metrics.render(), await deps.statistics.kubeletMetrics(exchange.signal)]),
     ),
-    open('metrics', '/metrics/probes', METRICS, (exchange) => sendMetrics(exchange, probeMetrics.render())),
-    open('metrics', '/metrics/slis', METRICS, (exchange) => sendMetrics(exchange, healthMetrics.render())),
+    open('metrics', '/metrics/probes', METRICS, (exchange) => sendMetrics(exchange, [probeMetrics.render()])),
+    open('metrics', '/metrics/slis', METRICS, (exchange) => sendMetrics(exchange, [healthMetrics.render()])),
     ...statisticsRoutes(deps),
     secure('configz', { methods: READ, pattern: '/configz', access: CONFIGZ, switch: 'debugging' }, ({ answer }) =>
       answer(jsonAnswer(deps.configz())),
@@ -82,27 +84,19 @@ async function answerHealth({ answer, path, query, signal }: Exchange, deps: Pla
   answer(page ?? errorPage(404, '404 page not found'));
 }
 
-/** A third of the processor time of the usual level, for a size that is larger by a sixth. */
-const PACK_LEVEL = 3;
-
-/** Compressed for clients that accept it: metrics repeat the same names hundreds of times. */
-async function sendMetrics({ request, answer }: Exchange, text: string): Promise<void> {
-  const packs = /(^|[\s,])gzip\s*(;\s*q=(?!0(\.0*)?\s*(,|$))|,|$)/.test(request.headers['accept-encoding'] ?? '');
-  if (!packs) return answer({ status: 200, body: text, type: METRICS_TYPE });
-  const body = await promisify(gzip)(text, { level: PACK_LEVEL });
-  answer({ status: 200, body, type: METRICS_TYPE, headers: { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } });
-}
+const sendMetrics = (exchange: Exchange, pieces: Pieces) => answerLarge(exchange, METRICS_TYPE, pieces);
 
 function statisticsRoutes({ statistics }: PlainPagesDeps): readonly Route[] {
   return [
-    open('stats', '/stats/summary', STATS, async ({ query, signal, answer }) =>
-      answer(jsonAnswer(await statistics.summary(query, signal))),
-    ),
-    open('stats', '/metrics/cadvisor', METRICS, async (exchange) =>
-      sendMetrics(exchange, await statistics.cadvisorMetrics(exchange.signal)),
+    open('stats', '/stats/summary', STATS, async (exchange) => {
+      const { node, pods } = await statistics.summary(exchange.query, exchange.signal);
+      return answerLarge(exchange, 'application/json', jsonWithList({ node }, 'pods', pods));
+    }),
+    open('stats', '/metrics/cadvisor', METRICS, (exchange) =>
+      sendMetrics(exchange, statistics.cadvisorMetrics(exchange.signal)),
     ),
     open('stats', '/metrics/resource', METRICS, async (exchange) =>
-      sendMetrics(exchange, await statistics.resourceMetrics(exchange.signal)),
+      sendMetrics(exchange, [await statistics.resourceMetrics(exchange.signal)]),
     ),
     // The reference still has this path and its permission, without a page. This is the page that it had.
     open('stats', '/spec/', SPEC, async ({ signal, answer }) => answer(jsonAnswer(await statistics.spec(signal)))),

@@ -1,7 +1,8 @@
 /** `/pods` and `/runningpods/`: the pods that should run here, and those that run according to the runtime. */
 import type { Pod } from '../../api/pod.ts';
 import type { RunningPod } from '../../model/pod-identity.ts';
-import { jsonAnswer, type Route } from '../routes.ts';
+import { answerLarge, jsonWithList } from '../large-answer.ts';
+import { type Exchange, jsonAnswer, type Route } from '../routes.ts';
 
 export interface PodPagesDeps {
   /** With their statuses. */
@@ -20,7 +21,7 @@ export function podRoutes({ pods, runningPods }: PodPagesDeps): readonly Route[]
       access: ACCESS,
       port: 'both',
       switch: 'always',
-      handle: ({ answer }) => answer(jsonAnswer(podList(pods().map(withoutType)))),
+      handle: (exchange) => sendPods(exchange, pods()),
     },
     {
       name: 'runningpods',
@@ -34,7 +35,11 @@ export function podRoutes({ pods, runningPods }: PodPagesDeps): readonly Route[]
   ];
 }
 
-const podList = (items: readonly object[]) => ({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+const LIST = { kind: 'PodList', apiVersion: 'v1', metadata: {} } as const;
+const podList = (items: readonly object[]) => ({ ...LIST, items });
+
+const sendPods = (exchange: Exchange, pods: readonly Pod[]) =>
+  answerLarge(exchange, 'application/json', jsonWithList(LIST, 'items', pods.values().map(withoutType)));
 
 /** The items of a list have no kind: the list has it. */
 function withoutType(pod: Pod): object {

@@ -1,4 +1,4 @@
-/** The format of a z-page for a client: text, or a versioned object. */
+/** What a client accepts: the format of a z-page, text or a versioned object; and compression. */
 export type Form =
   | { readonly kind: 'text' }
   | { readonly kind: 'object'; readonly version: 'v1beta1' | 'v1alpha1'; readonly type: string }
@@ -27,6 +27,13 @@ export function negotiate(accept: string | undefined, kind: string): Form {
       return { kind: 'object', version, type };
   }
   return { kind: 'none' };
+}
+
+export function acceptsGzip(acceptEncoding: string): boolean {
+  return acceptEncoding.split(',').some((text) => {
+    const { type, quality } = parseOffer(text);
+    return type === 'gzip' && quality > 0;
+  });
 }
 
 function parseOffer(text: string): Offer {

@@ -54,7 +54,12 @@ export interface SummaryInput {
   readonly storage: NodeStorage | undefined;
 }
 
-export function computeSummary(input: SummaryInput): object {
+export interface Summary {
+  readonly node: object;
+  readonly pods: readonly object[];
+}
+
+export function computeSummary(input: SummaryInput): Summary {
   const { nodeName, bootedAt, groups, pods, readings, storage } = input;
   const root = readings.get('/');
   const isWhole = storage !== undefined;

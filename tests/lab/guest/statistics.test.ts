@@ -72,8 +72,14 @@ const BURSTABLE = '/kubepods.slice/kubepods-burstable.slice';
 const untilWeighed = `until [ "$(cat /sys/fs/cgroup${BURSTABLE}/cpu.weight)" = ${RECORDED.files[BURSTABLE]?.['cpu.weight']} ]; do sleep 0.5; done`;
 const untilNoSlices = `until [ -z "$(systemctl list-units --all --plain --no-legend 'kubepods-*pod*.slice'; find /sys/fs/cgroup -type d -name 'kubepods-*pod*')" ]; do sleep 0.5; done`;
 
+/** With programs that wait: the emulated processor has enough to do. */
+const waiting = (spec: object) => {
+  const { containers } = spec as { containers: readonly object[] };
+  return { ...spec, containers: containers.map((one) => ({ ...one, command: ['sh', '-c', WAIT] })) };
+};
+
 async function makesTheRecordedSlices(guest: Guest): Promise<void> {
-  const pods = Object.entries(RECORDED_PODS).map(([name, spec]) => write(name, spec));
+  const pods = Object.entries(RECORDED_PODS).map(([name, spec]) => write(name, waiting(spec)));
   await guest.runOk(
     `${pods.join('')}until [ $(ctr -n k8s.io tasks ls | grep -c RUNNING) = ${2 * pods.length + 1} ]; do sleep 0.5; done`,
     SLOW,
