@@ -149,7 +149,7 @@ function composeNodeParts(config: Config, deps: PartDeps, tools: NodePartTools) 
   const events = composeEvents(config, deps, kube);
   const { record } = events;
   const { handlers, observe } = composeObservation(config, deps, { cri, counting, pods, onRelist: meters.onRelist });
-  const resources = composeResources(config, deps, { cri, record, counting });
+  const resources = composeResources(config, deps, { cri, record, counting, metrics: meters.metrics });
   const addresses = composeAddresses(config, deps);
   const { lastRelist } = observe;
   const onStatusSynced = meters.work.statusSynced;

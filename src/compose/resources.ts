@@ -9,22 +9,26 @@ import { createResources, type Resources } from '../resources/resources.ts';
 import { askRuntimeDriver } from '../resources/runtime-driver.ts';
 import { resourcesConfig } from '../resources/settings.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { addMemoryProtection } from '../telemetry/metrics-memory.ts';
 import type { PartDeps } from './compose.ts';
 
 export interface ResourceTools {
   readonly cri: Pick<CriClient, 'cgroupDriver'>;
   readonly record: RecordEvent;
   readonly counting: Counting;
+  readonly metrics: Metrics;
 }
 
-export function composeResources(config: Config, deps: PartDeps, { cri, record, counting }: ResourceTools): Resources {
+export function composeResources(config: Config, deps: PartDeps, tools: ResourceTools): Resources {
+  const { cri, record, counting } = tools;
   const { kubelet, settings, features } = config;
   const { clock, log, supervisor, host, machine } = deps;
   const { capacity, kernel } = host;
   const cgroups = host.cgroups.tree();
   const asksRuntime = features.enabled('KubeletCgroupDriverFromCRI');
   const driver = { log, ask: cri.cgroupDriver, onLosesSupport: counting.work.runtimeLosesSupport };
-  return createResources(
+  const resources = createResources(
     {
       clock,
       log: log.named('resources'),
@@ -50,4 +54,6 @@ export function composeResources(config: Config, deps: PartDeps, { cri, record, 
     },
     resourcesConfig(config, { cgroupVersion: cgroups.version }),
   );
+  addMemoryProtection(tools.metrics, features.enabled('MemoryQoS') ? resources.protectedMemory : undefined);
+  return resources;
 }

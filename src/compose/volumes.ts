@@ -51,6 +51,8 @@ export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTool
       jobs,
       mountTable,
       isForeign: leadsToForeign,
+      swapAreas: host.machine.swapAreas,
+      record,
       random: randomNumber,
       objects,
       allocatable: resources.allocatable,

@@ -12,10 +12,12 @@ import {
   nextNodeCgroupStep,
   reduceNodeCgroups,
 } from './rules/node-cgroups.ts';
-import { type QosSettings, qosParentLimits } from './rules/qos-parents.ts';
+import { type QosParentLimits, type QosSettings, qosParentLimits } from './rules/qos-parents.ts';
 
 export interface NodeCgroups {
   readonly name: CgroupName;
+  /** What the cgroups above pods should be held to, by the pods that are here now. */
+  limits(): QosParentLimits;
   /** As configured until the runtime has answered. */
   driver(): CgroupDriver;
   writer(): CgroupWriter;
@@ -56,7 +58,8 @@ export function createNodeCgroups(deps: NodeCgroupsDeps, config: NodeCgroupsConf
   const learn = (fact: NodeCgroupFact) => {
     state = reduceNodeCgroups(state, fact);
   };
-  const next = () => nextNodeCgroupStep(state, qosParentLimits(pods.values(), config.qos()));
+  const limits = () => qosParentLimits(pods.values(), config.qos());
+  const next = () => nextNodeCgroupStep(state, limits());
 
   /** The start of the node and the first pass over its cgroups may ask at the same time. */
   let asking: Promise<void> | undefined;
@@ -75,11 +78,11 @@ export function createNodeCgroups(deps: NodeCgroupsDeps, config: NodeCgroupsConf
 
   const carryOut = async (step: NodeCgroupStep, signal: AbortSignal): Promise<void> => {
     if (step.kind === 'ask driver') return settleDriver(signal);
-    const { parent, limits } = step;
+    const { parent } = step;
     const name = qosCgroup(config.name, parent);
-    if (step.kind === 'create') await writer.create(name, limits, signal);
-    else await updateParent(writer, name, limits, signal);
-    learn({ kind: 'written', parent, limits });
+    if (step.kind === 'create') await writer.create(name, step.limits, signal);
+    else await updateParent(writer, name, step.limits, signal);
+    learn({ kind: 'written', parent, limits: step.limits });
   };
 
   /** Until everything is as it should be, with the pods that are here then. */
@@ -113,6 +116,7 @@ export function createNodeCgroups(deps: NodeCgroupsDeps, config: NodeCgroupsConf
 
   return {
     name: config.name,
+    limits,
     driver: () => state.driver ?? config.cgroupDriver,
     writer: () => writer,
     settleDriver,

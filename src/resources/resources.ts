@@ -37,6 +37,7 @@ import {
   uidFault,
 } from './rules/cgroup-name.ts';
 import type { EnforcementSettings } from './rules/enforcement.ts';
+import { protectedMemory } from './rules/qos-parents.ts';
 
 export interface Resources extends Part {
   /** Makes the pod's cgroup with its limits, and those above it. */
@@ -53,6 +54,8 @@ export interface Resources extends Part {
   listPodCgroups(): Promise<readonly PodUid[]>;
   /** The cgroups of the QoS classes follow the pods that are here. */
   observe(update: PodUpdateOf<'uid' | 'pod' | 'step'>): void;
+  /** Bytes that the kernel keeps for guaranteed pods, and those that it takes from burstable ones last. */
+  protectedMemory(): { readonly min: number; readonly low: number };
   /** What the memory of the pod is limited to, bytes; undefined: not limited. */
   podMemoryLimit(pod: Pod): bigint | undefined;
   capacity(): Quantities;
@@ -152,6 +155,7 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
       else node.add(update.view.pod);
     },
     podMemoryLimit: (pod) => podCgroupLimits(pod, config.pods).memory,
+    protectedMemory: () => protectedMemory(node.limits()),
     capacity: () => capacity,
     allocatable: () => allocatable,
   };

@@ -15,14 +15,20 @@ const never = new AbortController().signal;
 
 function scene(t: TestContext, overrides: Partial<typeof calls> = {}) {
   const root = mkdtempSync(join(tmpdir(), 'directories-'));
+  const swappable: true[] = [];
   const jobs = createFileJobs({ clock: createSystemClock(), calls, program: undefined });
-  const directories = createDirectories({ calls: { ...calls, ...overrides }, jobs, mountTable: readMountTable });
+  const directories = createDirectories({
+    calls: { ...calls, ...overrides },
+    jobs,
+    mountTable: readMountTable,
+    onSwappable: () => void swappable.push(true),
+  });
   t.after(() => {
     for (const { point } of readMountTable().toReversed()) if (point.startsWith(root)) calls.unmount(point, true);
     rmSync(root, { recursive: true, force: true });
   });
   const directory = (plugin: string, name: string) => join(root, 'volumes', plugin, name);
-  return { root, directories, directory };
+  return { root, directories, directory, swappable };
 }
 
 const mode = (path: string) => (statSync(path).mode & 0o7777).toString(8);
@@ -83,9 +89,9 @@ test('memory: a tmpfs of its size, without swap, mounted once, and again after a
   assert.equal(mountAt(readMountTable(), path), undefined);
 });
 
-test('a kernel that does not know noswap gets the mount without it', async (t) => {
+test('a kernel that does not know noswap gets the mount without it, and that is reported once', async (t) => {
   const options: string[] = [];
-  const { directories, directory } = scene(t, {
+  const { directories, directory, swappable } = scene(t, {
     mount: (request) => {
       options.push(request.data);
       if (request.data.includes('noswap')) throw new CodedError('invalid', 'mount', { data: { name: 'EINVAL' } });
@@ -95,6 +101,7 @@ test('a kernel that does not know noswap gets the mount without it', async (t) =
   await directories.ensure({ directory: directory('p', 'a'), medium: 'memory', sizeBytes: 4096 }, never);
   await directories.ensure({ directory: directory('p', 'b'), medium: 'memory' }, never);
   assert.deepEqual(options, ['size=4096,noswap', 'size=4096', '']);
+  assert.equal(swappable.length, 1);
 });
 
 test('huge pages are a hugetlbfs of the page size', async (t) => {
@@ -148,6 +155,7 @@ test('several mounts on one directory go with one look at the mounts, also where
       looks += 1;
       return readMountTable(about);
     },
+    onSwappable: () => undefined,
   });
   const path = directory('kubernetes.io~empty-dir', 'm');
   const again = () => calls.mount({ source: 'tmpfs', target: path, type: 'tmpfs', data: '' });

@@ -35,11 +35,13 @@ export interface DirectoriesDeps {
   readonly calls: Pick<FileCalls, 'mount' | 'unmount'>;
   readonly jobs: FileJobs;
   readonly mountTable: MountTable;
+  /** Called once where the kernel can't keep what is in memory from being swapped. */
+  readonly onSwappable: () => void;
 }
 
 const FOR_EVERY_USER = 0o777;
 
-export function createDirectories({ calls, jobs, mountTable }: DirectoriesDeps): Directories {
+export function createDirectories({ calls, jobs, mountTable, onSwappable }: DirectoriesDeps): Directories {
   // Kernels before 6.4 don't know the option: the first mount shows it.
   let swapOption = ',noswap';
 
@@ -53,6 +55,7 @@ export function createDirectories({ calls, jobs, mountTable }: DirectoriesDeps):
       if (!hasErrno(error, 'EINVAL') || swapOption === '') throw error;
       swapOption = '';
       mount();
+      onSwappable();
     }
   };
 

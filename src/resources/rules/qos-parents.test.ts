@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ResourceRequirements } from '../../api/container.ts';
 import type { Pod, PodSpec } from '../../api/pod.ts';
-import { type QosSettings, qosParentLimits } from './qos-parents.ts';
+import { protectedMemory, type QosSettings, qosParentLimits } from './qos-parents.ts';
 
 const podOf = (resources: ResourceRequirements, more: Partial<PodSpec> = {}): Pod => ({
   metadata: { name: 'p', namespace: 'n', uid: 'u' },
@@ -33,9 +33,11 @@ test('burstable pods weigh what they request together', () => {
 test('what is protected below is protected above, and a protection that was switched off goes', () => {
   const on = qosParentLimits(pods, { ...settings, protectMemory: true });
   assert.deepEqual([on.Guaranteed.memoryMin, on.Burstable.memoryLow], [200n, 100n]);
+  assert.deepEqual(protectedMemory(on), { min: 100, low: 100 });
   assert.equal(on.BestEffort.memoryLow, undefined);
   const off = qosParentLimits(pods, { ...settings, protectMemory: false });
   assert.deepEqual([off.Guaranteed.memoryMin, off.Burstable.memoryLow], [0n, 0n]);
+  assert.deepEqual(protectedMemory(qosParentLimits(pods, settings)), { min: 0, low: 0 });
 });
 
 test('lower classes leave a part of what higher ones request', () => {

@@ -67,6 +67,15 @@ function memoryProtection(requests: Requests, { protectMemory }: QosSettings) {
   return { guaranteed: { memoryMin: guaranteed + burstable }, burstable: { memoryLow: burstable } };
 }
 
+/** Bytes that are protected for the pods of each class; the cgroup of all pods has the sum of both. */
+export function protectedMemory({ Guaranteed, Burstable }: QosParentLimits): {
+  readonly min: number;
+  readonly low: number;
+} {
+  const low = Burstable.memoryLow ?? 0n;
+  return { min: Number((Guaranteed.memoryMin ?? 0n) - low), low: Number(low) };
+}
+
 function memoryLimits(requests: Requests, { reservedMemoryPercent: percent, memoryForPods }: QosSettings) {
   if (percent === undefined || memoryForPods === 0n) return { burstable: {}, bestEffort: {} };
   const burstable = memoryForPods - (requests.guaranteedMemory * percent) / 100n;

@@ -6,9 +6,11 @@ import type { Clock } from '../../base/clock.ts';
 import type { FileCalls } from '../../host/file-calls.ts';
 import type { FileJobs } from '../../host/file-jobs.ts';
 import type { MountTable } from '../../host/mount-table.ts';
+import type { RecordNodeEvent } from '../../model/event.ts';
 import { createDirectories } from '../directories.ts';
 import type { VolumeKind } from '../kind.ts';
 import { type EmptyDirNode, emptyDirPlace } from '../rules/empty-dir.ts';
+import { swappableEvent } from '../rules/swap.ts';
 import { createEmptyDirKind } from './empty-dir.ts';
 import { createHostPathKind } from './host-path.ts';
 import { createImageKind } from './image.ts';
@@ -21,6 +23,8 @@ export interface KindsDeps {
   readonly jobs: FileJobs;
   readonly mountTable: MountTable;
   readonly isForeign: (path: string) => boolean;
+  readonly swapAreas: () => readonly string[];
+  readonly record: RecordNodeEvent;
   /** An integer that is not negative, another one each time. */
   readonly random: () => number;
   /** Undefined for a kubelet without an API server. */
@@ -37,7 +41,11 @@ export interface KindsConfig {
 
 export function createKinds(deps: KindsDeps, { podLevel }: KindsConfig): readonly VolumeKind[] {
   const { clock, calls, jobs, mountTable, isForeign, random, allocatable } = deps;
-  const directories = createDirectories({ calls, jobs, mountTable });
+  const onSwappable = () => {
+    const event = swappableEvent(deps.swapAreas());
+    if (event !== undefined) deps.record(event);
+  };
+  const directories = createDirectories({ calls, jobs, mountTable, onSwappable });
   /** What limits the size of volumes in memory. */
   const node = (pod: Pod): EmptyDirNode => {
     const memory = allocatable().get('memory');

@@ -7,6 +7,7 @@ import { hostPathCheck, hostPathFault } from './host-path.ts';
 import { nextMeasure } from './measure.ts';
 import { volumeFailed, volumesNotReady } from './messages.ts';
 import { placeFromUid, pluginDirectory, pluginOfDirectory, readyDirectory, subPathPlace } from './places.ts';
+import { swappableEvent } from './swap.ts';
 
 const POD = (requests: readonly object[], more: object = {}): Pod =>
   ({
@@ -87,6 +88,11 @@ test('paths and messages', () => {
     volumesNotReady({ unmounted: ['b', 'a'], unattached: [], unprocessed: [], reason: 'context deadline exceeded' }),
     'Unable to attach or mount volumes: unmounted volumes=[a b], unattached volumes=[], failed to process volumes=[]: context deadline exceeded',
   );
+});
+
+test('volumes in memory that may be swapped are reported where there is swap', () => {
+  assert.equal(swappableEvent([]), undefined);
+  assert.equal(swappableEvent(['/swap'])?.reason, 'PossibleMemoryBackedVolumesOnDisk');
 });
 
 test('who attaches, and what is in use', () => {

@@ -84,14 +84,23 @@ async function makesTheRecordedSlices(guest: Guest): Promise<void> {
     `${pods.join('')}until [ $(ctr -n k8s.io tasks ls | grep -c RUNNING) = ${2 * pods.length + 1} ]; do sleep 0.5; done`,
     SLOW,
   );
-  const script = `${untilWeighed}; curl --silent --fail ${PORT}/pods; echo; echo ===; grep MemTotal /proc/meminfo; echo ===; ${treeScript(RECORDED_PATHS, RECORDED_UNITS)}`;
-  const [list = '', total = '', tree = ''] = (await guest.runOk(script, SLOW)).split('===\n');
+  const script = `${untilWeighed}; curl --silent --fail ${PORT}/pods; echo; echo ===; grep MemTotal /proc/meminfo; echo ===; curl --silent --fail ${PORT}/metrics | grep ^kubelet_memory_qos; echo ===; ${treeScript(RECORDED_PATHS, RECORDED_UNITS)}`;
+  const [list = '', total = '', metrics = '', tree = ''] = (await guest.runOk(script, SLOW)).split('===\n');
   const { items } = JSON.parse(list) as { items: readonly { metadata: { name: string; uid: string } }[] };
   const uids = items.map(({ metadata: { name, uid } }) => [uid, `UID.${name.replace(/-guest$/, '')}`] as const);
   const made = parseTree(tree, new Map(uids));
   assert.deepEqual(comparable(made), RECORDED);
   const bytes = Number(/(\d+) kB/.exec(total)?.[1]) * 1024 - 384 * 2 ** 20;
   assert.equal(Number(made.files['/kubepods.slice']?.['memory.max']), bytes, 'all memory but what is reserved');
+  const low = Number(made.files[BURSTABLE]?.['memory.low']);
+  const min = Number(made.files['/kubepods.slice']?.['memory.min']) - low;
+  assert.deepEqual(
+    seriesOf(metrics).map(({ name, value }) => [name.replace('kubelet_memory_qos_node_memory_', ''), value]),
+    [
+      ['low_bytes', low],
+      ['min_bytes', min],
+    ],
+  );
   await guest.runOk(`rm /etc/kubernetes/manifests/*; ${untilNoSlices}`, SLOW);
 }
 
@@ -101,7 +110,10 @@ async function readsTheKernelsFiles(guest: Guest): Promise<void> {
     container('idle', `head -c 4000000 /dev/zero > /dev/shm/x; echo up; ${WAIT}`, limits),
     container('busy', 'echo up; while :; do :; done', { cpu: '200m', memory: String(LIMIT) }),
   ];
-  await guest.runOk(`${write('two', { containers })}${untilLogged('two', 2)}`, SLOW);
+  // A volume in memory: the guest's kernel is too old to keep it from its swap.
+  const volumes = [{ name: 'm', emptyDir: { medium: 'Memory' } }];
+  await guest.runOk(`${write('two', { containers, volumes })}${untilLogged('two', 2)}`, SLOW);
+  assert.match(await guest.runOk(untilEvent('PossibleMemoryBackedVolumesOnDisk'), SLOW), /kind="Node" type="Warning"/);
   const series = seriesOf(await guest.runOk(`curl --silent --fail ${PORT}/metrics/cadvisor`, SLOW));
   const at = (name: string) => `/sys/fs/cgroup${find(series, 'container_memory_usage_bytes', name).labels['id']}`;
   assert.equal(find(series, 'container_spec_memory_limit_bytes', 'idle').value, LIMIT);
@@ -175,7 +187,8 @@ test('cgroup v2', async (t) => {
   );
   // Without what is reserved: the machine is out of memory before its pods are.
   await guest.runOk('systemctl stop kubelet', SLOW);
-  await guest.installKubelet({ config });
+  await guest.installKubelet({ config: { ...config, failSwapOn: false } });
+  await guest.runOk('fallocate -l 8M /swap; chmod 600 /swap; mkswap /swap; swapon /swap');
   await guest.startKubelet();
   await t.test('statistics are those of the kernel', () => readsTheKernelsFiles(guest));
   await t.test('statistics have pressure in the summary', () => summarizesPressure(guest));
