@@ -61,19 +61,13 @@ export function createNodeCgroups(deps: NodeCgroupsDeps, config: NodeCgroupsConf
   const limits = () => qosParentLimits(pods.values(), config.qos());
   const next = () => nextNodeCgroupStep(state, limits());
 
-  /** The start of the node and the first pass over its cgroups may ask at the same time. */
-  let asking: Promise<void> | undefined;
-  const askDriver = async (signal: AbortSignal): Promise<void> => {
+  const askDriver = shared(async (signal) => {
     const driver = (await deps.runtimeDriver(signal)) ?? config.cgroupDriver;
     if (driver !== config.cgroupDriver) writer = createCgroupWriter(deps, driver);
     learn({ kind: 'driver', driver });
-  };
+  });
   const settleDriver = async (signal: AbortSignal): Promise<void> => {
-    if (state.driver !== undefined) return;
-    asking ??= askDriver(signal).finally(() => {
-      asking = undefined;
-    });
-    await asking;
+    if (state.driver === undefined) await askDriver(signal);
   };
 
   const carryOut = async (step: NodeCgroupStep, signal: AbortSignal): Promise<void> => {
@@ -139,6 +133,17 @@ export function createNodeCgroups(deps: NodeCgroupsDeps, config: NodeCgroupsConf
     },
     pod: (uid) => pods.get(uid),
     stopped: () => working,
+  };
+}
+
+/** The start of the node and the first pass over its cgroups may ask at the same time: one question is enough. */
+function shared(work: (signal: AbortSignal) => Promise<void>) {
+  let underWay: Promise<void> | undefined;
+  return (signal: AbortSignal): Promise<void> => {
+    underWay ??= work(signal).finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
   };
 }
 
