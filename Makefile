@@ -7,7 +7,7 @@ APT   := apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy
 
 PROGRAMS := debian-containerd debian-containerd-shim-runc-v2 debian-ctr debian-runc cni-plugins docker-registry busybox catatonit iptables prometheus promtool \
   containerd containerd-shim-runc-v2 ctr runc kubelet-reference
-CLUSTER_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl debian-kubectl metrics-server agnhost ginkgo e2e.test nginx
+CLUSTER_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kubeadm debian-kubectl metrics-server agnhost ginkgo e2e.test nginx
 
 .PHONY: help programs build run test test-long test-unit lint format bench conformance recorded soak scraped runtimes dist clean
 
@@ -78,6 +78,9 @@ runtimes: build ## the tests of `make test` that run on one release of container
 
 dist: build ## a release directory: one executable file, systemd unit, sample config, checksums
 	@$(NODE) tools/dist.ts
+
+deb: $(READY) ## a Debian package: the same executable, unit, sample config, drop-in for kubeadm, manual page, completion
+	@$(NODE) tools/deb.ts
 
 clean: ## what the build made (caches outside the work tree stay)
 	rm -rf dist build bench/results

@@ -1,17 +1,12 @@
 /** The release directory: one executable file that needs no Node, systemd unit, sample config, checksums. `node tools/dist.ts` */
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { bundleKubelet } from './bundle/bundle.ts';
-import { makeCodeCache } from './bundle/code-cache.ts';
-import { buildExecutable } from './bundle/executable.ts';
+import { buildSingleFile } from './bundle/single-file.ts';
+import { debianArchitecture } from './deb/control.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-
-/** Machines as release files name them. */
-const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 function checksums(directory: string): string {
   const names = readdirSync(directory).sort();
@@ -26,22 +21,11 @@ function checksums(directory: string): string {
 }
 
 async function makeRelease(): Promise<string> {
-  const name = `kubelet-ts-${version}-linux-${ARCHITECTURES[process.arch] ?? process.arch}`;
+  const name = `kubelet-ts-${version}-linux-${debianArchitecture(process.arch)}`;
   const directory = join(root, 'dist/release', name);
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
-  const work = mkdtempSync(join(tmpdir(), 'kubelet-dist-'));
-  try {
-    const { code, boot } = await bundleKubelet(root);
-    const place = (name: string) => join(work, name);
-    writeFileSync(place('boot.cjs'), boot);
-    writeFileSync(place('kubelet.cjs'), code);
-    writeFileSync(place('kubelet.code-cache'), makeCodeCache(place('kubelet.cjs')));
-    const assets = { 'kubelet.cjs': place('kubelet.cjs'), 'kubelet.code-cache': place('kubelet.code-cache') };
-    buildExecutable({ boot: place('boot.cjs'), assets, output: join(directory, 'kubelet'), work });
-  } finally {
-    rmSync(work, { recursive: true });
-  }
+  await buildSingleFile(root, join(directory, 'kubelet'));
   for (const file of ['kubelet.service', 'kubelet.yaml']) {
     copyFileSync(join(root, 'tools/release', file), join(directory, file));
   }

@@ -55,14 +55,17 @@ export type ConfigEnvironment = FileReader & {
   readonly overlay?: (fromFiles: KubeletConfiguration) => KubeletConfiguration;
 };
 
+/** What every flag is without a command line and a file. */
+export const defaultConfigurable = (): Configurable => ({
+  kubelet: applyDefaults(flagEraDefaults),
+  settings: defaultSettings,
+  request: noRequest,
+});
+
 /** Reads the complete configuration for these arguments. Called again, with the same arguments, on SIGHUP. */
 export function readConfig(args: readonly string[], environment: ConfigEnvironment): ConfigOutcome {
   const commandLine = parseCommandLine(args, flagTable);
-  const base: Configurable = {
-    kubelet: applyDefaults(flagEraDefaults),
-    settings: defaultSettings,
-    request: noRequest,
-  };
+  const base = defaultConfigurable();
   const parsed = commandLine.apply(base);
   if (parsed.request.help) return { kind: 'print', text: renderHelp(flagTable, base, environment.terminalWidth()) };
   if (commandLine.problems.length > 0) {

@@ -4,7 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
-import { type CgroupDriver, createSystemNode, type SystemNode } from '../lab/system/node.ts';
+import type { CgroupDriver } from '../lab/system/machine.ts';
+import { createSystemNode, type SystemNode } from '../lab/system/node.ts';
 import {
   loadTree,
   RECORDED_CONFIG,

@@ -30,7 +30,7 @@ export interface Gate {
   stream(url: string | URL, request?: GateRequest): Promise<http.IncomingMessage>;
 }
 
-export async function openGate(world: World): Promise<Gate> {
+export async function openGate(world: Pick<World, 'directory' | 'start'>): Promise<Gate> {
   const socketPath = join(world.directory, 'gate.sock');
   const program = join(import.meta.dirname, 'gate-main.ts');
   const part = await world.start({ name: 'gate', argv: [process.execPath, program, socketPath] });

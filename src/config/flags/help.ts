@@ -31,10 +31,15 @@ function renderFlag(flag: Flag, defaults: Configurable, width: number): string[]
   const mark = flag.deprecated === undefined ? ' ' : '*';
   const short = flag.short === undefined ? '' : `-${flag.short}, `;
   const label = flag.label === '' ? '' : ` ${flag.label}`;
-  const shown = flag.of === 'request' ? '' : flag.show(defaults);
-  const isWorthShowing = !['', '[]', '0', '0s', 'false'].includes(shown);
-  const text = isWorthShowing ? `${flag.help} [${shown}]` : flag.help;
+  const shown = shownDefault(flag, defaults);
+  const text = shown === undefined ? flag.help : `${flag.help} [${shown}]`;
   return [` ${mark} ${short}--${flag.name}${label}`, ...wrap(text, width - indent).map((l) => ' '.repeat(indent) + l)];
+}
+
+/** Undefined where it is nothing that a reader would not expect. */
+export function shownDefault(flag: Flag, defaults: Configurable): string | undefined {
+  const shown = flag.of === 'request' ? '' : flag.show(defaults);
+  return ['', '[]', '0', '0s', 'false'].includes(shown) ? undefined : shown;
 }
 
 /** Breaks at spaces; a word longer than the line has its own line. */

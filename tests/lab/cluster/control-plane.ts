@@ -22,7 +22,7 @@ import { waitUntilServed } from './serving-certificate.ts';
 import { waitForObject } from './wait.ts';
 
 export interface ControlPlaneOptions {
-  readonly world: World;
+  readonly world: Pick<World, 'directory' | 'start'>;
   readonly gate: Gate;
   readonly binaries: Readonly<Record<ComponentName, string>>;
   readonly flags?: ComponentFlags;

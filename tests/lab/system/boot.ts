@@ -8,9 +8,9 @@ export const READY = 'system is ready';
 
 /**
  * Runs as process 1 of the new namespaces; $0 is the world's directory. Containers get their files on the system's own disk, since an
- * overlay can't be the upper layer of another. Mounts are shared within the world, because pods may ask for mounts that propagate.
+ * overlay can't be the upper layer of another. `covered` are directories whose changes stay in the world, beside /etc and /var/lib. Mounts are shared within the world, because pods may ask for mounts that propagate.
  */
-export const bootScript = (hierarchies: CgroupHierarchies, hostName: string): string => `
+export const bootScript = (hierarchies: CgroupHierarchies, hostName: string, covered: readonly string[]): string => `
 mount -t proc proc /proc
 umount --recursive --lazy /sys/fs/cgroup
 mount -t sysfs sysfs /sys
@@ -27,6 +27,7 @@ place() {
 }
 cover etc /etc
 cover var-lib /var/lib
+${covered.map((directory) => `cover ${directory.slice(1).replaceAll('/', '-')} ${directory}`).join('\n')}
 place kubelet /var/lib/kubelet
 place containerd /var/lib/containerd
 place log /var/log

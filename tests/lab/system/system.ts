@@ -10,8 +10,8 @@ import { dirname, join } from 'node:path';
 import { type Captured, type CaptureOptions, capture, captureOk } from '../../../tools/machine/capture.ts';
 import { type CgroupHierarchies, createTree } from '../../../tools/machine/cgroup-trees.ts';
 import type { WorldPlace } from '../../../tools/machine/ledger.ts';
-import { startPart } from '../../../tools/machine/part.ts';
-import { claimGround, inCgroup } from '../../../tools/machine/world.ts';
+import { type Part, startPart } from '../../../tools/machine/part.ts';
+import { claimGround, inCgroup, type StartOptions } from '../../../tools/machine/world.ts';
 import { bootScript, READY, readyUnit, TARGET, targetUnit, unitsToMask } from './boot.ts';
 
 export interface SystemOptions {
@@ -24,6 +24,8 @@ export interface SystemOptions {
   readonly units: readonly string[];
   /** Directories before those of every system on the PATH of process 1 and all units. */
   readonly path: readonly string[];
+  /** More directories of the machine that the system may change for itself: /usr, for packages. */
+  readonly covered?: readonly string[];
 }
 
 export interface System {
@@ -36,6 +38,8 @@ export interface System {
   readonly root: string;
   /** Runs a program inside, beside systemd's units. */
   exec(argv: readonly string[], options?: CaptureOptions): Promise<Captured>;
+  /** Starts one there that lives as long as the system. Its signals reach nsenter(1) only. */
+  start(options: StartOptions): Promise<Part>;
   destroy(): Promise<void>;
 }
 
@@ -94,7 +98,14 @@ async function boot(given: {
     argv: [
       ...inCgroup(hierarchies, cgroup), // where a process is when it gets a cgroup namespace becomes the root of it
       ...['unshare', '--cgroup', '--mount', '--pid', '--net', '--uts', '--ipc', '--propagation', 'private'],
-      ...['--fork', '--kill-child', 'sh', '-ec', bootScript(hierarchies, options.hostName), directory],
+      ...[
+        '--fork',
+        '--kill-child',
+        'sh',
+        '-ec',
+        bootScript(hierarchies, options.hostName, options.covered ?? []),
+        directory,
+      ],
     ],
     env: { PATH: path },
     logFile,
@@ -114,6 +125,14 @@ async function boot(given: {
     root: `/proc/${pid}/root`,
     exec: async (argv, execOptions = {}) =>
       await capture([...(await outside()), ...enter, ...argv], { env: { PATH: path }, ...execOptions }),
+    start: async ({ name, argv, env, cwd }) =>
+      startPart({
+        name,
+        argv: [...(await outside()), ...enter, ...argv],
+        env: { PATH: path, ...env },
+        logFile: join(logsDirectory, `${name}.log`),
+        ...(cwd === undefined ? {} : { cwd }),
+      }),
     destroy,
   };
 }

@@ -24,7 +24,7 @@ test('the system is ready only with every unit that was asked for', () => {
 
 test('cgroups are mounted before the disk, on a sysfs of the own network', () => {
   const hierarchies = parseHierarchies('cgroup2 /sys/fs/cgroup cgroup2 rw,relatime 0 0\n');
-  const script = bootScript(hierarchies, 'node-a');
+  const script = bootScript(hierarchies, 'node-a', []);
   const order = ['mount -t proc', 'mount -t sysfs', 'mount -t cgroup2', 'mount -o loop', 'exec env -i'];
   const places = order.map((text) => script.indexOf(text));
   assert.ok(!places.includes(-1));
