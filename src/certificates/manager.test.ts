@@ -302,6 +302,28 @@ describe('the store of certificates', () => {
     assert.equal((await other.current())?.facts.commonName, 'system:node:n1');
   });
 
+  test('goes on with an RSA key that somebody else has made, and renews it with its own kind', async (t) => {
+    const { manager, store, until, renewed, directory, clock, server } = managed(t);
+    const file = (name: string) => join(directory, name);
+    mkdirSync(directory, { recursive: true });
+    const subject = ['-subj', '/O=system:nodes/CN=system:node:n1', '-days', '30'];
+    const output = ['-keyout', file('rsa.key'), '-out', file('rsa.crt')];
+    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...subject, ...output], {
+      stdio: 'ignore',
+    });
+    clock.set(Date.now());
+    writeFileSync(file('rsa.pem'), readFileSync(file('rsa.crt'), 'latin1') + readFileSync(file('rsa.key'), 'latin1'));
+    symlinkSync(file('rsa.pem'), store.currentPath);
+    await manager.start(signal);
+    await until('it rests', () => manager.progress().kind === 'good' && clock.sleepers() > 0);
+    assert.equal(server.requests.length, 0);
+    assert.match(manager.current()?.key ?? '', /^-----BEGIN PRIVATE KEY-----/);
+    clock.set(Date.now() + 29 * DAY);
+    await clock.advance(600_000);
+    await until('renewed', () => renewed.length === 1);
+    assert.match(readFileSync(store.currentPath, 'latin1'), /BEGIN EC PRIVATE KEY/);
+  });
+
   test('has nothing where the file is damaged, and says so', async (t) => {
     const directory = temporary(t);
     writeFileSync(join(directory, 'kubelet-client-current.pem'), 'half of a');

@@ -145,8 +145,7 @@ function secureOptions({ minVersion, ciphers, ecdhCurve }: TlsOptions, { certifi
     ciphers,
     ecdhCurve,
     honorCipherOrder: true,
-    cert: certificate,
-    key,
+    ...(certificate === '' ? {} : { cert: certificate, key }),
     // Without a configured CA none is trusted, not even the ones that come with Node.
     ca: clientCa === undefined ? [] : [clientCa],
     // A resumed session would keep the verdict about a client from before a change of the CA.

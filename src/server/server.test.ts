@@ -1,9 +1,10 @@
 /** The ports themselves, by real connections: answers, certificates, the read-only port, a node without a cluster. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { after, before, describe, it } from 'node:test';
-import type { ConnectionOptions } from 'node:tls';
+import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import type { Exchange } from './routes.ts';
 import { hanging, open as openAs, ROUTES, statusesOf } from './routes-testing.ts';
 import { ask, askPlain, createFakeReviews, createTestPki, startTestServer, type TestPki } from './testing.ts';
@@ -241,6 +242,39 @@ describe('TLS', () => {
         startTestServer(own, ROUTES, createFakeReviews(), { files: { ...files, clientCa: '/none' } }),
         /ENOENT/,
       );
+    } finally {
+      own.remove();
+    }
+  });
+});
+
+describe('a certificate that the cluster signs', () => {
+  it('is awaited without one, where no self-signed one is wanted, and is shown as soon as it is there', async () => {
+    const own = await createTestPki();
+    try {
+      const signed = `${own.directory}/signed.pem`;
+      await using running = await startTestServer(own, ROUTES, createFakeReviews(), {
+        files: { certificate: '', key: '', clientCa: own.files.clientCa, signed },
+        selfSigned: false,
+        certificateDirectory: `${own.directory}/made`,
+        reloadEveryMs: 20,
+      });
+      const { secure } = running.server.ports();
+      await assert.rejects(open(secure, { rejectUnauthorized: false }), /handshake failure/);
+      const both = readFileSync(own.files.certificate, 'utf8') + readFileSync(own.files.key, 'utf8');
+      writeFileSync(signed, both);
+      const shown = async (): Promise<TLSSocket> =>
+        await open(secure, { rejectUnauthorized: false }).catch(async () => {
+          await new Promise((wait) => setTimeout(wait, 20));
+          return await shown();
+        });
+      const socket = await shown();
+      assert.equal(
+        socket.getPeerX509Certificate()?.fingerprint256,
+        new X509Certificate(readFileSync(own.files.certificate)).fingerprint256,
+      );
+      socket.destroy();
+      assert.ok(!existsSync(`${own.directory}/made`));
     } finally {
       own.remove();
     }

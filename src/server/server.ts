@@ -45,8 +45,10 @@ export interface ServerConfig {
   readonly secure: Address | undefined;
   readonly readOnly: Address | undefined;
   readonly nodeName: string;
-  /** Empty certificate and key: a self-signed pair in `certificateDirectory`. */
+  /** Empty certificate and key: a self-signed pair in `certificateDirectory`, or none. */
   readonly files: TlsFiles;
+  /** False: without a certificate from elsewhere the server has none, and no handshake succeeds. */
+  readonly selfSigned: boolean;
   readonly certificateDirectory: string;
   readonly tls: TlsRequests;
   readonly anonymous: boolean;
@@ -169,10 +171,10 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
 }
 
 async function tlsFiles(
-  { files, certificateDirectory, nodeName }: ServerConfig,
+  { files, selfSigned, certificateDirectory, nodeName }: ServerConfig,
   { clock, log }: ServerDeps,
 ): Promise<TlsFiles> {
-  if (files.certificate !== '') return files;
+  if (files.certificate !== '' || !selfSigned) return files;
   return { ...files, ...(await ensureSelfSigned(certificateDirectory, nodeName, clock.now(), log)) };
 }
 

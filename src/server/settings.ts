@@ -9,6 +9,9 @@ const STREAMS_BY_METHOD = 'KUBELET_TS_STREAMS_BY_METHOD';
 /** A heap snapshot contains the secrets of every pod, so it needs more than the reference's setting for profiles. */
 const HEAP_SNAPSHOTS = 'KUBELET_TS_HEAP_SNAPSHOTS';
 
+/** With `false` the server has no certificate until the cluster has signed one, as in the reference. */
+const SELF_SIGNED_UNTIL_SIGNED = 'KUBELET_TS_SELF_SIGNED_UNTIL_SIGNED';
+
 export interface ServerSurroundings {
   readonly nodeName: string;
   /** There is no API server. */
@@ -43,6 +46,7 @@ export function serverConfig(
       clientCa: authentication.x509.clientCAFile,
       signed: signedCertificate,
     },
+    selfSigned: signedCertificate === undefined || environment[SELF_SIGNED_UNTIL_SIGNED] !== 'false',
     certificateDirectory: settings.directories.certificates,
     tls: {
       minVersion: kubelet.tlsMinVersion,

@@ -160,6 +160,7 @@ export async function startTestServer(
       readOnly: undefined,
       nodeName: 'node',
       files: pki.files,
+      selfSigned: true,
       certificateDirectory: pki.directory,
       tls: { minVersion: '', cipherSuites: [], curves: [] },
       anonymous: false,

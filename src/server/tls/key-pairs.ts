@@ -15,6 +15,7 @@ import { createFileWatch } from './file-watch.ts';
 import { createSelfSigned } from './self-signed.ts';
 
 export interface TlsFiles {
+  /** Empty, with the key: there is no pair but the signed one. */
   readonly certificate: string;
   readonly key: string;
   /** Empty: client certificates are not requested. */
@@ -24,6 +25,7 @@ export interface TlsFiles {
 }
 
 export interface TlsMaterial {
+  /** Empty, with the key: no handshake succeeds until there is one. */
   readonly certificate: string;
   readonly key: string;
   /** Undefined: none. */
@@ -51,18 +53,22 @@ async function readPairTexts(files: TlsFiles): Promise<readonly [certificate: st
     const both = await readFile(signed, 'utf8');
     return [both, both];
   }
+  if (files.certificate === '') return ['', ''];
   return await Promise.all([readFile(files.certificate, 'utf8'), readFile(files.key, 'utf8')]);
 }
 
 function checkMaterial(files: TlsFiles, { certificate, key, clientCa }: TlsMaterial): void {
-  const parsed = parsing(files.certificate, () => new X509Certificate(certificate));
-  const privateKey = parsing(files.key, () => createPrivateKey(key));
-  if (!parsed.checkPrivateKey(privateKey))
-    throw new CodedError(
-      'invalid',
-      `the key in ${files.key} does not belong to the certificate in ${files.certificate}`,
-    );
+  if (certificate !== '') checkPair(files, certificate, key);
   if (clientCa !== undefined) checkAuthorities(files.clientCa, clientCa);
+}
+
+function checkPair(files: TlsFiles, certificate: string, key: string): void {
+  const isSigned = certificate === key;
+  const [certFile, keyFile] = isSigned ? [files.signed, files.signed] : [files.certificate, files.key];
+  const parsed = parsing(certFile ?? '', () => new X509Certificate(certificate));
+  const privateKey = parsing(keyFile ?? '', () => createPrivateKey(key));
+  if (parsed.checkPrivateKey(privateKey)) return;
+  throw new CodedError('invalid', `the key in ${keyFile} does not belong to the certificate in ${certFile}`);
 }
 
 function checkAuthorities(file: string, pem: string): void {
