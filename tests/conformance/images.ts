@@ -64,7 +64,7 @@ async function agnhostImage(agnhost: Buffer, base: ImageSpec['layers']): Promise
     textFile('etc/passwd', [
       'root:x:0:0:root:/root:/bin/sh',
       'user-defined-in-image:x:1000:1000::/home:/bin/sh',
-      'no one:x:65534:65534:no one:/home:/bin/false',
+      'nobody:x:65534:65534:nobody:/home:/bin/false',
     ]),
     textFile('etc/group', [
       'root:x:0:',
@@ -95,7 +95,7 @@ function nonewprivsImage(agnhost: Buffer): ImageSpec {
 }
 
 const NGINX_CONFIG = `
-user no one nogroup;
+user nobody nogroup;
 error_log /dev/stderr;
 pid /run/nginx.pid;
 events {}

@@ -38,7 +38,7 @@ export function baseFiles(): TarEntry[] {
   return [
     ...directories.map((path): TarEntry => ({ kind: 'directory', path })),
     { kind: 'directory', path: 'tmp', mode: 0o1777 },
-    textFile('etc/passwd', ['root:x:0:0:root:/root:/bin/sh', 'no one:x:65534:65534:no one:/home:/bin/false']),
+    textFile('etc/passwd', ['root:x:0:0:root:/root:/bin/sh', 'nobody:x:65534:65534:nobody:/home:/bin/false']),
     textFile('etc/group', ['root:x:0:', 'nogroup:x:65534:']),
     textFile('etc/nsswitch.conf', ['hosts: files dns']),
   ];
