@@ -100,12 +100,14 @@ function fakeDeps(
         run: ({ config }) => call('run', config.metadata?.attempt, 's1'),
         stop: (id) => call('stop-sandbox', id, undefined),
         remove: (id) => call('remove-sandbox', id, undefined),
+        updateResources: ({ podSandboxId }) => call('update-sandbox', podSandboxId, undefined),
       },
       containers: {
         create: ({ config, podSandboxId }) => call('create', `${config.metadata?.name} in ${podSandboxId}`, 'c1'),
         start: (id) => call('start', id, undefined),
         stop: (id, seconds) => call('stop', `${id} ${seconds}`, undefined),
         remove: (id) => call('remove', id, undefined),
+        updateResources: (id, { cpuShares }) => call('update', `${id} ${cpuShares}`, undefined),
       },
     },
     requests: {
@@ -122,6 +124,8 @@ function fakeDeps(
           config: { metadata: { name: container.name, attempt } },
         } as const),
       hostsFile: () => Promise.resolve({ ok: true, value: '' }),
+      containerResources: (_, { resources }) => ({ cpuShares: Number(resources?.requests?.['cpu']) }),
+      sandboxResources: () => ({}),
     },
     images: {
       ensure: ({ container }) => call('image', container.name, image),
@@ -143,6 +147,19 @@ function fakeDeps(
       link: (_, name, id, attempt) => call('link', `${name} ${id} ${attempt}`, undefined),
       removeContainer: (_, { id }) => call('remove-log', id, undefined),
       removePod: () => call('remove-logs', '', undefined),
+    },
+    limits: {
+      planPodResize: () => ({
+        grow: () => call('grow', '', undefined),
+        shrink: () => call('shrink', '', undefined),
+        shrinksTo: undefined,
+      }),
+      memoryUsage: (_, id = 'pod') => call('usage', id, 100n),
+    },
+    inForce: {
+      begin: (_, names) => call('begin', names.join(' '), undefined),
+      done: (_, names) => call('done', names.join(' '), undefined),
+      starting: () => Promise.resolve(),
     },
     cgroups: { ensure: () => call('cgroup', '', undefined), remove: () => call('remove-cgroup', '', undefined) },
     volumes: {

@@ -11,7 +11,7 @@ import type { PodIdentity } from '../model/pod-identity.ts';
 import type { ReportStep } from '../model/step.ts';
 import type { ContainerStartDeps } from './container-start.ts';
 import { cleanUpPod, releasePod } from './pod-clean-up.ts';
-import type { CgroupsPort, LogsPort, RuntimePort, VolumesPort } from './ports.ts';
+import type { CgroupsPort, InForcePort, LimitsPort, LogsPort, RuntimePort, VolumesPort } from './ports.ts';
 import { createReporter } from './reporter.ts';
 import { createRun, type RunContext } from './run-action.ts';
 import { createStops, type Stops } from './stops.ts';
@@ -19,6 +19,8 @@ import { createStops, type Stops } from './stops.ts';
 export interface ActDeps extends ContainerStartDeps {
   readonly runtime: RuntimePort;
   readonly cgroups: CgroupsPort;
+  readonly limits: LimitsPort;
+  readonly inForce: InForcePort;
   readonly volumes: VolumesPort;
   readonly logs: LogsPort;
   readonly sandboxIps: (id: SandboxId, signal: AbortSignal) => Promise<readonly string[]>;

@@ -15,7 +15,7 @@ import type { ReportStep, StepFailure, StepSubject } from '../model/step.ts';
 import type { PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import type { PodDirectories } from './pod-directories.ts';
-import type { HooksPort, ImagesPort, LogsPort, RequestsPort, RuntimePort, Turn } from './ports.ts';
+import type { HooksPort, ImagesPort, InForcePort, LogsPort, RequestsPort, RuntimePort, Turn } from './ports.ts';
 import { runtimeMessage } from './runtime-message.ts';
 
 const PRESENT_WITHIN_MS = 50;
@@ -28,6 +28,7 @@ export interface ContainerStartDeps {
   readonly hooks: HooksPort;
   readonly directories: PodDirectories;
   readonly logs: Pick<LogsPort, 'ensureContainer' | 'link'>;
+  readonly inForce: Pick<InForcePort, 'starting'>;
 }
 
 export interface ContainerStart {
@@ -132,6 +133,8 @@ async function createContainer(
   const { pod, container, attempt, sandbox, signal } = start;
   await start.turn.hold();
   start.wanted.throwIfAborted();
+  // Before it exists: a kubelet that finds it must not take it for one that still has to be resized.
+  await deps.inForce.starting(pod, container);
   const id = await attemptTo(start, subjectOf(start, 'container-create'), 'CreateContainerError', async () =>
     containerId(await deps.runtime.containers.create({ podSandboxId: sandbox.id, config, sandboxConfig }, signal)),
   );

@@ -7,7 +7,7 @@ import type { Hook } from '../model/hook.ts';
 import type { ImageAnswer, PullPolicy } from '../model/image.ts';
 import type { VolumesOutcome } from '../model/mounted-volume.ts';
 import type { ContainerRequest, ContainerRequestInput, SandboxRequest } from '../model/runtime-request.ts';
-import type { ContainerConfig, PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
+import type { ContainerConfig, LinuxContainerResources, PodSandboxConfig } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 
 export interface RuntimePort {
@@ -18,13 +18,20 @@ export interface RuntimePort {
     ): Promise<string>;
     stop(id: string, signal: AbortSignal): Promise<void>;
     remove(id: string, signal: AbortSignal): Promise<void>;
+    updateResources(request: { readonly podSandboxId: string } & SandboxResources, signal: AbortSignal): Promise<void>;
   };
   readonly containers: {
     create(request: NewContainer, signal: AbortSignal): Promise<string>;
     start(id: string, signal: AbortSignal): Promise<void>;
     stop(id: string, graceSeconds: number, signal: AbortSignal): Promise<void>;
     remove(id: string, signal: AbortSignal): Promise<void>;
+    updateResources(id: string, resources: Init<LinuxContainerResources>, signal: AbortSignal): Promise<void>;
   };
+}
+
+interface SandboxResources {
+  readonly overhead?: Init<LinuxContainerResources>;
+  readonly resources?: Init<LinuxContainerResources>;
 }
 
 interface NewContainer {
@@ -37,6 +44,9 @@ interface NewContainer {
 export interface RequestsPort {
   sandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<SandboxRequest>;
   container(input: ContainerRequestInput, signal: AbortSignal): Promise<ContainerRequest>;
+  /** What a container that runs is limited to. */
+  containerResources(pod: Pod, container: Container): Init<LinuxContainerResources>;
+  sandboxResources(pod: Pod): SandboxResources;
   hostsFile(pod: Pod, podIps: readonly string[]): Promise<{ ok: true; value: string } | { ok: false; problem: string }>;
 }
 
@@ -64,6 +74,29 @@ export interface HooksPort {
 export interface CgroupsPort {
   ensure(pod: Pod): Promise<void>;
   remove(uid: PodUid): Promise<void>;
+}
+
+/** The limits of a pod that runs. */
+export interface LimitsPort {
+  /** How its cgroup gets the limits of this pod. */
+  planPodResize(pod: Pod): {
+    /** Undefined: nothing grows. */
+    readonly grow: (() => Promise<void>) | undefined;
+    readonly shrink: (() => Promise<void>) | undefined;
+    /** Bytes; set where the memory of the pod is limited to less than before. */
+    readonly shrinksTo: bigint | undefined;
+  };
+  /** Bytes that the pod uses, or one of its containers; undefined where the kernel doesn't say. */
+  memoryUsage(pod: Pod, container?: string): Promise<bigint | undefined>;
+}
+
+/** The record of the resources that are in force. Each call resolves when it is on disk. */
+export interface InForcePort {
+  /** The limits of the pod and of these containers are being changed: what is in force is not known until `done`. */
+  begin(pod: Pod, containers: readonly string[]): Promise<void>;
+  done(pod: Pod, containers: readonly string[]): Promise<void>;
+  /** The container is going to be created with its resources of this pod. */
+  starting(pod: Pod, container: Container): Promise<void>;
 }
 
 export interface VolumesPort {

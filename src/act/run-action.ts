@@ -13,14 +13,16 @@ import { containerGrace } from '../plan/grace.ts';
 import { roleOf } from '../plan/roles.ts';
 import { type ContainerStartDeps, startContainer } from './container-start.ts';
 import { type PodPrepareDeps, preparePod } from './pod-prepare.ts';
+import { type PodResizeDeps, resizePod } from './pod-resize.ts';
 import type { LogsPort, RuntimePort, Turn } from './ports.ts';
 import { createSandbox, type SandboxCreateDeps } from './sandbox-create.ts';
 import type { Stops } from './stops.ts';
 
-export interface RunActionDeps extends ContainerStartDeps, SandboxCreateDeps, PodPrepareDeps {
+export interface RunActionDeps extends ContainerStartDeps, SandboxCreateDeps, PodPrepareDeps, PodResizeDeps {
   readonly runtime: RuntimePort;
   readonly directories: ContainerStartDeps['directories'];
   readonly requests: ContainerStartDeps['requests'];
+  readonly inForce: PodResizeDeps['inForce'];
   readonly logs: LogsPort;
   readonly sandboxIps: (id: SandboxId, signal: AbortSignal) => Promise<readonly string[]>;
 }
@@ -106,6 +108,10 @@ export function createRun(deps: RunActionDeps, context: RunContext): RunActions 
         return await start(action);
       case 'sandbox-create':
         return await makeSandbox(action.attempt);
+      case 'pod-resize': {
+        const sandboxId = around.sandbox?.id;
+        return { outcomes: [await resizePod(deps, { pod, action, sandboxId, report, signal })], hold: false };
+      }
       case 'sandbox-stop':
         around = { ...around, sandbox: around.sandbox?.id === action.id ? undefined : around.sandbox };
         await reportCall(context, action, () => deps.runtime.sandboxes.stop(action.id, signal));

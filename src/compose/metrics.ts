@@ -1,7 +1,7 @@
 /** The metrics: the registry, and what the parts are given to count with. */
 import type { Config } from '../config/config.ts';
 import { KUBERNETES_VERSION, PROGRAM_VERSION } from '../config/version.ts';
-import { countDesired, countedPod } from '../metering/counted-pod.ts';
+import { countDesired, countedPod, countResizes } from '../metering/counted-pod.ts';
 import { createPodStarts, type PodStarts } from '../metering/pod-starts.ts';
 import type { PodUpdate } from '../model/pod-view.ts';
 import type { Pods } from '../pods/pods.ts';
@@ -20,6 +20,7 @@ import {
   addRegistryMetrics,
   addStartTime,
 } from '../telemetry/metrics-process.ts';
+import { createResizeMetrics, type ResizeMetrics } from '../telemetry/metrics-resize.ts';
 import {
   type ApiRequest,
   createApiMetrics,
@@ -51,6 +52,7 @@ export interface Meters {
   onApiRequest(request: ApiRequest): void;
   onVolumeOperation(operation: CountedOperation): void;
   readonly work: WorkMetrics;
+  readonly resizes: ResizeMetrics;
   readonly starts: PodStarts;
   /** An image was wanted for a pod. */
   onImage(image: WantedImage & PulledImage): void;
@@ -119,6 +121,7 @@ export function composeMetrics(
     cgroupVersion: host.cgroups.version,
   });
   const work = createWorkMetrics(metrics);
+  const resizes = createResizeMetrics(metrics, () => countResizes(tools.pods().views()));
   const starts = createPodStarts(metrics, clock.now);
   const loops = createLoopMetrics(metrics);
   return {
@@ -134,6 +137,7 @@ export function composeMetrics(
       tools.orphans ?? (() => ({ orphans: 0, failed: 0 })),
     ),
     work,
+    resizes,
     starts,
     onImage: (image) => {
       work.imageWanted(image);

@@ -62,7 +62,8 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
   // The workers are built last, and are called by what is built before them.
   const workers = (): Pods => pods;
   const views = () => pods.views();
-  const counting: Counting = { mono: deps.clock.mono, work: meters.work, starts: meters.starts };
+  const { work, starts, resizes } = meters;
+  const counting: Counting = { mono: deps.clock.mono, work, starts, resizes };
 
   const nodeParts = composeNodeParts(config, deps, {
     ...tools,
@@ -121,6 +122,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     node,
     identify: cluster?.identify,
     pressure: tools.pressure,
+    resizeMeter: meters.resizes,
     isShortOfDisk: deadContainers.isRemoving,
   });
   const statuses = composeStatuses(config, deps, { handlers, nodeIps, probes: probes.results });

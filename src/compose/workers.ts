@@ -20,7 +20,8 @@ import { processorsOf } from '../model/machine.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
 import { nodeIdentity, nodeTraits } from '../node/settings.ts';
 import { backOffSettings } from '../plan/back-off.ts';
-import { type AdmissionDeps, createAdmission } from '../pods/admission.ts';
+import { type AdmissionDeps, createAdmission, createFeasibility } from '../pods/admission.ts';
+import { type Allocations, createAllocations } from '../pods/allocations.ts';
 import { listNode } from '../pods/list-node.ts';
 import { createPods, type Pods, type PodsDeps, startsAtOnce } from '../pods/pods.ts';
 import type { Resources } from '../resources/resources.ts';
@@ -49,6 +50,7 @@ export interface WorkerTools {
   readonly logs: Logs;
   readonly record: RecordEvent;
   readonly counting: Counting;
+  readonly resizeMeter: PodsDeps['resizeMeter'];
   /** What the node is short of. */
   readonly pressure: AdmissionDeps['pressure'];
   /** Dead containers are being removed, because the node is short of disk. */
@@ -70,12 +72,17 @@ export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTool
     listCgroups: resources.listPodCgroups,
     listLogs: logs.list,
   };
+  const { features } = config;
+  const allocations = createAllocations(log.named('pods'), {
+    directory: root,
+    podLevel: features.enabled('InPlacePodLevelResourcesVerticalScaling'),
+  });
   const pods: Pods = createPods(
     {
       clock,
       log: log.named('pods'),
       supervisor,
-      act: composeAct(deps, tools),
+      act: composeAct(deps, tools, allocations),
       observe: countReads(observe, counting),
       record: tools.record,
       onPass: work.workerPass,
@@ -84,19 +91,21 @@ export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTool
       listNode: (signal) => listNode(listings, signal),
       admit: composeAdmission(config, deps, tools),
       restorePod: observe.restore,
+      infeasible: createFeasibility(config, deps.host.machine.runtimeFacts()),
+      resizeMeter: tools.resizeMeter,
       ...(identify && { identify }),
     },
+    allocations,
     {
       startsAtOnce: startsAtOnce(processorsOf(deps.machine).length),
       endingsDirectory: join(root, 'ended_pods'),
-      allocationsFile: join(root, 'allocated_pods_state'),
-      podLevelResize: config.features.enabled('InPlacePodLevelResourcesVerticalScaling'),
+      podLevel: features.enabled('PodLevelResources'),
     },
   );
   return pods;
 }
 
-function composeAct({ clock }: PartDeps, tools: WorkerTools) {
+function composeAct({ clock }: PartDeps, tools: WorkerTools, inForce: Allocations) {
   const { cri, running, counting, resources, requests, images, hooks, directories, logs, record, volumes } = tools;
   const userNamespaces = countUserNamespaces(counting);
   const act = createAct({
@@ -109,6 +118,8 @@ function composeAct({ clock }: PartDeps, tools: WorkerTools) {
     logs,
     record,
     cgroups: { ensure: resources.ensurePodCgroup, remove: resources.removePodCgroup },
+    limits: resources,
+    inForce,
     volumes: countVolumes(volumes, counting),
     sandboxIps: running.sandboxIps,
   });
@@ -116,7 +127,7 @@ function composeAct({ clock }: PartDeps, tools: WorkerTools) {
 }
 
 function composeDecisions(
-  { kubelet, settings }: Config,
+  { kubelet, settings, features }: Config,
   { probes, logs, isShortOfDisk: isShort }: WorkerTools,
   pods: () => Pods,
 ) {
@@ -129,6 +140,10 @@ function composeDecisions(
     probes,
     restartCounts: logs.nextAttempts,
     backOff: backOffSettings(kubelet.crashLoopBackOff.maxContainerRestartPeriod),
+    resize: {
+      podLevel: features.enabled('InPlacePodLevelResourcesVerticalScaling'),
+      initContainers: features.enabled('InPlacePodVerticalScalingInitContainers'),
+    },
     hashes: createContainerHashes(),
     garbage: createGarbage({ minimumAge, perContainer, total }, observations, isShort),
   };

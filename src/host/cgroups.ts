@@ -24,6 +24,8 @@ export interface Cgroups {
   create(path: string): void;
   /** Returns the files that this kernel does not have. */
   write(path: string, values: readonly CgroupFileValue[]): readonly string[];
+  /** What one of its files says; undefined where there is none. */
+  read(path: string, file: string): string | undefined;
   /** Bytes that are charged to it; undefined where the kernel doesn't say. */
   memoryUsage(path: string): Promise<bigint | undefined>;
   /** Moves a process into it, in every hierarchy. False for one that has ended. */
@@ -75,6 +77,10 @@ export function createCgroups(hierarchies: readonly CgroupHierarchy[]): Cgroups 
       for (const one of hierarchies) createIn(one, join(one.mountPoint, path));
     },
     write: (path, values) => writeAll(values.map((value) => ({ ...value, directory: directoryOf(path, value.file) }))),
+    read: (path, file) => {
+      const directory = directoryOf(path, file);
+      return directory === undefined ? undefined : readNowIfThere(join(directory, file))?.trim();
+    },
     memoryUsage: async (path) => {
       const file = version === 1 ? 'memory.usage_in_bytes' : 'memory.current';
       const directory = directoryOf(path, file);

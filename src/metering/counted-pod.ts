@@ -45,3 +45,15 @@ export function countDesired(desired: readonly Pod[]): { readonly fromFiles: num
   const fromFiles = desired.filter(isStaticPod).length;
   return { fromFiles, fromApi: desired.length - fromFiles };
 }
+
+/** How many resizes wait, by reason, and how many are in progress. */
+export function countResizes(views: readonly Pick<PodView, 'resize'>[]) {
+  const pending = new Map<string, number>();
+  let inProgress = 0;
+  for (const { resize } of views) {
+    if (resize?.inProgress !== undefined) inProgress += 1;
+    const reason = resize?.pending?.reason.toLowerCase();
+    if (reason !== undefined) pending.set(reason, (pending.get(reason) ?? 0) + 1);
+  }
+  return { pending, inProgress };
+}

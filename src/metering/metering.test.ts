@@ -33,6 +33,7 @@ function count() {
       return now;
     },
     work: createWorkMetrics(metrics),
+    resizes: { tried: () => undefined },
     starts: { spent: (uid, step, ms) => void spent.push(`${uid} ${step} ${ms}`) },
   };
   const shows = (...lines: readonly string[]) => {

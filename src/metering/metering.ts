@@ -6,6 +6,7 @@ import type { Outcome } from '../model/outcome.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import type { Observe } from '../runtime/observe/observe.ts';
 import type { ContainerType } from '../telemetry/metrics-pods.ts';
+import type { ResizeMetrics } from '../telemetry/metrics-resize.ts';
 import type { WorkMetrics } from '../telemetry/metrics-work.ts';
 import type { PodStarts } from './pod-starts.ts';
 
@@ -14,6 +15,7 @@ export interface Counting {
   readonly mono: () => number;
   readonly work: WorkMetrics;
   readonly starts: Pick<PodStarts, 'spent'>;
+  readonly resizes: Pick<ResizeMetrics, 'tried'>;
 }
 
 export function countRuntime(cri: RuntimePort, counting: Counting): RuntimePort {
@@ -87,12 +89,13 @@ export function countVolumes(volumes: VolumesPort, { mono, starts }: Counting): 
   };
 }
 
-export function countAct(act: Act, { work }: Counting): Act {
+export function countAct(act: Act, { work, resizes }: Counting): Act {
   return {
     ...act,
     carryOut: async (actions, context) => {
       const outcomes = await act.carryOut(actions, context);
       for (const outcome of outcomes) {
+        if (outcome.kind === 'resize') resizes.tried(outcome.problem === undefined, outcome.tookMs);
         const reason = failureOf(outcome);
         if (reason !== undefined && outcome.kind === 'start')
           work.containerFailed({ reason, type: containerType(context.pod, outcome.name) });

@@ -18,5 +18,7 @@ export type StartOutcome =
 /** An action that succeeded and has nothing to report has none. */
 export type Outcome =
   | { readonly kind: 'start'; readonly name: string; readonly outcome: StartOutcome }
+  /** The pod was resized; or why not. */
+  | { readonly kind: 'resize'; readonly problem: string | undefined; readonly tookMs: number }
   /** The pod as a whole can't go on: no sandbox, no volumes. */
   | { readonly kind: 'blocked'; readonly subject: StepSubject; readonly message: string };

@@ -30,8 +30,25 @@ export type Action =
       /** The hook runs at once, but the signal is sent only when these have ended, or when the grace is used up. */
       readonly after?: readonly ContainerId[];
     }
+  /** Changes the limits of the pod and of these containers, which run on. Those that only shrink come first. */
+  | {
+      readonly kind: 'pod-resize';
+      readonly containers: readonly ResizedContainer[];
+      /** The containers that start with other resources, where the pod is resized for them alone: it can wait until they do. */
+      readonly startsOf?: readonly string[];
+      readonly reason: string;
+    }
   | { readonly kind: 'container-remove'; readonly id: ContainerId; readonly name: string; readonly reason: string }
   | { readonly kind: 'sandbox-remove'; readonly id: SandboxId; readonly reason: string };
+
+export interface ResizedContainer {
+  readonly name: string;
+  readonly id: ContainerId;
+  /** Something that it may use becomes more. */
+  readonly grows: boolean;
+  /** Bytes; set where its memory is limited to less than before: it must not use more than that. */
+  readonly memoryLimit?: number;
+}
 
 /** The reference's tags; the empty one is a changed definition. */
 export type StopReason =
@@ -103,6 +120,8 @@ export interface Plan {
   /** Every container ended for good and the sandbox can go: the pod has finished. */
   readonly finished: boolean;
   readonly events: readonly PlanEvent[];
+  /** Something that runs has other resources than are allocated to it. */
+  readonly resizing: boolean;
   /** Set when the pod's own deadline has passed: no action then: the pod is terminated. */
   readonly end: PodEnd | undefined;
 }

@@ -1,6 +1,7 @@
 /** What a worker publishes of its pod in each pass. The other parts read views; no part calls a worker. */
 import type { ContainerId, PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import type { Allocation, PodResize } from './allocation.ts';
 import type { PodExplanation } from './explanation.ts';
 import type { Observation } from './observation.ts';
 import type { Plan, PodEnd, WaitingReason } from './plan.ts';
@@ -31,10 +32,12 @@ export interface PodView {
   readonly uid: PodUid;
   /** With the resources that are allocated to it, which are not always those that its spec requests. */
   readonly pod: Pod;
-  /** As its source has it, where that requests a resize that is refused. */
+  /** As its source has it, where that requests other resources than are allocated to it. */
   readonly asked?: Pod | undefined;
-  /** Why it does not get what it requests. */
-  readonly resizeRefused?: string | undefined;
+  /** How far its resize is. */
+  readonly resize?: PodResize | undefined;
+  /** The resources that were last given to what runs of it. */
+  readonly inForce?: Allocation | undefined;
   readonly step: PodStep;
   readonly observation: Observation;
   /** The last decision, with its reasons; none while the pod ends. */

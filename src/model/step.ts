@@ -21,6 +21,8 @@ export type StepSubject =
   | { readonly kind: 'hook'; readonly hook: 'postStart' | 'preStop'; readonly container: string }
   /** A container that is not started yet, as a whole. */
   | { readonly kind: 'container'; readonly container: string }
+  /** The cgroup of the pod and its running containers get other limits. */
+  | { readonly kind: 'pod-resize'; readonly containers: readonly string[] }
   | { readonly kind: 'container-stop'; readonly container: string; readonly id: ContainerId }
   | { readonly kind: 'container-remove'; readonly container: string; readonly id: ContainerId }
   | { readonly kind: 'sandbox-stop'; readonly id: SandboxId }

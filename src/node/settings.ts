@@ -10,6 +10,8 @@ import { computeDeclaredFeatures, type DeclarableFeature } from './rules/node-in
 
 /** Features for which pods may be assigned to this node because it declares them: each is listed once it works. */
 const BUILT_FEATURES: ReadonlySet<DeclarableFeature> = new Set<DeclarableFeature>([
+  'InPlacePodLevelResourcesVerticalScaling',
+  'InPlacePodVerticalScalingInitContainers',
   'RestartAllContainersOnContainerExits',
 ]);
 

@@ -3,9 +3,19 @@ import type { Container } from '../api/container.ts';
 import type { ContainerId, SandboxId } from '../api/ids.ts';
 import { podTitle } from '../api/pod-traits.ts';
 import type { ObservedContainer } from '../model/observation.ts';
-import type { Action, CrashRecord, HeldContainer, Plan, PlanEvent, StopReason, WaitingReason } from '../model/plan.ts';
+import type {
+  Action,
+  CrashRecord,
+  HeldContainer,
+  Plan,
+  PlanEvent,
+  ResizedContainer,
+  StopReason,
+  WaitingReason,
+} from '../model/plan.ts';
 import { crashLoopWaiting, judgeBackOff } from './back-off.ts';
 import { containerGrace } from './grace.ts';
+import { isResizing, planPodResize } from './resize.ts';
 import { fieldPathOf, roleOf } from './roles.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -30,6 +40,9 @@ export class Draft {
   readonly #held = new Map<string, HeldContainer>();
   readonly #crashes: Map<string, CrashRecord>;
   readonly #events: PlanEvent[] = [];
+  readonly #resized: ResizedContainer[] = [];
+  readonly #resizeStarts: string[] = [];
+  #resizeReason: string | undefined;
   #retryAt: number | undefined;
 
   constructor(snapshot: Snapshot) {
@@ -111,6 +124,21 @@ export class Draft {
     return Math.max(restartCounts?.get(name) ?? 0, ...ran.map(({ restartCount }) => restartCount + 1));
   }
 
+  resizeContainer(container: ResizedContainer): void {
+    this.#resized.push(container);
+    this.resizePod(`container ${container.name} gets other resources`);
+  }
+
+  /** The cgroup of the pod gets the limits that are allocated to it. */
+  resizePod(reason: string): void {
+    this.#resizeReason ??= reason;
+  }
+
+  /** So that there is room for a container that starts with other resources than it had. */
+  resizeForStart(name: string): void {
+    this.#resizeStarts.push(name);
+  }
+
   hold(name: string, why: HeldContainer): void {
     this.#held.set(name, why);
   }
@@ -124,16 +152,31 @@ export class Draft {
   }
 
   finish(finished: boolean): Plan {
+    const names = this.#starts.map(({ name }) => name);
+    if (!finished) planPodResize(this, names);
+    const starts = inPodOrder(this.snapshot, this.#starts);
     return {
-      actions: [...this.#stops, ...this.#removalsAndSandbox(), ...inPodOrder(this.snapshot, this.#starts)],
+      actions: [...this.#stops, ...this.#removalsAndSandbox(), ...this.#resize(), ...starts],
       retryAt: this.#retryAt,
       waiting: this.#waiting,
       held: this.#held,
       crashes: this.#crashes,
       finished,
       events: this.#events,
+      resizing: isResizing(this.snapshot),
       end: undefined,
     };
+  }
+
+  /** After what stops, because that frees resources, and before what starts, because that needs them. */
+  #resize(): readonly Action[] {
+    const startsOf = this.#resizeStarts;
+    if (this.#resizeReason === undefined) {
+      const reason = `container ${startsOf[0]} starts with other resources`;
+      return startsOf.length === 0 ? [] : [{ kind: 'pod-resize', containers: [], startsOf, reason }];
+    }
+    const containers = this.#resized.toSorted((left, right) => Number(left.grows) - Number(right.grows));
+    return [{ kind: 'pod-resize', containers, reason: this.#resizeReason }];
   }
 
   /** Containers are removed after their sandbox is stopped, and before the next one is created. */

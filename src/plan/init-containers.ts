@@ -9,6 +9,7 @@ import type { Container } from '../api/container.ts';
 import { type ObservedContainer, type ObservedSandbox, presentContainer } from '../model/observation.ts';
 import type { Draft, StopRequest } from './draft.ts';
 import { hasChanged, hasFailedHook, stopAndStart } from './health.ts';
+import { planContainerResize } from './resize.ts';
 import { restartsAfterExit, restartsAfterFailure } from './restart-policy.ts';
 import { roleOf } from './roles.ts';
 
@@ -70,6 +71,7 @@ function planPlain(draft: Draft, container: Container, seen: ObservedContainer):
   const { pod } = draft.snapshot;
   switch (seen.state) {
     case 'running':
+      planContainerResize(draft, container, seen);
       return 'busy';
     case 'created':
       draft.startAgain(container, seen);
@@ -94,6 +96,7 @@ function keepSidecar(draft: Draft, container: Container, seen: ObservedContainer
   else {
     const ailment = ailmentOf(draft, container, seen);
     if (ailment !== undefined) stopAndStart(draft, container, seen, ailment);
+    else if (hasStartedUp(draft, container, seen)) planContainerResize(draft, container, seen);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Container } from '../api/container.ts';
 import { type ObservedContainer, presentContainer } from '../model/observation.ts';
 import type { Draft, StopRequest } from './draft.ts';
 import { hasChanged, hasFailedHook, stopAndStart } from './health.ts';
+import { planContainerResize } from './resize.ts';
 import { restartsAfterExit, restartsAfterFailure } from './restart-policy.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -42,7 +43,10 @@ function planOne(draft: Draft, container: Container): boolean {
 
 function planRunning(draft: Draft, container: Container, seen: ObservedContainer): void {
   const ailment = ailmentOf(draft.snapshot, container, seen);
-  if (ailment === undefined) return;
+  if (ailment === undefined) {
+    planContainerResize(draft, container, seen);
+    return;
+  }
   const { restarts, message, reason } = ailment;
   if (restarts) stopAndStart(draft, container, seen, { message: `${message}, will be restarted`, reason });
   else draft.stop(seen, { message, reason });

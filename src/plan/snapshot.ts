@@ -4,6 +4,7 @@ import type { Observation } from '../model/observation.ts';
 import type { CrashRecord } from '../model/plan.ts';
 import type { ContainerMemory } from '../model/pod-view.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
+import type { ResizeInput } from './resize.ts';
 
 export interface BackOffSettings {
   readonly initialMs: number;
@@ -31,4 +32,6 @@ export interface Snapshot {
    * the runtime does not have the containers any more that wrote them.
    */
   readonly restartCounts?: ReadonlyMap<string, number>;
+  /** Without it no pod is resized. */
+  readonly resize?: ResizeInput | undefined;
 }

@@ -69,6 +69,11 @@ function stepsOf(pod: Pod, action: Action): readonly PlannedStep[] {
       return stopSteps(pod, action);
     case 'sandbox-create':
       return whole({ kind: 'sandbox-create', attempt: action.attempt });
+    case 'pod-resize': {
+      const containers = action.containers.map(({ name }) => name);
+      // What is not resized goes on: a limit that can't be lowered must not keep a container from starting.
+      return [{ subject: { kind: 'pod-resize', containers }, reason: action.reason, holds: 'container' }];
+    }
     case 'container-remove':
       return whole({ kind: 'container-remove', container: action.name, id: action.id });
     case 'sandbox-stop':

@@ -27,6 +27,7 @@ export function actorOfStep({ kind }: StepSubject): Actor {
     case 'resource-claims':
     case 'directories':
     case 'cgroup':
+    case 'pod-resize':
     case 'clean-up':
       return 'node';
   }

@@ -5,8 +5,10 @@ import type { Pod } from '../api/pod.ts';
 import type { Quantities } from '../api/pod-resources.ts';
 import type { Config } from '../config/config.ts';
 import type { Admission } from './pods.ts';
+import type { ResizesDeps } from './resizes.ts';
 import { admitPod } from './rules/admission.ts';
 import type { NodePressure } from './rules/node-pressure.ts';
+import { infeasibleResize } from './rules/resize-feasible.ts';
 import { parseKernelVersion, safeSysctls } from './rules/sysctls.ts';
 
 export interface AdmissionDeps {
@@ -48,4 +50,18 @@ export function createAdmission(
       strictGroups: strictGroups(),
       pressure: pressure(),
     });
+}
+
+/** Which resizes can never be carried out here. */
+export function createFeasibility(
+  { kubelet, features }: Pick<Config, 'kubelet' | 'features'>,
+  machine: { readonly cgroupVersion: 1 | 2; readonly swapController: boolean },
+): NonNullable<ResizesDeps['infeasible']> {
+  const limitedSwap =
+    kubelet.memorySwap.swapBehavior === 'LimitedSwap' &&
+    features.enabled('NodeSwap') &&
+    machine.swapController &&
+    machine.cgroupVersion === 2;
+  const settings = { limitedSwap, podLevel: features.enabled('PodLevelResources') };
+  return (requested, allocated) => infeasibleResize(requested, allocated, settings);
 }

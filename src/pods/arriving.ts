@@ -18,27 +18,34 @@ export interface ArrivingTools extends Pick<PodSetTools, 'endings' | 'allocation
   readonly isolation: Isolation;
   readonly begin: (state: WorkerState, signal: AbortSignal) => void;
   readonly end: (uid: PodUid, request: EndRequest) => void;
+  readonly preempt: (pod: Pod, victims: Extract<Admission, { kind: 'preempt' }>['victims']) => void;
 }
 
 const ARRIVALS_AT_ONCE = 25;
 
-export function createArriving(
-  deps: PodsDeps,
-  tools: ArrivingTools,
-): (arrivals: readonly Pod[], signal: AbortSignal) => Promise<void> {
-  const { clock, log } = deps;
-  const { endings, allocations, table, isolation, begin } = tools;
-
-  const preempt = (pod: Pod, victims: Extract<Admission, { kind: 'preempt' }>['victims']): void => {
+/** Ends pods for a critical one. */
+export function createPreempt(
+  { log }: Pick<PodsDeps, 'log'>,
+  { table, end }: Pick<ArrivingTools, 'table' | 'end'>,
+): ArrivingTools['preempt'] {
+  return (pod, victims) => {
     for (const { uid, message } of victims) {
       const state = table.worker(uid)?.state();
       // A pod that ends already frees its resources without being preempted.
       if (state?.step !== 'syncing') continue;
       const victim = { pod: fullName(state.pod.metadata), podUID: uid };
       log.info('Preempting pod to free up resources', { ...victim, requestingPod: fullName(pod.metadata) });
-      tools.end(uid, { end: preemptionEnd(message), graceSeconds: undefined, eventType: 'Warning' });
+      end(uid, { end: preemptionEnd(message), graceSeconds: undefined, eventType: 'Warning' });
     }
   };
+}
+
+export function createArriving(
+  deps: PodsDeps,
+  tools: ArrivingTools,
+): (arrivals: readonly Pod[], signal: AbortSignal) => Promise<void> {
+  const { clock } = deps;
+  const { endings, allocations, table, isolation, begin, preempt } = tools;
 
   const reject = (pod: Pod, reason: string, message: string, signal: AbortSignal): void => {
     const end: PodEnding = { phase: 'Failed', reason, message, rejected: true };
@@ -68,8 +75,7 @@ export function createArriving(
   };
 
   return async (arrivals, signal) => {
-    const states = table.workers().map((worker) => worker.state());
-    const admitted = states.filter(({ step }) => step === 'syncing' || step === 'terminating').map(({ pod }) => pod);
+    const admitted = admittedPods(table).map(allocations.reserved);
     for (let first = 0; first < arrivals.length; first += ARRIVALS_AT_ONCE) {
       // With thousands of arrivals, other work must get its turn in between.
       if (first > 0) await clock.sleep(0, signal);
@@ -86,4 +92,10 @@ export function createArriving(
       for (const pod of starting) isolation.attempt(pod, 'begin', () => begin({ step: 'syncing', pod }, signal));
     }
   };
+}
+
+/** The pods that take something of the node. */
+export function admittedPods(table: PodTable): readonly Pod[] {
+  const states = table.workers().map((worker) => worker.state());
+  return states.filter(({ step }) => step === 'syncing' || step === 'terminating').map(({ pod }) => pod);
 }

@@ -6,7 +6,7 @@ import type { LogValues } from '../base/logger.ts';
 import type { FoundPod, PodIdentity } from '../model/pod-identity.ts';
 import type { PodUpdate, PodView } from '../model/pod-view.ts';
 import type { Allocations } from './allocations.ts';
-import { createArriving } from './arriving.ts';
+import { admittedPods, createArriving, createPreempt } from './arriving.ts';
 import type { EndingStore } from './endings.ts';
 import { createIdentities } from './identities.ts';
 import { createIsolation, type Isolation } from './isolation.ts';
@@ -14,7 +14,7 @@ import { createOrphans } from './orphans.ts';
 import type { EndRequest } from './pass.ts';
 import { createPodTable, type PodTable } from './pod-table.ts';
 import type { Desired, PodsDeps } from './pods.ts';
-import { RESIZE_REFUSED } from './rules/allocation.ts';
+import { createResizes, type Resizes, type RetryTrigger } from './resizes.ts';
 import { planArrivals, replacedNames, updateFor } from './rules/arrivals.ts';
 import { fullName } from './rules/full-name.ts';
 import type { WorkerState } from './rules/worker-state.ts';
@@ -43,6 +43,8 @@ export interface PodSet {
 export interface PodSetTools {
   readonly endings: EndingStore;
   readonly allocations: Allocations;
+  /** The gates of pod-level resources, and of resizing them. */
+  readonly podLevel: boolean;
   readonly takeTurn: WorkerDeps['takeTurn'];
   readonly removals: WorkerDeps['removals'];
   /** A pod has ended or is gone, or its next try is due: pods that waited for that may begin. */
@@ -55,10 +57,18 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
   const table = createPodTable();
   const listeners = createListeners<PodUpdate>({ supervisor, clock, keyOf: uidOf, about: aboutPod });
   const isolation = createIsolation({ clock, log, record, onDue: requestReconcile });
-  const begin = createBegin(deps, tools, table, listeners.notify);
   const end: PodSet['end'] = (uid, request) => table.worker(uid)?.end(request);
+  const preempt = createPreempt(deps, { table, end });
+  let trigger: RetryTrigger = 'pods_added';
+  const retry = (cause: RetryTrigger): void => {
+    trigger = cause;
+    requestReconcile();
+  };
+  const publish = (uid: PodUid): void => table.worker(uid)?.wake('resize-judged');
+  const resizes = createResizes(deps, { ...tools, retry, preempt, publish });
+  const begin = createBegin(deps, { ...tools, resizes, retry }, table, listeners.notify);
   const orphans = createOrphans(deps, { ...tools, table, begin });
-  const arrive = createArriving(deps, { ...tools, table, isolation, begin, end });
+  const arrive = createArriving(deps, { ...tools, table, isolation, begin, end, preempt });
   const identify = createIdentities(deps, {
     isolation,
     allFound: table.allFound,
@@ -72,7 +82,14 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
     },
     foundOnDisk: table.addFound,
     reconcile: async ({ pods: given, everySourceHeard, heard }, signal) => {
-      const { pods, unsure } = identify(given);
+      const { pods: identified, unsure } = identify(given);
+      const { settled, fresh } = bySettled(identified, table);
+      const arriving = fresh.filter(({ metadata }) => table.worker(podUid(metadata.uid)) === undefined);
+      // After a restart every pod is admitted with what it has before any gets more.
+      const judged = everySourceHeard ? resizes.judge(settled, admittedPods(table), trigger) : settled;
+      const pods = [...judged, ...fresh];
+      trigger = 'pods_added';
+      await allocations.save();
       const desired = new Map(pods.map((pod) => [podUid(pod.metadata.uid), pod]));
       const isDesired = (uid: PodUid) => desired.has(uid);
       const replaced = replacedNames(pods, heard);
@@ -87,9 +104,13 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
       // What an earlier kubelet left running may not be known as unwanted yet: a pod of the same name must not run beside it.
       const leftRunning = table.allFound().filter(({ uid, alive }) => alive && !isDesired(uid));
       const isAlive = (uid: string) => table.found(podUid(uid))?.alive === true;
-      const arriving = pods.filter(({ metadata }) => table.entry(podUid(metadata.uid))?.kind !== 'over');
-      await arrive(planArrivals({ desired: arriving, present: [...present, ...leftRunning], isAlive }), signal);
+      const mayArrive = pods.filter(({ metadata }) => table.entry(podUid(metadata.uid))?.kind !== 'over');
+      await arrive(planArrivals({ desired: mayArrive, present: [...present, ...leftRunning], isAlive }), signal);
       await allocations.save();
+      resizes.arrived(arriving);
+      const isPending = (pod: Pod) => allocations.requested(pod) !== undefined;
+      if (arriving.some((pod) => isPending(pod) && table.worker(podUid(pod.metadata.uid)) !== undefined))
+        requestReconcile();
     },
     worker: table.worker,
     end,
@@ -100,15 +121,27 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
     stopped: async () => {
       listeners.stop();
       isolation.stop();
+      resizes.stop();
       await Promise.all(table.workers().map((worker) => worker.start()));
     },
   };
 }
 
+/** Those that have a worker, and those that begin now. */
+function bySettled(pods: readonly Pod[], table: PodTable) {
+  const isSettled = ({ metadata }: Pod) => table.worker(podUid(metadata.uid))?.state().step === 'syncing';
+  return { settled: pods.filter(isSettled), fresh: pods.filter((pod) => !isSettled(pod)) };
+}
+
+interface BeginTools extends PodSetTools {
+  readonly resizes: Resizes;
+  readonly retry: (trigger: RetryTrigger) => void;
+}
+
 /** Makes the worker of a pod and starts it. */
 function createBegin(
   deps: PodsDeps,
-  { endings, allocations, takeTurn, removals, requestReconcile }: PodSetTools,
+  { endings, allocations, resizes, retry, takeTurn, removals }: BeginTools,
   table: PodTable,
   notify: (update: PodUpdate) => void,
 ): (state: WorkerState, signal: AbortSignal) => void {
@@ -120,25 +153,38 @@ function createBegin(
 
   const publish = (given: PodView): void => {
     const asked = allocations.requested(given.pod);
-    const view = asked === undefined ? given : { ...given, asked, resizeRefused: RESIZE_REFUSED };
+    const resize = resizes.of(given.uid);
+    const inForce = allocations.inForce(given.uid);
+    const view = { ...given, ...(asked && { asked }), ...(resize && { resize }), ...(inForce && { inForce }) };
     const before = table.views.get(view.uid);
     table.views.set(view.uid, view);
-    if (view.step === 'terminated' && before?.step !== 'terminated') requestReconcile();
+    if (view.step === 'terminated' && before?.step !== 'terminated') retry('pod_terminated');
     notify({ kind: 'view', view });
   };
   const explain: WorkerDeps['explain'] = (uid, explanation) => {
     const view = table.views.get(uid);
     if (view !== undefined) table.views.set(uid, { ...view, explanation });
   };
-  const workerDeps: WorkerDeps = { ...deps, endings, takeTurn, removals, nextTicket, publish, explain };
+  const workerDeps: WorkerDeps = {
+    ...deps,
+    endings,
+    takeTurn,
+    removals,
+    nextTicket,
+    publish,
+    explain,
+    resizes,
+    inForce: allocations.inForce,
+  };
 
   const onDone = ({ uid, state }: Worker): void => {
     const last = state();
     if (last.step !== 'gone') return;
     table.apply(uid, { kind: 'gone', last });
     allocations.forget(uid);
+    resizes.forget(uid);
     notify({ kind: 'gone', uid, pod: last.pod });
-    requestReconcile();
+    retry('pods_removed');
   };
 
   return (state, signal) => {

@@ -10,11 +10,12 @@ import { createTurns } from '../base/turns.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { FoundPod } from '../model/pod-identity.ts';
 import type { PodUpdate, PodView } from '../model/pod-view.ts';
-import { createAllocations } from './allocations.ts';
+import type { Allocations } from './allocations.ts';
 import { createEndingStore } from './endings.ts';
 import type { EndRequest } from './pass.ts';
 import { createPodSet } from './pod-set.ts';
 import { createRemovals } from './removals.ts';
+import type { ResizesDeps } from './resizes.ts';
 import type { WakeReason } from './rules/pass-state.ts';
 import { type ChangedObject, waitingForObjects } from './rules/waiting-for-objects.ts';
 import type { WorkerDeps } from './worker-deps.ts';
@@ -63,7 +64,11 @@ export type Admission =
   | { readonly kind: 'preempt'; readonly victims: readonly { readonly uid: PodUid; readonly message: string }[] };
 
 export interface PodsDeps
-  extends Omit<WorkerDeps, 'publish' | 'explain' | 'takeTurn' | 'removals' | 'nextTicket' | 'endings'> {
+  extends Omit<
+      WorkerDeps,
+      'publish' | 'explain' | 'takeTurn' | 'removals' | 'nextTicket' | 'endings' | 'resizes' | 'inForce'
+    >,
+    Pick<ResizesDeps, 'infeasible' | 'resizeMeter'> {
   /** Every pod of which something is on the node: in the runtime, or on disk. */
   readonly listNode: (signal: AbortSignal) => Promise<readonly FoundPod[]>;
   /** May this pod run beside those that are admitted? */
@@ -82,10 +87,8 @@ export interface PodsConfig {
   readonly startsAtOnce: number;
   /** The directory with the records of how pods ended. */
   readonly endingsDirectory: string;
-  /** The file with the resources allocated to pods. */
-  readonly allocationsFile: string;
-  /** The gate InPlacePodLevelResourcesVerticalScaling. */
-  readonly podLevelResize: boolean;
+  /** The gate PodLevelResources. */
+  readonly podLevel: boolean;
 }
 
 /** How many sandboxes or containers are started at once on a machine with so many processors: see docs/starts.md. */
@@ -97,14 +100,15 @@ const LIST_RETRY_MS = 500;
 /** When most pods have been in one pass for so long, the node does not manage its pods. */
 const STUCK_MS = 180_000;
 
-export function createPods(deps: PodsDeps, config: PodsConfig): Pods {
+/** Loads the allocations when it starts; others may use them from then on. */
+export function createPods(deps: PodsDeps, allocations: Allocations, config: PodsConfig): Pods {
   const { clock, log, supervisor } = deps;
   const bit = createWakeBit();
   const endings = createEndingStore(config.endingsDirectory, log);
-  const allocations = createAllocations(config.allocationsFile, deps, { podLevel: config.podLevelResize });
   const { take: takeTurn } = createTurns(config.startsAtOnce);
   const removals = createRemovals(clock, config.startsAtOnce);
-  const set = createPodSet(deps, { endings, allocations, takeTurn, removals, requestReconcile: bit.wake });
+  const { podLevel } = config;
+  const set = createPodSet(deps, { endings, allocations, podLevel, takeTurn, removals, requestReconcile: bit.wake });
   let desired: Desired | undefined;
   let running: Promise<void> = Promise.resolve();
   let listed = false;

@@ -1,6 +1,7 @@
 /** One pass over a pod that should run: decide on a snapshot, act, remember the outcomes. */
 import type { Act } from '../act/act.ts';
 import type { Turn } from '../act/ports.ts';
+import { podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { allContainers } from '../api/pod-traits.ts';
 import type { Clock } from '../base/clock.ts';
@@ -40,10 +41,11 @@ export function createSync(deps: WorkerDeps, tools: SyncTools): Sync {
   const reported = createReportedEvents();
   const blocked = createBlocked(clock);
   const turns = createTurns(deps);
+  const resizing = createResizing(deps, progress);
 
   const act = async (pass: Pass, decision: Decision, actions: readonly Action[]): Promise<boolean> => {
     const { pod, wanted, signal } = pass;
-    const held = (action: Action) => action.kind === 'container-start' && memory.isHeldBack(action.name);
+    const held = (action: Action) => isHeldBack(action, memory);
     if (actions.every(held)) return false;
     if (decision.ahead) pass.showWhenWoken(decision);
     const outcomes = await deps.act.carryOut(actions, {
@@ -54,6 +56,7 @@ export function createSync(deps: WorkerDeps, tools: SyncTools): Sync {
       onStep: progress.report,
     });
     blocked.note(outcomes, progress);
+    resizing.note(pod, outcomes);
     noteStarts(tools, outcomes, clock.now());
     return true;
   };
@@ -70,7 +73,8 @@ export function createSync(deps: WorkerDeps, tools: SyncTools): Sync {
       const decision = await decideOn(deps, memory, pass, observation);
       const { plan } = decision;
       const garbage = deps.decisions.garbage(observation, clock.now());
-      const actions = [...plan.actions, ...garbage.actions];
+      const actions = [...plan.actions.filter((action) => resizing.mayAct(pass.pod, action)), ...garbage.actions];
+      deps.resizes.observed(pass.pod, plan.resizing);
       if (plan.actions.length > 0) log.v(2)?.info('Plan for pod', { actions: plan.actions });
       progress.plan('syncing', planSteps(pass.pod, actions, plan.held));
       pass.publish(observation, plan);
@@ -79,11 +83,17 @@ export function createSync(deps: WorkerDeps, tools: SyncTools): Sync {
       const acted = blocked.mayAct() && (await act(pass, decision, actions));
       if (acted) pass.wake();
       else turns.giveUpPlace();
-      for (const time of [plan.retryAt, garbage.retryAt, blocked.until(), memory.nextTry()]) {
+      for (const time of [plan.retryAt, garbage.retryAt, blocked.until(), resizing.until(), memory.nextTry()]) {
         if (time !== undefined) pass.lookAgainAt(time);
       }
     },
   };
+}
+
+/** A start that must not be retried yet, and what is done for such a start alone. */
+function isHeldBack(action: Action, memory: Memory): boolean {
+  if (action.kind === 'pod-resize') return action.startsOf?.every(memory.isHeldBack) ?? false;
+  return action.kind === 'container-start' && memory.isHeldBack(action.name);
 }
 
 async function decideOn(
@@ -105,11 +115,43 @@ async function decideOn(
     now: deps.clock.now(),
     startedAt,
     restartCounts: await restartCounts(deps, pod, observation),
+    resize: resizeInput(deps, pod),
   };
   const decision = decide(snapshot);
   memory.noteCrashes(decision.plan.crashes);
   for (const [name, waiting] of decision.plan.waiting) memory.note(name, waiting);
   return decision;
+}
+
+function resizeInput({ decisions, inForce }: WorkerDeps, { metadata }: Pod): Snapshot['resize'] {
+  const known = inForce(podUid(metadata.uid));
+  return known && decisions.resize && { inForce: known, ...decisions.resize };
+}
+
+interface Resizing {
+  note(pod: Pod, outcomes: readonly Outcome[]): void;
+  /** A resize that failed is not tried again in every pass. */
+  mayAct(pod: Pod, action: Action): boolean;
+  until(): number | undefined;
+}
+
+function createResizing({ clock, resizes, observe }: WorkerDeps, progress: Progress): Resizing {
+  let failed: { readonly spec: Pod['spec']; readonly until: number } | undefined;
+  return {
+    note: (pod, outcomes) => {
+      const outcome = outcomes.find(({ kind }) => kind === 'resize');
+      if (outcome?.kind !== 'resize') return;
+      // The runtime reports no event about it, and what it said before is not so any more.
+      observe.forget(podUid(pod.metadata.uid));
+      failed = outcome.problem === undefined ? undefined : { spec: pod.spec, until: clock.now() + RETRY_MS };
+      if (outcome.problem === undefined) return;
+      resizes.failed(pod, outcome.problem);
+      progress.retryAt(({ kind }) => kind === 'pod-resize', clock.now() + RETRY_MS);
+    },
+    mayAct: (pod, { kind }) =>
+      kind !== 'pod-resize' || failed === undefined || failed.spec !== pod.spec || clock.now() >= failed.until,
+    until: () => failed?.until,
+  };
 }
 
 /** Read only where the runtime has no container that shows it. */

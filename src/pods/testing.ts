@@ -60,6 +60,12 @@ const NO_ALLOCATIONS: Allocations = {
   withAllocated: (pod) => pod,
   requested: () => undefined,
   grant: () => undefined,
+  allocate: () => undefined,
+  reserved: (pod) => pod,
+  inForce: () => undefined,
+  begin: () => Promise.resolve(),
+  done: () => Promise.resolve(),
+  starting: () => Promise.resolve(),
   forget: () => undefined,
   uids: () => [],
   save: () => Promise.resolve(),
@@ -94,6 +100,8 @@ export function createWorkerWorld(earlier?: Pick<WorkerWorld, 'clock' | 'node' |
     onPass: (pass) => passes.push(pass),
     takeTurn: () => Promise.resolve({ [Symbol.dispose]: () => undefined }),
     nextTicket: () => 1,
+    resizes: { observed: () => undefined, failed: () => undefined },
+    inForce: () => undefined,
     decisions: {
       backOff: { initialMs: 10_000, maxMs: 300_000, resetAfterMs: 600_000 },
       probes: () => ({ startup: new Map(), liveness: new Map(), readiness: new Map() }),
@@ -120,6 +128,8 @@ export interface SetOptions {
   readonly earlier?: Pick<WorkerWorld, 'clock' | 'node' | 'endings'>;
   readonly admit?: (pod: Pod, admitted: readonly Pod[]) => Admission;
   readonly restorePod?: PodsDeps['restorePod'];
+  readonly allocations?: Allocations;
+  readonly resizeMeter?: PodsDeps['resizeMeter'];
 }
 
 export function createSetWorld(options: SetOptions = {}): SetWorld {
@@ -146,7 +156,8 @@ export function createSetWorld(options: SetOptions = {}): SetWorld {
     },
     {
       endings: createEndings(endings),
-      allocations: NO_ALLOCATIONS,
+      allocations: options.allocations ?? NO_ALLOCATIONS,
+      podLevel: true,
       takeTurn,
       removals,
       requestReconcile: () => {

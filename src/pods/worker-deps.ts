@@ -6,6 +6,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
+import type { Allocation } from '../model/allocation.ts';
 import type { RecordPodEvent } from '../model/event.ts';
 import type { PodExplanation } from '../model/explanation.ts';
 import type { Observation } from '../model/observation.ts';
@@ -43,6 +44,13 @@ export interface WorkerDeps {
   /** Called with each pass when it is over: for metrics. */
   readonly onPass?: ((pass: PassReport) => void) | undefined;
   readonly supervisor: Supervisor;
+  /** How far the resize of a pod is: workers report it. */
+  readonly resizes: {
+    observed(pod: Pod, resizing: boolean): void;
+    failed(pod: Pod, message: string): void;
+  };
+  /** The resources that are in force for a pod. */
+  readonly inForce: (uid: PodUid) => Allocation | undefined;
 }
 
 export interface PassReport {
@@ -55,6 +63,8 @@ export interface PassReport {
 /** What a decision depends on besides the pod and its observation. */
 export interface DecisionInputs {
   readonly backOff: BackOffSettings;
+  /** Which containers can be resized; undefined: none. */
+  readonly resize?: { readonly podLevel: boolean; readonly initContainers: boolean } | undefined;
   probes(): ProbeResults;
   /** Hash of each container of the pod, by name. */
   hashes(pod: Pod): ReadonlyMap<string, string>;

@@ -7,14 +7,18 @@ import { CodedError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Cgroups } from '../host/cgroups.ts';
 import type { NodeCgroups } from './node-cgroups.ts';
-import { type PodLimitSettings, podCgroupLimits } from './rules/cgroup-limits.ts';
+import { type CgroupLimits, type PodLimitSettings, podCgroupLimits } from './rules/cgroup-limits.ts';
 import { type CgroupName, cgroupPath, podCgroup, podUidOfDirectory, qosCgroup, uidFault } from './rules/cgroup-name.ts';
+import { type LimitChange, planLimitChange } from './rules/cgroup-resize.ts';
 import { NO_SWEEP, planSweep } from './rules/orphans.ts';
 import { QOS_PARENTS } from './rules/qos-parents.ts';
 
 export interface PodCgroups {
   nameOf(pod: Pod): CgroupName;
   ensure(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** What the limits of this pod change in its cgroup; undefined where it has none. */
+  planResize(pod: Pod): LimitChange | undefined;
+  limit(pod: Pod, limits: CgroupLimits, signal: AbortSignal): Promise<void>;
   remove(uid: PodUid, signal: AbortSignal): Promise<void>;
   list(): Promise<readonly PodUid[]>;
   /** Removes those that belong to no pod. Does not wait for processes that do not end: the next sweep tries again. */
@@ -89,6 +93,13 @@ export function createPodCgroups(
       }
       limited.add(key);
     },
+    planResize: (pod) => {
+      const name = nameOf(pod);
+      if (!node.writer().exists(name)) return undefined;
+      const path = cgroupPath(name, node.driver());
+      return planLimitChange(podCgroupLimits(pod, settings), (file) => cgroups.read(path, file), cgroups.version);
+    },
+    limit: (pod, limits, signal) => node.writer().update(nameOf(pod), limits, signal),
     remove: async (uid, signal) => {
       const names = namesOf(uid);
       node.drop(uid);

@@ -27,7 +27,7 @@ import {
   type MachineCapacity,
   type PodCountSettings,
 } from './rules/allocatable.ts';
-import { bytes, type PodLimitSettings, podCgroupLimits } from './rules/cgroup-limits.ts';
+import { bytes, type CgroupLimits, type PodLimitSettings, podCgroupLimits } from './rules/cgroup-limits.ts';
 import {
   type CgroupDriver,
   cgroupPath,
@@ -36,12 +36,26 @@ import {
   nodeCgroup,
   uidFault,
 } from './rules/cgroup-name.ts';
+import { isEmptyChange } from './rules/cgroup-resize.ts';
 import type { EnforcementSettings } from './rules/enforcement.ts';
 import { protectedMemory } from './rules/qos-parents.ts';
+
+/** What changes in the cgroup of a pod that is resized. */
+export interface PodCgroupResize {
+  /** Undefined: nothing grows. */
+  readonly grow: (() => Promise<void>) | undefined;
+  readonly shrink: (() => Promise<void>) | undefined;
+  /** Bytes; set where the memory of the pod is limited to less than before. */
+  readonly shrinksTo: bigint | undefined;
+}
 
 export interface Resources extends Part {
   /** Makes the pod's cgroup with its limits, and those above it. */
   ensurePodCgroup(pod: Pod): Promise<void>;
+  /** How the pod's cgroup gets the limits of this pod. */
+  planPodResize(pod: Pod): PodCgroupResize;
+  /** Bytes that the pod uses, or one of its containers; undefined where the kernel doesn't say. */
+  memoryUsage(pod: Pod, container?: string): Promise<bigint | undefined>;
   /** Ends what still runs in the pod's cgroup and removes it. Nothing happens where there is none. */
   removePodCgroup(uid: PodUid): Promise<void>;
   /** For the runtime; known for sure once `ensurePodCgroup` has resolved. */
@@ -139,6 +153,19 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
       node.add(pod);
       await node.ensure(started());
       await pods.ensure(pod, started());
+    },
+    planPodResize: (pod) => {
+      const change = config.cgroupsPerQos ? pods.planResize(pod) : undefined;
+      if (change === undefined) return { grow: undefined, shrink: undefined, shrinksTo: undefined };
+      const step = (limits: CgroupLimits) =>
+        isEmptyChange(limits) ? undefined : () => pods.limit(pod, limits, started());
+      return { grow: step(change.grow), shrink: step(change.shrink), shrinksTo: change.shrink.memory };
+    },
+    memoryUsage: (pod, container) => {
+      const path = pathOf(pod);
+      return cgroups.memoryUsage(
+        container === undefined ? path : `${path}/${containerDirectory(container, node.driver())}`,
+      );
     },
     removePodCgroup: async (uid) => {
       if (!config.cgroupsPerQos || uidFault(uid) !== undefined) return;

@@ -1,4 +1,6 @@
 /** Gathers what requests to the runtime are made from (names, addresses, images, objects), and makes them by the rules of `spec/`. */
+
+import type { Container } from '../api/container.ts';
 import { ownIps } from '../api/host-network.ts';
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { ResourceList } from '../api/meta.ts';
@@ -6,13 +8,14 @@ import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import type { Pod } from '../api/pod.ts';
 import type { QosClass } from '../api/pod-status.ts';
 import type { ContainerRequest, ContainerRequestInput, SandboxRequest } from '../model/runtime-request.ts';
-import type { DNSConfig, ImageSpec, UserNamespace } from '../wire/gen/cri-runtime-v1.ts';
+import type { DNSConfig, ImageSpec, LinuxContainerResources, UserNamespace } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import { type EnvironmentSources, readEnvironment } from './request-inputs.ts';
 import { makeContainerConfig, noExtras } from './spec/container.ts';
 import { makeEnvironment } from './spec/environment.ts';
 import { type RequestedSubPath, subPathsOf } from './spec/mounts.ts';
 import { hostUserNamespace, ownUserNamespace, userNamespaceNeed } from './spec/namespaces.ts';
+import { containerResources, overheadResources, sandboxResources } from './spec/resources.ts';
 import { makeSandboxConfig } from './spec/sandbox.ts';
 import type { Gates, ResourceSettings, SecuritySettings } from './spec/settings.ts';
 import { imageUserOf } from './spec/user.ts';
@@ -59,12 +62,28 @@ type Problem = { readonly kind: 'problem'; readonly reason: string; readonly mes
 export interface Requests {
   sandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<SandboxRequest>;
   container(input: ContainerRequestInput, signal: AbortSignal): Promise<ContainerRequest>;
+  /** What a container that runs is limited to: the same as in the request that creates it. */
+  containerResources(pod: Pod, container: Container): Init<LinuxContainerResources>;
+  sandboxResources(pod: Pod): {
+    readonly overhead: Init<LinuxContainerResources>;
+    readonly resources: Init<LinuxContainerResources>;
+  };
 }
 
 export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requests {
   return {
     sandbox: (pod, attempt, signal) => makeSandbox(deps, config, { pod, attempt }, signal),
     container: (input, signal) => makeContainer(deps, config, input, signal),
+    containerResources: (pod, container) =>
+      containerResources({
+        ...{ pod, container, exclusiveCpus: false, pinning: { cpus: '', mems: '' } },
+        ...{ qosClass: deps.qosClass(pod), nodeAllocatable: deps.nodeAllocatable() },
+        ...config,
+      }),
+    sandboxResources: (pod) => ({
+      overhead: overheadResources(pod, config.settings, config.gates),
+      resources: sandboxResources({ pod, exclusiveCpus: false, ...config }),
+    }),
   };
 }
 

@@ -1,16 +1,16 @@
-/** What a pod is told it has is what it has: resizes that are refused, claims that can't be met, the addresses of the node's network. */
+/** What a pod is told it has is what it has: resizes that are cut short or wait, claims that can't be met, the addresses of the node's network. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Pod } from '../../src/api/pod.ts';
-import { createSystemClock } from '../../src/base/clock.ts';
+import { parseQuantity, quantityMilliValue } from '../../src/api/quantity.ts';
 import { decodeAllocations } from '../../src/pods/rules/allocation-record.ts';
-import { createCriClient } from '../../src/runtime/cri/client.ts';
 import type { ApiObject } from '../lab/cluster/api.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { createSupplies } from '../lab/supplies.ts';
-import { never, runs } from '../node/pod-support.ts';
+import { runs } from '../node/pod-support.ts';
 import {
   conditionOf,
   containerIds,
@@ -31,10 +31,9 @@ test('resources of pods', { skip: whyClusterIsSkipped(process.env) }, async (t) 
   const world = await podCluster(t);
   await t.test('a pod with claims waits and says why, while others start, and can be deleted', () => claims(world));
   await t.test('a pod on the network of its node is told the addresses in its status', () => hostNetwork(world));
-  await t.test('a resize is refused, and the pod is reported as it is', () => refusedResize(world));
-  await t.test('the next kubelet knows of it, and restarts containers with what they had', () => afterRestart(world));
-  await t.test('a resize that is taken back leaves no trace', () => takenBack(world));
-  await t.test('the reference goes on with what ours has allocated', () => reference(world));
+  await t.test('a kubelet that dies while it resizes a pod has done it in the end', () => killedWhileResizing(world));
+  await t.test('a resize waits for room, also under the next kubelet', () => deferred(world));
+  await t.test('ours and the reference go on with each other’s resizes', () => reference(world));
 });
 
 const first = (pod: Pod) => pod.status?.containerStatuses?.[0];
@@ -63,69 +62,93 @@ async function inForce({ cluster: { node } }: PodCluster, pod: Pod): Promise<rea
   const read = files.map(async (file) => (await node.exec(['cat', join('/sys/fs/cgroup', file)])).stdout.trim());
   return await Promise.all(read);
 }
-const SMALL_IN_FORCE = ['102', '102', String(32 * 1024 * 1024)];
+/** Shares of the pod and of the container, and the container's bytes. */
+const inKernel = (milliCpu: number, mebibytes: number) => {
+  const shares = String(Math.trunc((milliCpu * 1024) / 1000));
+  return [shares, shares, String(mebibytes * 1024 * 1024)];
+};
 
-async function refusedResize(world: PodCluster): Promise<void> {
+const hasSettled = (pod: Pod) =>
+  pod.status?.observedGeneration === pod.metadata.generation &&
+  conditionOf(pod, 'PodResizePending') === undefined &&
+  conditionOf(pod, 'PodResizeInProgress') === undefined &&
+  JSON.stringify(first(pod)?.resources) === JSON.stringify(pod.spec.containers[0]?.resources);
+
+async function killedWhileResizing(world: PodCluster): Promise<void> {
+  const { node } = world.cluster;
   await world.create('sized', { containers: [stays('main', { resources: SMALL })] });
   const before = await world.ready('sized');
-  assert.deepEqual(await inForce(world, before), SMALL_IN_FORCE);
-  const { metadata } = await resize(world, sized('200m', '64Mi'));
-  const pod = await world.become('sized', 'refused', (one) => conditionOf(one, 'PodResizePending') !== undefined);
-  const { status, reason, message = '', observedGeneration } = conditionOf(pod, 'PodResizePending') ?? {};
-  assert.deepEqual([status, reason, observedGeneration], ['True', 'Infeasible', metadata.generation]);
-  assert.match(message, /not supported/);
-  assert.deepEqual(pod.spec.containers[0]?.resources, sized('200m', '64Mi'));
-  assertSmall(pod);
-  assert.deepEqual(containerIds(pod), containerIds(before));
-  assert.deepEqual(await inForce(world, pod), SMALL_IN_FORCE);
-  await eventually('the event is there', async () => (await eventsOf(world, 'sized', 'ResizeInfeasible')).length > 0);
-  const [said = ''] = await eventsOf(world, 'sized', 'ResizeInfeasible');
-  assert.match(said, /^Pod resize Infeasible: \{"containers":\[\{"name":"main",.*"error":"In-place resize is not/);
+  assert.deepEqual(await inForce(world, before), inKernel(100, 32));
+  for (const [at, pause] of [0, 20, 60, 150].entries()) {
+    const [cpu, memory] = at % 2 === 0 ? [200, 64] : [100, 32];
+    await resize(world, sized(`${cpu}m`, `${memory}Mi`));
+    await delay(pause);
+    await node.kubelet.kill();
+    await node.kubelet.start();
+    const pod = await world.become('sized', `resized after a death at ${pause} ms`, hasSettled, 120_000);
+    assert.deepEqual(await inForce(world, pod), inKernel(cpu, memory));
+    assert.deepEqual(containerIds(pod), containerIds(before));
+    assert.equal(restarts(pod), 0);
+  }
 }
 
-function assertSmall(pod: Pod): void {
-  assert.deepEqual(first(pod)?.resources, SMALL);
+async function deferred(world: PodCluster): Promise<void> {
+  const { status } = (await world.cluster.admin.get(`/api/v1/nodes/${NODE}`)) as unknown as {
+    status: { allocatable: { cpu: string } };
+  };
+  const quantity = parseQuantity(status.allocatable.cpu);
+  assert.ok(quantity.ok);
+  const rest = Number(quantityMilliValue(quantity.value)) - 100 - 300;
+  const filler = stays('main', { resources: { requests: { cpu: `${rest}m` } } });
+  await world.create('filler', { containers: [filler] });
+  await world.ready('filler');
+  const { metadata } = await resize(world, sized('600m', '32Mi'));
+  const pod = await world.become('sized', 'deferred', (one) => conditionOf(one, 'PodResizePending') !== undefined);
+  const { reason, message = '', observedGeneration } = conditionOf(pod, 'PodResizePending') ?? {};
+  assert.deepEqual([reason, observedGeneration], ['Deferred', metadata.generation]);
+  assert.match(message, /^Node didn't have enough resource: cpu, requested: 600, /);
   assert.deepEqual(first(pod)?.allocatedResources, SMALL.requests);
-  assert.deepEqual(pod.status?.resources, SMALL);
-  assert.deepEqual(pod.status?.allocatedResources, SMALL.requests);
+  await world.cluster.node.kubelet.restart();
+  await eventually('the next kubelet waits too', async () => {
+    const { items } = await kubeletPods(world);
+    return items.some((one) => conditionOf(one, 'PodResizePending') !== undefined);
+  });
+  assert.equal((await eventsOf(world, 'sized', 'ResizeDeferred')).length, 1, 'it is not reported again');
+  await world.delete('filler');
+  const resized = await world.become('sized', 'resized', hasSettled);
+  assert.deepEqual(await inForce(world, resized), inKernel(600, 32));
 }
 
-async function afterRestart(world: PodCluster): Promise<void> {
-  const { node } = world.cluster;
-  await node.kubelet.restart();
-  const cri = createCriClient({ endpoint: node.containerd.endpoint, clock: createSystemClock() });
-  const before = await world.get('sized');
-  await cri.containers.stop(first(before)?.containerID?.split('//')[1] ?? '', 0, never);
-  await cri.close();
-  const pod = await world.become('sized', 'restarted', (one) => restarts(one) === 1 && first(one)?.ready === true);
-  assertSmall(pod);
-  assert.deepEqual(await inForce(world, pod), SMALL_IN_FORCE);
-  assert.equal(conditionOf(pod, 'PodResizePending')?.reason, 'Infeasible');
-  assert.equal((await eventsOf(world, 'sized', 'ResizeInfeasible')).length, 1, 'it is not said again');
+async function kubeletPods({ cluster }: PodCluster): Promise<{ readonly items: readonly Pod[] }> {
+  const text = await cluster.kubectl('get', '--raw', `/api/v1/nodes/${NODE}/proxy/pods`);
+  return JSON.parse(text) as { readonly items: readonly Pod[] };
 }
 
-async function takenBack(world: PodCluster): Promise<void> {
-  await resize(world, SMALL);
-  const pod = await world.become('sized', 'settled', (one) => conditionOf(one, 'PodResizePending') === undefined);
-  assert.equal(pod.status?.observedGeneration, pod.metadata.generation);
-  assertSmall(pod);
-  assert.equal(restarts(pod), 1);
-}
-
-/** Without our record it would take the new resources for those that the pod was admitted with. */
+/** Each goes on with what the other has allocated and put in force: nothing restarts, nothing is resized again. */
 async function reference(world: PodCluster): Promise<void> {
-  const { metadata } = await resize(world, sized('200m', '32Mi'));
-  await world.become('sized', 'refused', (one) => conditionOf(one, 'PodResizePending') !== undefined);
   const { kubelet, kubeletDirectory } = world.cluster.node;
+  const ours = kubelet.binary;
+  const before = await world.get('sized');
+  const started = (await eventsOf(world, 'sized', 'ResizeStarted')).length;
   await kubelet.stop();
   await kubelet.start({ binary: await createSupplies(process.env).referenceKubelet() });
   const proof = await world.create('proof');
   await world.ready('proof');
-  const record = decodeAllocations(await readFile(join(kubeletDirectory, 'allocated_pods_state'), 'utf8'));
-  assert.ok(record.ok);
-  assert.ok(record.value.has(proof.metadata.uid), 'the reference has written the file');
-  const isResizing = (await eventsOf(world, 'sized', 'ResizeStarted')).length > 0;
-  assert.deepEqual(record.value.get(metadata.uid)?.containers['main'], isResizing ? sized('200m', '32Mi') : SMALL);
+  const read = async (name: string) => decodeAllocations(await readFile(join(kubeletDirectory, name), 'utf8'));
+  for (const name of ['allocated_pods_state', 'actuated_pods_state']) {
+    const record = await read(name);
+    assert.ok(record.ok && record.value.has(proof.metadata.uid), `the reference has written ${name}`);
+    assert.deepEqual(record.value.get(before.metadata.uid)?.containers['main'], sized('600m', '32Mi'));
+  }
+  assert.equal((await eventsOf(world, 'sized', 'ResizeStarted')).length, started);
+  await resize(world, SMALL);
+  await world.become('sized', 'resized by the reference', hasSettled);
+  await kubelet.stop();
+  await kubelet.start({ binary: ours });
+  await resize(world, sized('150m', '32Mi'));
+  const pod = await world.become('sized', 'resized by ours', hasSettled);
+  assert.deepEqual(await inForce(world, pod), inKernel(150, 32));
+  assert.deepEqual(containerIds(pod), containerIds(before));
 }
 
 async function claims(world: PodCluster): Promise<void> {

@@ -9,6 +9,8 @@ export function describe(action: Action): string {
       return `stop sandbox ${action.id}`;
     case 'sandbox-remove':
       return `remove sandbox ${action.id}`;
+    case 'pod-resize':
+      return `resize ${action.containers.map(({ name }) => name).join(' ')}`.trim();
     case 'container-start':
       return `start ${action.role} ${action.name}#${action.attempt}`;
     case 'container-remove':

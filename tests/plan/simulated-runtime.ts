@@ -165,6 +165,8 @@ export class SimulatedRuntime {
       case 'sandbox-remove':
         this.boxes = this.boxes.filter(({ id }) => id !== action.id);
         return true;
+      case 'pod-resize':
+        throw new Error('no pod here is resized');
       case 'container-start':
         return this.#start(action.name, action.attempt) || action.role !== 'init';
       case 'container-stop':

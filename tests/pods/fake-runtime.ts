@@ -235,6 +235,7 @@ export function createFakeRuntime(clock?: () => number): FakeRuntime {
         await tick();
         sandboxes.delete(id);
       },
+      updateResources: () => busy('update sandbox', () => undefined),
     },
     containers: {
       list: async (filter: Init<ContainerFilter> | undefined) => {
@@ -255,6 +256,7 @@ export function createFakeRuntime(clock?: () => number): FakeRuntime {
         const times = { createdAt, startedAt, finishedAt, exitCode };
         return { status: { ...ContainerStatus.zero(), id, metadata, labels, annotations, state, ...times }, info: {} };
       },
+      updateResources: (id) => busy(`update ${containers.get(id)?.labels[POD]}`, () => undefined),
       create: ({ podSandboxId, config }) =>
         busy(`create ${config.labels?.[POD]}`, () => {
           const id = nextId();

@@ -16,6 +16,7 @@ import { createTestSupervisor } from '../../src/base/supervise-testing.ts';
 import { createFileCalls } from '../../src/host/file-calls.ts';
 import { createGuardedFiles } from '../../src/host/guarded-files.ts';
 import type { PodEvent } from '../../src/model/event.ts';
+import { createAllocations } from '../../src/pods/allocations.ts';
 import { type Admission, createPods, type Pods, type PodsDeps } from '../../src/pods/pods.ts';
 import { createObserve } from '../../src/runtime/observe/observe.ts';
 import { restorePod } from '../../src/runtime/observe/rules/restore-pod.ts';
@@ -74,7 +75,8 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
     exitAnnounced: (uid) => pods.wake(uid, 'exit-announced'),
     onList: (listed) => pods.found(listed),
   });
-  const act = createAct({ ...actDeps(runtime, directory, options), clock, record });
+  const allocations = createAllocations(log, { directory, podLevel: true });
+  const act = createAct({ ...actDeps(runtime, directory, options), clock, record, inForce: allocations });
   const pods: Pods = createPods(
     {
       clock,
@@ -95,12 +97,8 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
       restorePod: async (found, signal) => restorePod(await observe.read(found, signal)),
       ...(options.identify === undefined ? {} : { identify: options.identify }),
     },
-    {
-      startsAtOnce: options.startsAtOnce ?? 4,
-      endingsDirectory: join(directory, 'ended'),
-      allocationsFile: join(directory, 'allocated'),
-      podLevelResize: true,
-    },
+    allocations,
+    { startsAtOnce: options.startsAtOnce ?? 4, endingsDirectory: join(directory, 'ended'), podLevel: true },
   );
   const living = new AbortController();
   await observe.start(living.signal);
@@ -113,7 +111,11 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
   return { runtime, pods, events, stop, [Symbol.asyncDispose]: stop };
 }
 
-function actDeps(runtime: FakeRuntime, directory: string, options: PodWorldOptions): Omit<ActDeps, 'clock' | 'record'> {
+function actDeps(
+  runtime: FakeRuntime,
+  directory: string,
+  options: PodWorldOptions,
+): Omit<ActDeps, 'clock' | 'record' | 'inForce'> {
   const nothing = () => Promise.resolve();
   const ready = () => Promise.resolve({ kind: 'ready', imageRef: 'image', user: { uid: 0, username: '' } } as const);
   return {
@@ -134,6 +136,8 @@ function actDeps(runtime: FakeRuntime, directory: string, options: PodWorldOptio
         });
       },
       hostsFile: () => Promise.resolve({ ok: true, value: '' }),
+      containerResources: () => ({}),
+      sandboxResources: () => ({}),
     },
     images: { ensure: ready, ensureVolume: ready, ...options.images },
     hooks: options.hooks ?? { run: () => Promise.resolve(undefined) },
@@ -145,6 +149,10 @@ function actDeps(runtime: FakeRuntime, directory: string, options: PodWorldOptio
     }),
     logs: { ensurePod: nothing, ensureContainer: nothing, link: nothing, removeContainer: nothing, removePod: nothing },
     cgroups: { ensure: nothing, remove: nothing },
+    limits: {
+      planPodResize: () => ({ grow: undefined, shrink: undefined, shrinksTo: undefined }),
+      memoryUsage: () => Promise.resolve(0n),
+    },
     volumes: {
       prefetch: () => undefined,
       ensure: () => Promise.resolve({ kind: 'ready', mounts: new Map() }),

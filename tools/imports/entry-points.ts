@@ -25,6 +25,7 @@ export const EXTRA_ENTRY_POINTS: Readonly<Record<string, string>> = {
   'oom/sources.ts': 'asks pods, resources and the kernel',
   'pods/adoption.ts': 'only where there is an API server',
   'pods/admission.ts': 'depends on node and resources, which pods do not know',
+  'pods/allocations.ts': 'actions write down what is in force',
   'pods/dead-containers.ts': 'for eviction',
   'pods/list-node.ts': 'asks four other parts',
   'pods/mirrors.ts': 'only where there is an API server',

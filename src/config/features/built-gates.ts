@@ -23,6 +23,9 @@ export const builtGates: Readonly<Partial<Record<GateName, string>>> = {
   HostnameOverride: 'compose/requests.ts',
   ImageMaximumGCAge: 'images/rules/garbage.ts',
   ImageVolume: 'volumes/kinds/image.ts',
+  InPlacePodLevelResourcesVerticalScaling: 'compose/workers.ts',
+  InPlacePodVerticalScaling: 'pods/resizes.ts',
+  InPlacePodVerticalScalingInitContainers: 'compose/workers.ts',
   KubeletCgroupDriverFromCRI: 'compose/resources.ts',
   KubeletCrashLoopBackOffMax: 'compose/workers.ts',
   KubeletEnsureSecretPulledImages: 'images/rules/settings.ts',
@@ -64,8 +67,6 @@ export const builtGates: Readonly<Partial<Record<GateName, string>>> = {
 export const readAhead: Readonly<Partial<Record<GateName, string>>> = {
   DisableCPUQuotaWithExclusiveCPUs: 'for containers with CPUs of their own, which the CPU manager is to give out',
   ExtendWebSocketsToKubelet: 'to declare the feature once it is built',
-  InPlacePodLevelResourcesVerticalScaling: 'for the status of pods, and to declare the feature once it is built',
-  InPlacePodVerticalScalingInitContainers: 'to declare the feature once it is built',
   SELinuxMount: 'for the validation of static pods: volumes are not mounted with SELinux labels',
 };
 

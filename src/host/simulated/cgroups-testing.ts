@@ -31,6 +31,7 @@ export function createSimulatedCgroups(): SimulatedCgroups {
       for (const { file, value } of values) groups.get(path)?.set(file, value);
       return [];
     },
+    read: (path, file) => groups.get(path)?.get(file),
     memoryUsage: () => Promise.resolve(0n),
     enter: () => true,
     processes: () => Promise.resolve([]),

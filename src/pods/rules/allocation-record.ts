@@ -6,7 +6,7 @@ import type { ResourceRequirements } from '../../api/container.ts';
 import type { ResourceList } from '../../api/meta.ts';
 import { type Parsed, parsed, unparsable } from '../../api/parsed.ts';
 import { fnv32a } from '../../base/fnv.ts';
-import type { Allocation } from './allocation.ts';
+import type { Allocation } from '../../model/allocation.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -34,6 +34,7 @@ const decision: Decision = {
     crashes: new Map(),
     finished: false,
     events: [],
+    resizing: false,
     end: undefined,
   },
   observation: emptyObservation(podUid('u'), 'p', 'n', 0),

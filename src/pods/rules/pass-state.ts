@@ -23,6 +23,8 @@ export type WakeReason =
   | 'runtime-listed'
   /** An object changed that a container of this pod waits for. */
   | 'object-changed'
+  /** A condition of the pod has changed that others decide: its resize is deferred, or can't be made. */
+  | 'resize-judged'
   /** A time that the worker has set is reached: a retry, a back-off, a deadline. */
   | 'timer'
   /** The state of the pod's worker changed: a new spec, a deletion, an end. */
@@ -136,6 +138,7 @@ function woken(state: PassState, reason: WakeReason, life: WorkerState): PassSte
     case 'runtime-listed':
       return { state, effects: state.failures > 0 ? PASS : NONE };
     case 'object-changed':
+    case 'resize-judged':
     case 'state-changed':
     case 'acted':
       return { state, effects: PASS };

@@ -19,6 +19,7 @@ interface Case {
   readonly expect: Readonly<Record<string, string>>;
 }
 
+const DEFERRED = { reason: 'Deferred', message: 'full', generation: 1, since: 0 } as const;
 const two = {
   containers: [
     { name: 'b', image: 'i' },
@@ -31,28 +32,28 @@ const notReady = (names: string) => `False | ContainersNotReady | containers wit
 
 const cases: readonly Case[] = [
   {
-    name: 'a resize that is refused is said for as long as the pod runs',
+    name: 'a resize that is pending is reported for as long as the pod runs',
     containers: [makeContainer('c')],
-    more: { resizeRefused: 'not supported' },
-    expect: { PodResizePending: 'True | Infeasible | not supported', Ready: 'True' },
+    more: { resize: { pending: DEFERRED } },
+    expect: { PodResizePending: 'True | Deferred | full', Ready: 'True' },
   },
   {
     name: 'one that no one asked for is not',
     containers: [makeContainer('c')],
-    published: { conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }] },
+    published: { conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Deferred' }] },
     expect: { PodResizePending: 'missing' },
   },
   {
     name: 'nor in the last word about a pod that was deleted',
     containers: [exited('c', 0)],
-    more: { resizeRefused: 'not supported', step: 'terminated' },
+    more: { resize: { pending: DEFERRED }, step: 'terminated' },
     expect: { PodResizePending: 'missing' },
   },
   {
     name: 'an ended pod waits for no resize',
     spec: { restartPolicy: 'Never' },
     containers: [exited('c', 0)],
-    more: { resizeRefused: 'not supported' },
+    more: { resize: { pending: DEFERRED } },
     expect: { PodResizePending: 'missing' },
   },
   {

@@ -5,6 +5,7 @@ import type { Pod } from '../../api/pod.ts';
 import { isOwnCondition } from '../../api/pod-conditions.ts';
 import type { ConditionStatus, ContainerStatus, PodCondition, PodPhase, PodStatus } from '../../api/pod-status.ts';
 import { isSidecar } from '../../api/pod-traits.ts';
+import { formatTimestamp } from '../../api/timestamp.ts';
 import { quoteText } from '../../base/go-text.ts';
 import { mayRestartAll } from '../../plan/restart-policy.ts';
 import { judgeSandbox } from '../../plan/sandbox.ts';
@@ -15,6 +16,8 @@ export interface Verdict {
   readonly status: ConditionStatus;
   readonly reason?: string;
   readonly message?: string;
+  /** Of a condition that is about an earlier spec, or that is older than it was published: its generation, and since when it is so. */
+  readonly own?: { readonly generation: number; readonly since: number };
 }
 
 export interface ConditionInput {
@@ -45,8 +48,32 @@ export function computeVerdicts(context: ConditionInput): readonly Verdict[] {
 
 /** A pod that has ended asks for nothing any more. */
 function judgeResize({ input, phase }: ConditionInput): readonly Verdict[] {
-  if (input.resizeRefused === undefined || endReason(phase) !== undefined || input.step === 'terminated') return [];
-  return [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible', message: input.resizeRefused }];
+  if (endReason(phase) !== undefined || input.step === 'terminated') return [];
+  const { pending, inProgress } = input.resize ?? {};
+  const error = inProgress?.error;
+  return [
+    ...(pending === undefined
+      ? []
+      : [
+          {
+            type: 'PodResizePending',
+            status: 'True' as const,
+            reason: pending.reason,
+            message: pending.message,
+            own: pending,
+          },
+        ]),
+    ...(inProgress === undefined
+      ? []
+      : [
+          {
+            type: 'PodResizeInProgress',
+            status: 'True' as const,
+            ...(error === undefined ? {} : { reason: 'Error', message: error }),
+            own: inProgress,
+          },
+        ]),
+  ];
 }
 
 /** A sandbox that will do is there, so its network is set up. */
@@ -144,14 +171,15 @@ export interface SettleInput {
 
 /** The time of a condition is that of its last change of status: a new reason alone does not move it. */
 export function settleConditions({ verdicts, previous, generation, now }: SettleInput): readonly PodCondition[] {
-  return verdicts.map(({ type, status, reason, message }) => {
+  return verdicts.map(({ type, status, reason, message, own }) => {
     const before = previous.find((condition) => condition.type === type);
+    const since = before?.status === status ? (before.lastTransitionTime ?? null) : now;
     return {
       type,
-      ...(generation === undefined || generation === 0 ? {} : { observedGeneration: generation }),
+      ...(generation === undefined || generation === 0 ? {} : { observedGeneration: own?.generation ?? generation }),
       status,
       lastProbeTime: null,
-      lastTransitionTime: before?.status === status ? (before.lastTransitionTime ?? null) : now,
+      lastTransitionTime: own === undefined ? since : formatTimestamp(own.since),
       ...(reason === undefined ? {} : { reason }),
       ...(message === undefined ? {} : { message }),
     };

@@ -1,6 +1,7 @@
 /** The parts of a container's status that follow from its description or stand in the runtime's answer as they are. */
 import type { Container, VolumeMount } from '../../api/container.ts';
 import type { ContainerStatus } from '../../api/pod-status.ts';
+import { resourcesOf } from '../../model/allocation.ts';
 import type { ObservedContainer } from '../../model/observation.ts';
 import { resourcesInForce } from './resources-in-force.ts';
 import type { StatusInput } from './status-input.ts';
@@ -23,10 +24,10 @@ function mountStatus({ name, mountPath, readOnly, recursiveReadOnly }: VolumeMou
 }
 
 /** Only for a container that is there: one that waits to be made uses nothing yet. */
-export function observedFacts(container: Container, seen: ObservedContainer, { gates }: StatusInput): Facts {
+export function observedFacts(container: Container, seen: ObservedContainer, { gates, inForce }: StatusInput): Facts {
   const requests = container.resources?.requests;
   return {
-    resources: resourcesInForce(container.resources ?? {}, seen),
+    resources: resourcesInForce(container.resources ?? {}, seen, inForce && resourcesOf(inForce, container.name)),
     ...(requests === undefined ? {} : { allocatedResources: requests }),
     ...userOf(seen),
     ...(gates.containerStopSignals && seen.stopSignal !== '' ? { stopSignal: seen.stopSignal } : {}),

@@ -12,18 +12,27 @@ import {
 } from '../../api/quantity.ts';
 import type { ObservedContainer, ObservedResources } from '../../model/observation.ts';
 
-/** The runtime knows CPU and memory alone, and no request of memory: all else is as allocated. */
+/** The runtime knows CPU and memory alone, and no request of memory: that is as it was last given. All else is as allocated. */
 export function resourcesInForce(
-  allocated: ResourceRequirements,
+  given: ResourceRequirements,
   { state, resources }: Pick<ObservedContainer, 'state' | 'resources'>,
+  last?: ResourceRequirements,
 ): ResourceRequirements {
-  if (state !== 'running' || resources === undefined) return allocated;
+  if (state !== 'running') return given;
+  const allocated = withLastMemory(given, last);
+  if (resources === undefined) return allocated;
   const { limits, requests } = allocated;
   return {
     ...allocated,
     ...(limits === undefined ? {} : { limits: { ...limits, ...observedLimits(limits, resources) } }),
     ...(requests === undefined ? {} : { requests: { ...requests, ...observedRequests(requests, resources) } }),
   };
+}
+
+function withLastMemory(given: ResourceRequirements, last: ResourceRequirements | undefined): ResourceRequirements {
+  const memory = last?.requests?.['memory'];
+  if (given.requests === undefined || memory === undefined || given.requests['memory'] === memory) return given;
+  return { ...given, requests: { ...given.requests, memory } };
 }
 
 /** An amount that comes to the same in the kernel's units keeps the form in which it was asked for. */

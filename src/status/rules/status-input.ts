@@ -2,6 +2,7 @@
 
 import type { Pod } from '../../api/pod.ts';
 import type { PodPhase, PodStatus, QosClass } from '../../api/pod-status.ts';
+import type { Allocation, PodResize } from '../../model/allocation.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { WaitingReason } from '../../model/plan.ts';
 import type { PodStep } from '../../model/pod-view.ts';
@@ -38,8 +39,10 @@ export interface StatusInput {
   /** What was last computed; else what the API server had. */
   readonly previous: PodStatus | undefined;
   readonly ended: EndReason | undefined;
-  /** Its spec asks for other resources than it has, and will not get them: why. */
-  readonly resizeRefused?: string | undefined;
+  /** How far its resize is. */
+  readonly resize?: PodResize | undefined;
+  /** The resources that were last given to what runs of it. */
+  readonly inForce?: Allocation | undefined;
   readonly qosClass: QosClass;
   /** The node's own, the preferred family first; empty where they are not known. */
   readonly nodeIps: readonly string[];

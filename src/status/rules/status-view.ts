@@ -1,5 +1,6 @@
 /** What of a published view the status is made from. */
 import type { Pod } from '../../api/pod.ts';
+import type { Allocation, PodResize } from '../../model/allocation.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Plan, WaitingReason } from '../../model/plan.ts';
 import type { PodStep, PodView } from '../../model/pod-view.ts';
@@ -19,14 +20,14 @@ export interface StatusView {
   /** When the kubelet first had the pod, wall clock, milliseconds. */
   readonly startedAt: number;
   readonly ended?: EndReason | undefined;
-  /** Why its spec's resources are not those that it has. */
-  readonly resizeRefused?: string | undefined;
+  readonly resize?: PodResize | undefined;
+  readonly inForce?: Allocation | undefined;
   /** The pod was not admitted. */
   readonly rejected?: Rejection | undefined;
 }
 
 export function statusView(view: PodView, probes: ProbeResults): StatusView {
-  const { pod, step, observation, memory, plan, acknowledgedAt, ended, resizeRefused } = view;
+  const { pod, step, observation, memory, plan, acknowledgedAt, ended, resize, inForce } = view;
   const remembered = [...memory].flatMap(([name, { waiting }]) => (waiting ? [[name, waiting] as const] : []));
   return {
     pod,
@@ -36,7 +37,8 @@ export function statusView(view: PodView, probes: ProbeResults): StatusView {
     waiting: new Map([...remembered, ...(plan?.waiting ?? [])]),
     starting: new Set(startedBy(plan)),
     startedAt: acknowledgedAt,
-    resizeRefused,
+    resize,
+    inForce,
     ended: ended?.rejected ? undefined : ended,
     rejected: ended?.rejected ? ended : undefined,
   };

@@ -149,7 +149,6 @@ export const SETS: readonly SpecSet[] = [
     skip: any(COMMON, SERIAL, 'guaranteed qos'), // a score of -997 needs CAP_SYS_RESOURCE
     procs: 4,
     minutes: 90,
-    later: 'resize is not built',
   },
   { ...alone, name: 'cpu', about: 'the CPU manager', focus: 'CPU Manager', later: 'the CPU manager is not built' },
   {

@@ -102,7 +102,7 @@ const CGROUP_FILES = [
 export const ALL_CPUS = 'all';
 const CGROUP_MOUNTS = '/sys/fs/cgroup';
 
-async function readCgroups(node: LabNode, uid: string, made: InRuntime): Promise<CgroupValues | undefined> {
+export async function readCgroups(node: LabNode, uid: string, made: InRuntime): Promise<CgroupValues | undefined> {
   if (!existsSync(join(CGROUP_MOUNTS, 'cpu'))) return undefined;
   const names = new Map<string, string>([
     ...made.sandboxes.map(({ id }) => [id, 'sandbox'] as const),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ResourceRequirements } from '../../api/container.ts';
-import type { Pod } from '../../api/pod.ts';
+import type { ResourceRequirements } from '../api/container.ts';
+import type { Pod } from '../api/pod.ts';
 import { allocationOf, withAllocation } from './allocation.ts';
 
 interface Sizes {
