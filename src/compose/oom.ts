@@ -17,6 +17,9 @@ export interface OomTools {
 
 export function composeOom(config: Config, deps: PartDeps, { pods, resources, record }: OomTools): OomWatcher {
   const { clock, log, supervisor, host, machine } = deps;
+  const { read } = host.cgroups.files((path, error) =>
+    log.v(2)?.info('Failed to read a file of the kernel', { path, err: error }),
+  );
   const watcher = createOomWatcher(
     {
       clock,
@@ -26,8 +29,8 @@ export function composeOom(config: Config, deps: PartDeps, { pods, resources, re
       followKernelLog: host.kernel.followLog,
       pods: () => pods.views().flatMap((view) => oomPod(view, resources)),
       groups: resources.groupCgroups,
-      killCount: killCounter(host.cgroups.hierarchies()),
-      cgroupOf: cgroupOfProcess,
+      killCount: killCounter(host.cgroups.hierarchies(), read),
+      cgroupOf: (pid) => cgroupOfProcess(pid, read),
     },
     {
       statePath: join(config.settings.directories.root, 'oom_watcher_state'),

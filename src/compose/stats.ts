@@ -35,6 +35,9 @@ export function composeStats(config: Config, deps: PartDeps, tools: StatsTools):
   const { clock, log, supervisor, nodeName, host, machine } = deps;
   const { files, cgroups, capacity } = host;
   const { cri, pods, resources, oomWatcher } = tools;
+  const { read } = cgroups.files((path, error) =>
+    log.v(2)?.info('Failed to read a file of the kernel', { path, err: error }),
+  );
   const { kubelet, settings } = config;
   const { root } = settings.directories;
   const { bootedAtSeconds } = host.own.usage();
@@ -47,14 +50,14 @@ export function composeStats(config: Config, deps: PartDeps, tools: StatsTools):
       kernelFiles: cgroups.files,
       places: cgroupPlaces(cgroups.hierarchies()),
       pods: () => pods.views().flatMap((view) => statsPod(view, resources)),
-      groups: () => nodeGroups(config, resources),
+      groups: () => nodeGroups(config, resources, read),
       storage: {
         writableLayers: (signal) => writableLayers(cri, signal),
         images: async (signal) => runtimeUse((await cri.images.fsInfo(signal)).imageFilesystems[0]),
         fileSystem: files.size,
         filesUse: files.use,
         volumes: (uid) => volumeFacts(tools, uid),
-        tasks: () => taskCounts(capacity.processLimit()),
+        tasks: () => taskCounts(capacity.processLimit(), read),
       },
       machine,
       mounts: host.mounts.table,

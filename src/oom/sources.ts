@@ -1,5 +1,4 @@
 /** What the OOM watcher needs to know of pods and of the kernel, as the other parts have it. */
-import { readFileSync } from 'node:fs';
 import type { CgroupHierarchy } from '../host/cgroup-mounts.ts';
 import type { PodView } from '../model/pod-view.ts';
 import { fieldPathOf } from '../plan/roles.ts';
@@ -29,24 +28,21 @@ export function oomPod(
   return [{ uid, name, namespace, cgroup, containers }];
 }
 
+/** Reads a file that the kernel makes; undefined where it is gone: cgroups and processes go while they are looked at. */
+type ReadKernelFile = (path: string) => string | undefined;
+
 /** Reads the kernel's count of kills in one cgroup. */
-export function killCounter(hierarchies: readonly CgroupHierarchy[]): (cgroup: string) => number | undefined {
+export function killCounter(
+  hierarchies: readonly CgroupHierarchy[],
+  read: ReadKernelFile,
+): (cgroup: string) => number | undefined {
   const older = hierarchies.find(({ controllers }) => controllers.includes('memory'));
   const mountPoint = (older ?? hierarchies.find(({ version }) => version === 2))?.mountPoint;
   const file = older === undefined ? 'memory.events.local' : 'memory.oom_control';
-  return (cgroup) =>
-    mountPoint === undefined ? undefined : parseOomKills(readIfThere(`${mountPoint}${cgroup}/${file}`));
+  return (cgroup) => (mountPoint === undefined ? undefined : parseOomKills(read(`${mountPoint}${cgroup}/${file}`)));
 }
 
 /** The memory cgroup of a process that still runs. */
-export function cgroupOfProcess(pid: number): string | undefined {
-  return parseMemoryCgroup(readIfThere(`/proc/${pid}/cgroup`));
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return undefined; // cgroups and processes go while they are looked at
-  }
+export function cgroupOfProcess(pid: number, read: ReadKernelFile): string | undefined {
+  return parseMemoryCgroup(read(`/proc/${pid}/cgroup`));
 }

@@ -1,5 +1,4 @@
 /** What statistics are made from, as the other parts, the runtime and the kernel have it. */
-import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import type { CgroupHierarchy } from '../host/cgroup-mounts.ts';
 import { presentContainer } from '../model/observation.ts';
@@ -16,6 +15,9 @@ import { parseTaskCount } from './rules/kernel-text.ts';
 import type { VolumeFacts } from './rules/summary.ts';
 import type { EndedContainer, NodeGroups, StatsPod } from './rules/targets.ts';
 import type { RuntimeUse } from './storage.ts';
+
+/** Reads a file that the kernel makes. */
+type ReadKernelFile = (path: string) => string | undefined;
 
 /** Where the files of a cgroup are, for each of its controllers. */
 export function cgroupPlaces(hierarchies: readonly CgroupHierarchy[]): CgroupPlaces {
@@ -89,9 +91,13 @@ export function endedContainers(
 }
 
 /** This process is counted where it is, whatever cgroup it was configured to move to. */
-export function nodeGroups({ settings, kubelet }: Config, resources: Pick<Resources, 'groupCgroups'>): NodeGroups {
+export function nodeGroups(
+  { settings, kubelet }: Config,
+  resources: Pick<Resources, 'groupCgroups'>,
+  read: ReadKernelFile,
+): NodeGroups {
   const above = resources.groupCgroups();
-  const own = ownCgroup();
+  const own = ownCgroup(read('/proc/self/cgroup') ?? '');
   const runtime = settings.containers.runtimeCgroups;
   return {
     pods: above?.pods,
@@ -105,8 +111,8 @@ export function nodeGroups({ settings, kubelet }: Config, resources: Pick<Resour
 }
 
 /** In the hierarchy that counts memory, or in the only one. */
-function ownCgroup(): string {
-  const lines = readFileSync('/proc/self/cgroup', 'utf8').split('\n');
+function ownCgroup(text: string): string {
+  const lines = text.split('\n');
   const found =
     lines.find((line) => /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:/.test(line)) ??
     lines.find((line) => line.startsWith('0::'));
@@ -173,9 +179,9 @@ export function volumeFacts({ pods, volumes }: VolumeSources, uid: string): read
 }
 
 /** Processes and threads of the whole machine. */
-export function taskCounts(limit: bigint | undefined) {
+export function taskCounts(limit: bigint | undefined, read: ReadKernelFile) {
   return {
     limit: limit === undefined ? undefined : Number(limit),
-    current: parseTaskCount(readFileSync('/proc/loadavg', 'utf8')),
+    current: parseTaskCount(read('/proc/loadavg')),
   };
 }

@@ -78,19 +78,15 @@ test('volumes are measured soon after they are there, then once in a period; tho
   );
   assert.deepEqual(operations, ['measure false', 'measure false', 'measure false']);
   assert.equal(reads, 1, 'the mount table is read once for all of them');
-  assert.deepEqual(
-    usage.overLimit().map(({ use }) => use.volume),
-    ['large'],
-  );
   const [first] = usage.of(uid);
   assert.ok((first?.usedBytes ?? 0) >= 128 * 1024 && (first?.capacityBytes ?? 0) > 0);
   writeFileSync(join(root, 'small/g'), Buffer.alloc(2 * 1024 * 1024, 1));
   await clock.advance(30_000);
   await settle();
-  assert.equal(usage.overLimit().length, 1, 'not measured again yet');
+  assert.deepEqual(usage.of(uid)[0], first, 'not measured again yet');
   await clock.advance(31_000);
   await settle();
-  assert.equal(usage.overLimit().length, 2);
+  assert.ok((usage.of(uid)[0]?.usedBytes ?? 0) >= 2 * 1024 * 1024);
   usage.forget(uid);
   assert.deepEqual(usage.of(uid), []);
 });

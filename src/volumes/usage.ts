@@ -24,8 +24,6 @@ export interface Usage {
   noticed(): void;
   /** The last measured use of each volume of the pod that is measured at all. */
   of(uid: PodUid): readonly VolumeUse[];
-  /** emptyDirs that are larger than their limit: their pods are to be evicted. */
-  overLimit(): readonly { readonly uid: PodUid; readonly use: VolumeUse }[];
   forget(uid: PodUid): void;
 }
 
@@ -67,12 +65,6 @@ export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usage
       if (stopping !== undefined && !stopping.aborted) alarm.ringAt(clock.now() + FIRST_MEASURE_MS);
     },
     of: (uid) => [...(uses.get(uid)?.values() ?? [])],
-    overLimit: () =>
-      [...uses].flatMap(([uid, ofPod]) =>
-        [...ofPod.values()]
-          .filter(({ limitBytes, usedBytes }) => limitBytes !== undefined && usedBytes > limitBytes)
-          .map((use) => ({ uid, use })),
-      ),
     forget: (uid) => uses.delete(uid),
   };
 }
