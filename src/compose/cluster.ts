@@ -1,6 +1,7 @@
 /** What ties this kubelet's pods to an API server: the node, statuses, mirror pods, the pods of the API server. A standalone kubelet has none of it. */
 import { join } from 'node:path';
 import { apiPath, fieldEquals } from '../api/api-path.ts';
+import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { isStaticPod } from '../api/pod-traits.ts';
 import type { Part } from '../base/lifecycle.ts';
@@ -38,6 +39,8 @@ export interface Cluster {
   publish(change: PodStatusChange): void;
   /** To be called with the updates of pods, after their statuses. */
   follow(update: PodUpdate): void;
+  /** To be called when nothing of a pod runs any more and its volumes and cgroup are gone. */
+  released(uid: PodUid): void;
   /** To be called with the desired pods of the sources, before the workers get them. */
   desire(pods: readonly Pod[], everySourceHeard: boolean): void;
 }
@@ -72,6 +75,7 @@ export function composeCluster(config: Config, deps: PartDeps, tools: ClusterToo
     identify: adoption.identify,
     mirrors,
     publish: publisher.publish,
+    released: publisher.finish,
     follow: (update) => {
       if (update.kind === 'gone') publisher.finish(update.uid);
       if (isStaticPod(update.kind === 'gone' ? update.pod : update.view.pod)) mirrors.look();

@@ -121,6 +121,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     counting,
     node,
     identify: cluster?.identify,
+    onReleased: cluster?.released,
     pressure: tools.pressure,
     resizeMeter: meters.resizes,
     isShortOfDisk: deadContainers.isRemoving,

@@ -59,6 +59,7 @@ export interface WorkerTools {
   readonly node: () => KubeNode | undefined;
   /** Undefined for a kubelet without an API server. */
   readonly identify: PodsDeps['identify'] | undefined;
+  readonly onReleased: PodsDeps['onReleased'];
 }
 
 export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTools): Pods {
@@ -86,6 +87,7 @@ export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTool
       observe: countReads(observe, counting),
       record: tools.record,
       onPass: work.workerPass,
+      onReleased: tools.onReleased,
       volumeProgress: tools.volumes.progress,
       decisions: composeDecisions(config, tools, () => pods),
       listNode: (signal) => listNode(listings, signal),

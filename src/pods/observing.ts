@@ -13,6 +13,13 @@ export interface Observing {
   /** Nothing of the pod, without a call to the runtime. */
   nothing(): Observation;
   read(signal: AbortSignal): Promise<Observation>;
+  /** The runtime or the worker may have changed something of the pod. */
+  noteChange(): void;
+  /**
+   * What was read last, where it shows a running container and nothing can have changed since. To stop the pod, no read is needed then:
+   * whatever is left is found by the read after the stop.
+   */
+  unchanged(): Observation | undefined;
 }
 
 export interface ObservingStart {
@@ -32,6 +39,8 @@ export function createObserving(
   // A pod of which nothing was found on the node needs no read before its first steps. If something does exist, the runtime refuses
   // a second sandbox of the same name, and the next pass reads.
   let mayExist = !isNew;
+  let last: Observation | undefined;
+  let current = { isOld: false };
 
   const nothing = () => emptyObservation(uid, name, namespace, clock.mono());
 
@@ -46,11 +55,23 @@ export function createObserving(
         startedAt ??= clock.now();
         return nothing();
       }
+      const reading = { isOld: false };
+      current = reading;
       const observation = await observe.read({ uid, name, namespace }, signal);
+      last = reading.isOld ? undefined : observation;
       startedAt ??= Math.min(clock.now(), ...observation.sandboxes.map(({ createdAt }) => createdAt));
       return observation;
     },
+    noteChange: () => {
+      last = undefined;
+      current.isOld = true;
+    },
+    unchanged: () => (last !== undefined && isStable(last) ? last : undefined),
   };
+}
+
+function isStable({ containers, announced, lookAgainAt }: Observation): boolean {
+  return announced === undefined && lookAgainAt === undefined && containers.some(({ state }) => state === 'running');
 }
 
 /** When an earlier kubelet first had the pod, as it reported to the API server. */

@@ -65,7 +65,10 @@ export function createPasses(deps: WorkerDeps, tools: PassesTools, signal: Abort
     state = next.state;
     next.effects.forEach(carryOut);
   };
-  const wake = (reason: WakeReason): void => apply({ kind: 'woken', reason, life: life() });
+  const wake = (reason: WakeReason): void => {
+    if (reason !== 'state-changed') tools.observing.noteChange();
+    apply({ kind: 'woken', reason, life: life() });
+  };
 
   const carryOut = (effect: PassEffect): void => {
     switch (effect.kind) {
@@ -147,18 +150,25 @@ interface PassContext {
   readonly signal: AbortSignal;
 }
 
-async function makePass({ life, sync, termination }: PassesTools, context: PassContext): Promise<void> {
+async function makePass({ life, sync, termination, observing }: PassesTools, context: PassContext): Promise<void> {
   const { read, passOf, wanted, signal } = context;
   const state = life();
   switch (state.step) {
     case 'syncing': {
       const observation = await read(wanted);
       // The pod may have been ended meanwhile.
-      if (life().step === 'syncing') await sync.pass(passOf(wanted), observation);
+      if (life().step !== 'syncing') return;
+      let acted = true;
+      try {
+        acted = await sync.pass(passOf(wanted), observation);
+      } finally {
+        // Also where the pass was aborted in the middle.
+        if (acted) observing.noteChange();
+      }
       return;
     }
     case 'terminating':
-      await termination.stop(passOf(signal), state, () => read(signal));
+      await termination.stop(passOf(signal), state, async () => observing.unchanged() ?? (await read(signal)));
       return;
     case 'terminated':
       await termination.cleanUp(passOf(signal), state, () => read(signal));

@@ -19,7 +19,8 @@ import type { Progress } from './progress.ts';
 import type { WorkerDeps } from './worker-deps.ts';
 
 export interface Sync {
-  pass(pass: Pass, observation: Observation): Promise<void>;
+  /** True where it acted: what was observed before is old then. */
+  pass(pass: Pass, observation: Observation): Promise<boolean>;
 }
 
 /** A container or sandbox that failed to be created is retried after this time, as long as nothing else changes. */
@@ -79,13 +80,14 @@ export function createSync(deps: WorkerDeps, tools: SyncTools): Sync {
       progress.plan('syncing', planSteps(pass.pod, actions, plan.held));
       pass.publish(observation, plan);
       for (const event of reported.fresh(plan)) deps.record({ pod: pass.pod.metadata, ...event });
-      if (!goesOn(pass, plan)) return;
+      if (!goesOn(pass, plan)) return false;
       const acted = blocked.mayAct() && (await act(pass, decision, actions));
       if (acted) pass.wake();
       else turns.giveUpPlace();
       for (const time of [plan.retryAt, garbage.retryAt, blocked.until(), resizing.until(), memory.nextTry()]) {
         if (time !== undefined) pass.lookAgainAt(time);
       }
+      return acted;
     },
   };
 }

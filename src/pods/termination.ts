@@ -102,11 +102,16 @@ function createCleanUp(deps: WorkerDeps, tools: TerminationTools, shared: Shared
   const removal = createRemovalTurn(deps.removals);
   let released = false;
 
+  const release = async (pod: Pod, signal: AbortSignal): Promise<void> => {
+    if (released) return;
+    await deps.act.release(identityOf(pod), progress.report, signal);
+    released = true;
+  };
+
   /** Its object stays, or a successor goes on with what is left of it. */
   const leaveTraces = async (pass: Pass, { pod, again }: Terminated, observation: Observation): Promise<void> => {
     removal.release();
-    if (!released) await deps.act.release(identityOf(pod), progress.report, pass.signal);
-    released = true;
+    await release(pod, pass.signal);
     if (again) {
       // How this pod ended does not concern its successor, which is judged by the dead containers.
       await deps.endings.remove(podUid(pod.metadata.uid));
@@ -136,6 +141,11 @@ function createCleanUp(deps: WorkerDeps, tools: TerminationTools, shared: Shared
       return;
     }
     if (!deleted || again) return await leaveTraces(pass, state, observation);
+    // Its object is deleted before its dead containers are removed, which may have to wait for other pods.
+    if (isBeingDeleted(pod)) {
+      await release(pod, pass.signal);
+      deps.onReleased?.(podUid(pod.metadata.uid));
+    }
     const removals = computeRemoval(observation);
     if (removals.length > 0 && !removal.isHeld()) {
       shared.stopped = observation;

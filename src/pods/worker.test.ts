@@ -55,7 +55,7 @@ test('edit: a new image restarts the container', async () => {
   assert.equal(kinds(world)[0], 'update');
 });
 
-test('deletion: one read before the stop and one after it; events on the way need none, and nothing is read to clean up', async () => {
+test('deletion: what is known is stopped without a read, and one read follows; events on the way need none, and nothing is read to clean up', async () => {
   const world = createWorkerWorld();
   world.node.ignoreStops('c');
   const worker = await startRunning(world);
@@ -63,24 +63,56 @@ test('deletion: one read before the stop and one after it; events on the way nee
   await settle(world.clock);
   worker.wake('runtime-changed');
   await settle(world.clock);
-  assert.deepEqual(world.node.calls, ['read u', 'stop u/c 30']);
+  assert.deepEqual(world.node.calls, ['stop u/c 30']);
   assert.ok(worker.busyFor() === 0, 'it is free to learn of a shorter grace');
   await world.clock.advance(2999);
   worker.wake('runtime-changed');
   await settle(world.clock);
-  assert.deepEqual(world.node.calls.length, 2);
+  assert.deepEqual(world.node.calls.length, 1);
   await world.clock.advance(1);
   await settle(world.clock);
-  assert.deepEqual(
-    world.node.calls,
-    ['read u', 'stop u/c 30', 'read u'],
-    'a stop that takes long is read once in a while',
-  );
+  assert.deepEqual(world.node.calls, ['stop u/c 30', 'read u'], 'a stop that takes long is read once in a while');
   world.node.calls.length = 0;
   await world.clock.advance(27_000);
   await settle(world.clock);
   assert.equal(worker.state().step, 'gone');
   assert.deepEqual(world.node.calls, ['read u', 'clean up u']);
+});
+
+test('deletion right after a change: the runtime is read before anything is stopped', async () => {
+  for (const reason of ['runtime-changed', 'exit-announced', 'probe-verdict'] as const) {
+    const world = createWorkerWorld();
+    const worker = await startRunning(world);
+    worker.wake(reason);
+    worker.send({ kind: 'removed' });
+    await settle(world.clock);
+    assert.deepEqual(world.node.calls.slice(0, 2), ['read u', 'stop u/c 30'], reason);
+    assert.equal(worker.state().step, 'gone');
+  }
+});
+
+test('deletion of a pod of the API server: its object may go when its volumes are gone, before its dead containers are', async () => {
+  const world = createWorkerWorld();
+  const { calls } = world.node;
+  using _stopping = world.deps.removals.stopping(); // of another pod: removals wait for it
+  const onReleased = (uid: string) => calls.push(`released ${uid} ${world.views.at(-1)?.step}`);
+  const worker = createWorker(
+    { ...world.deps, onReleased },
+    { state: { step: 'syncing', pod: POD }, isNew: true, begins: false },
+    world.life.signal,
+  );
+  void worker.start();
+  await settle(world.clock);
+  calls.length = 0;
+  const times = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 1 };
+  worker.send({ kind: 'pod', pod: makePod('u', {}, times) });
+  await settle(world.clock);
+  assert.equal(worker.state().step, 'terminated');
+  assert.deepEqual(calls, ['stop u/c 1', 'read u', 'release u', 'released u terminated']);
+  await world.clock.advance(10_000);
+  await settle(world.clock);
+  assert.equal(worker.state().step, 'gone');
+  assert.equal(calls.at(-1), 'clean up u');
 });
 
 test('deletion during a start: the pull is aborted, nothing starts later, and nothing is left', async () => {

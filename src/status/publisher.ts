@@ -1,6 +1,6 @@
 /**
  * Writes the statuses of pods to the API server: for each pod only the latest, one write at a time, and none where the API server
- * already has it. A pod that is being deleted is removed from it when its last status is written and nothing of it is left here.
+ * already has it. A pod that is being deleted is removed from it when its last status is written and it uses nothing of the node any more.
  * What to write is decided in `rules/status-entry.ts`.
  */
 import type { PodUid } from '../api/ids.ts';
@@ -27,7 +27,7 @@ import { type WriteResult, writeStatus } from './status-writer.ts';
 export interface Publisher extends Part {
   /** Takes note and returns at once. */
   publish(change: Pick<PodStatusChange, 'uid' | 'status'>): void;
-  /** Nothing of the pod is left on the node: its object may go. */
+  /** Nothing of the pod runs, and its volumes and cgroup are gone: its object may go. */
   finish(uid: PodUid): void;
   /** What the API server has of this node's pods, mirror pods too. */
   readonly listener: WatchListener<Pod>;

@@ -7,7 +7,7 @@
  * A static pod that is removed and desired again ends like any other and leaves its dead containers to its successor, which goes on
  * with their restart counts.
  *
- * A pod of the API server that is being deleted counts as removed once it has ended: its object is deleted when nothing of it is left.
+ * A pod of the API server that is being deleted counts as removed once it has ended: its object is deleted when its volumes and cgroup are gone.
  * What happens inside a step is observed, never stored. Kills accumulate, grace only shrinks, and no step is made backwards.
  */
 import type { Pod } from '../../api/pod.ts';

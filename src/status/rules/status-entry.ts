@@ -15,7 +15,7 @@ import { planStatusPatch, type StatusPatch, sameOwnStatus } from './status-patch
 
 export type StatusEntry =
   | { readonly step: 'published'; readonly report: Report }
-  /** Nothing of the pod is left on the node. A pod that this kubelet published no status of has no report. */
+  /** Nothing of the pod runs, and its volumes and cgroup are gone. A pod that this kubelet published no status of has no report. */
   | { readonly step: 'finished'; readonly report: Report | undefined }
   /** The API server has accepted the deletion; a finalizer may keep the object for longer. */
   | { readonly step: 'deleted'; readonly objectUid: string };
