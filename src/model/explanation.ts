@@ -41,6 +41,8 @@ export type WaitCause =
   | { readonly kind: 'back-off'; readonly exitCode: number }
   /** An init container has to succeed, or to have started up where it is a sidecar. */
   | { readonly kind: 'container'; readonly container: string; readonly until: 'succeeded' | 'started' }
+  /** These pods have to end first: they make room for this one. */
+  | { readonly kind: 'preemption'; readonly pods: readonly PodExplanation['pod'][] }
   /** It is next: other pods on this node are being started. */
   | { readonly kind: 'turn' };
 

@@ -1,4 +1,5 @@
 /** How far a volume of a pod is, and what it waits for: shown to the user as the reason why a pod does not start. */
+import type { ErrorCode } from '../base/errors.ts';
 
 /**
  * In this order; a volume skips those that it does not need.
@@ -40,6 +41,8 @@ export interface VolumeTry {
   /** `waiting`: something else has to happen first, such as the attachment of its device. `failed`: an error. */
   readonly outcome: 'waiting' | 'failed';
   readonly message: string;
+  /** What kind of error it was; undefined for one that waits. */
+  readonly code: ErrorCode | undefined;
   /** How many in a row. */
   readonly count: number;
   /** Wall clock, ms. */

@@ -11,7 +11,7 @@ import { type StepReport, type StepSubject, stepKey } from '../model/step.ts';
 import type { VolumeProgress } from '../model/volume-progress.ts';
 import { computePlan } from './compute-plan.ts';
 import { computeTermination } from './compute-termination.ts';
-import { explainPod } from './explain.ts';
+import { explainPod, explainPreemption } from './explain.ts';
 import { EMPTY_JOURNAL, interruptJournal, type Journal, noteReport, noteRetry, planJournal } from './journal.ts';
 import { cleanUpSteps, type PlannedStep, planSteps } from './steps.ts';
 
@@ -218,12 +218,35 @@ const cases: readonly Case[] = [
         stage: 'fetch-object',
         since: NOW + 2000,
         usable: false,
-        lastTry: { outcome: 'failed', message: 'configmap "m" not found', count: 3, at: NOW + 4000 },
+        lastTry: { outcome: 'failed', message: 'configmap "m" not found', code: 'notFound', count: 3, at: NOW + 4000 },
         nextTryAt: NOW + 6000,
       },
     ],
     shows: [
       'volume v (fetch-object): waits for retry since 2, user; 3 × FailedMount: configmap "m" not found at 4; next 6',
+      'volumes: under way since 2, volume',
+      'image c: waits for step volumes since 0, volume',
+      'container-config c: waits for step volumes since 0, volume',
+      ...rest('waits for step volumes since 0, volume'),
+    ],
+  },
+  {
+    name: 'a volume whose config map the API server does not deliver',
+    pod: withVolumes,
+    happenings: [...prepared, [2, 'begun', volumes]],
+    volumes: [
+      {
+        name: 'v',
+        plugin: 'kubernetes.io/configmap',
+        stage: 'fetch-object',
+        since: NOW + 2000,
+        usable: false,
+        lastTry: { outcome: 'failed', message: 'no answer', code: 'unavailable', count: 1, at: NOW + 3000 },
+        nextTryAt: undefined,
+      },
+    ],
+    shows: [
+      'volume v (fetch-object): waits for retry since 2, api-server; 1 × FailedMount: no answer at 3',
       'volumes: under way since 2, volume',
       'image c: waits for step volumes since 0, volume',
       'container-config c: waits for step volumes since 0, volume',
@@ -399,4 +422,20 @@ test('a new attempt begins with no errors, and what the pod does not need any mo
   const finished = happen(failed, [2, 'done', image]);
   assert.deepEqual([...planJournal(finished, [], terms).keys()], ['image/c'], 'what was done stays');
   assert.deepEqual([...planJournal(finished, [], { ...terms, keepDone: false })], []);
+});
+
+test('a pod that preempts others waits for their end', () => {
+  const pods = [{ uid: 'v', namespace: 'n', name: 'victim' }];
+  assert.deepEqual(explainPreemption({ uid: 'u', namespace: 'n', name: 'p' }, pods, 5), {
+    pod: { uid: 'u', namespace: 'n', name: 'p' },
+    step: 'syncing',
+    steps: [
+      {
+        subject: { kind: 'admission' },
+        reason: 'the pod is new on this node',
+        state: { kind: 'waiting', since: 5, actor: 'node', for: { kind: 'preemption', pods } },
+        failures: 0,
+      },
+    ],
+  });
 });

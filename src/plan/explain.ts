@@ -27,6 +27,22 @@ export function explainPod({ pod, step, acknowledgedAt, ended, volumes, journal 
   return { pod, step, steps: [explainAdmission(acknowledgedAt, ended), ...steps] };
 }
 
+/** A pod that can begin when others have ended: it has no plan yet. */
+export function explainPreemption(
+  pod: PodExplanation['pod'],
+  victims: readonly PodExplanation['pod'][],
+  since: number,
+): PodExplanation {
+  const state: StepState = { kind: 'waiting', since, actor: 'node', for: { kind: 'preemption', pods: victims } };
+  const admission = {
+    subject: { kind: 'admission' } as const,
+    reason: 'the pod is new on this node',
+    state,
+    failures: 0,
+  };
+  return { pod, step: 'syncing', steps: [admission] };
+}
+
 function explainAdmission(since: number, ended: PodEnding | undefined): ExplainedStep {
   const subject = { kind: 'admission' } as const;
   if (ended?.rejected !== true) {

@@ -1,6 +1,6 @@
 /** Who has to act before a step can go on. */
 import type { Actor, StepFailure, StepSubject } from '../model/step.ts';
-import type { VolumeProgress } from '../model/volume-progress.ts';
+import type { VolumeProgress, VolumeTry } from '../model/volume-progress.ts';
 
 /** By the step alone: who is waited for while it is under way. */
 export function actorOfStep({ kind }: StepSubject): Actor {
@@ -52,11 +52,11 @@ export function actorOfFailure(subject: StepSubject, { reason, actor }: Pick<Ste
   return BY_REASON.get(reason) ?? actorOfStep(subject);
 }
 
-/** An object that can't be fetched is most often missing, which is the user's; that the API server is away, its message says. */
+/** That an object can't be fetched is the user's, because it is missing or may not be read, unless the API server gave no answer. */
 export function actorOfVolume({ stage, lastTry }: VolumeProgress): Actor {
   switch (stage) {
     case 'fetch-object':
-      return lastTry === undefined ? 'api-server' : 'user';
+      return lastTry === undefined || isUnanswered(lastTry) ? 'api-server' : 'user';
     case 'resolve':
       return 'user';
     case 'make':
@@ -68,4 +68,8 @@ export function actorOfVolume({ stage, lastTry }: VolumeProgress): Actor {
     case 'ready':
       return 'volume';
   }
+}
+
+function isUnanswered({ code }: VolumeTry): boolean {
+  return code === 'unavailable' || code === 'deadline';
 }

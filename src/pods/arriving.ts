@@ -2,7 +2,9 @@
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import { assertNever } from '../base/assert-never.ts';
+import type { PodExplanation } from '../model/explanation.ts';
 import type { PodEnding } from '../model/pod-view.ts';
+import { explainPreemption } from '../plan/explain.ts';
 import type { Isolation } from './isolation.ts';
 import type { EndRequest } from './pass.ts';
 import type { PodSetTools } from './pod-set.ts';
@@ -18,8 +20,10 @@ export interface ArrivingTools extends Pick<PodSetTools, 'endings' | 'allocation
   readonly isolation: Isolation;
   readonly begin: (state: WorkerState, signal: AbortSignal) => void;
   readonly end: (uid: PodUid, request: EndRequest) => void;
-  readonly preempt: (pod: Pod, victims: Extract<Admission, { kind: 'preempt' }>['victims']) => void;
+  readonly preempt: (pod: Pod, victims: Victims) => void;
 }
+
+type Victims = Extract<Admission, { kind: 'preempt' }>['victims'];
 
 const ARRIVALS_AT_ONCE = 25;
 
@@ -40,12 +44,39 @@ export function createPreempt(
   };
 }
 
+/** Explains once why a pod waits. It has no worker yet, and so no view. */
+function createWaiting({ clock, log }: Pick<PodsDeps, 'clock' | 'log'>, table: PodTable) {
+  const waiting = new Set<PodUid>();
+  return {
+    explain: (pod: Pod, victims: Victims): void => {
+      const uid = podUid(pod.metadata.uid);
+      if (waiting.has(uid)) return;
+      waiting.add(uid);
+      const ending = victims.flatMap((victim) => {
+        const worker = table.worker(victim.uid);
+        return worker === undefined ? [] : [identityOf(worker.state().pod)];
+      });
+      const explanation = explainPreemption(identityOf(pod), ending, clock.now());
+      log.v(4)?.info('Explanation of pod', { pod: fullName(pod.metadata), podUID: uid, explanation });
+    },
+    keepOnly: (pods: readonly Pod[]): void => {
+      const uids = new Set(pods.map(({ metadata }) => podUid(metadata.uid)));
+      for (const uid of waiting) if (!uids.has(uid)) waiting.delete(uid);
+    },
+  };
+}
+
+function identityOf({ metadata: { uid, namespace, name } }: Pod): PodExplanation['pod'] {
+  return { uid, namespace, name };
+}
+
 export function createArriving(
   deps: PodsDeps,
   tools: ArrivingTools,
 ): (arrivals: readonly Pod[], signal: AbortSignal) => Promise<void> {
   const { clock } = deps;
   const { endings, allocations, table, isolation, begin, preempt } = tools;
+  const waiting = createWaiting(deps, table);
 
   const reject = (pod: Pod, reason: string, message: string, signal: AbortSignal): void => {
     const end: PodEnding = { phase: 'Failed', reason, message, rejected: true };
@@ -64,6 +95,7 @@ export function createArriving(
       case 'admitted':
         return true;
       case 'preempt':
+        waiting.explain(pod, admission.victims);
         preempt(pod, admission.victims);
         return false;
       case 'rejected':
@@ -75,6 +107,7 @@ export function createArriving(
   };
 
   return async (arrivals, signal) => {
+    waiting.keepOnly(arrivals);
     const admitted = admittedPods(table).map(allocations.reserved);
     for (let first = 0; first < arrivals.length; first += ARRIVALS_AT_ONCE) {
       // With thousands of arrivals, other work must get its turn in between.

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import { createSilentLogger, type Logger } from '../base/logger.ts';
 import { createSetWorld, makePod, type SetWorld } from './testing.ts';
 
 const reasons = ({ events }: SetWorld) => events.map(({ type, reason, pod }) => `${type} ${reason} ${pod?.name}`);
@@ -166,7 +167,14 @@ const preempt = (pod: Pod, admitted: readonly Pod[]) => {
 };
 
 test('preemption: the victim ends with its grace, its reason and an event, once; the critical pod begins when it has ended', async () => {
-  const world = createSetWorld({ admit: preempt });
+  const lines: string[] = [];
+  const log: Logger = {
+    ...createSilentLogger(),
+    v: () => log,
+    with: () => log,
+    info: (message, values) => lines.push(`${message} ${JSON.stringify(values)}`),
+  };
+  const world = createSetWorld({ admit: preempt, log });
   world.node.ignoreStops('c');
   await world.desire([makePod('victim')]);
   const pods = [makePod('victim'), makePod('critical')];
@@ -174,6 +182,10 @@ test('preemption: the victim ends with its grace, its reason and an event, once;
   await world.desire(pods);
   assert.deepEqual([world.step('victim'), world.step('critical')], ['terminating', undefined]);
   assert.deepEqual(reasons(world), ['Warning Preempting victim']);
+  const waits = lines.filter((line) =>
+    /Explanation of pod.*"podUID":"critical".*"kind":"preemption".*victim/.test(line),
+  );
+  assert.equal(waits.length, 1, 'why it waits is explained once');
   assert.ok(world.node.calls.includes('stop victim/c 30'));
   await world.advance(30_000);
   const view = world.set.view(podUid('victim'));

@@ -1,7 +1,7 @@
 /** Workers and the set of pods for tests: over a node in memory, with a clock that the test moves, and nothing on disk. */
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
-import { createSilentLogger } from '../base/logger.ts';
+import { createSilentLogger, type Logger } from '../base/logger.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { PodEvent } from '../model/event.ts';
@@ -130,6 +130,7 @@ export interface SetOptions {
   readonly restorePod?: PodsDeps['restorePod'];
   readonly allocations?: Allocations;
   readonly resizeMeter?: PodsDeps['resizeMeter'];
+  readonly log?: Logger;
 }
 
 export function createSetWorld(options: SetOptions = {}): SetWorld {
@@ -150,6 +151,7 @@ export function createSetWorld(options: SetOptions = {}): SetWorld {
   const set = createPodSet(
     {
       ...rest,
+      log: options.log ?? rest.log,
       listNode: () => Promise.resolve(node.list()),
       admit: options.admit ?? (() => ({ kind: 'admitted' })),
       restorePod: options.restorePod ?? (({ uid }) => Promise.resolve(makePod(uid))),

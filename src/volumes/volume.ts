@@ -3,7 +3,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Volume } from '../api/volume.ts';
 import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
-import { describeError } from '../base/errors.ts';
+import { codeOf, describeError } from '../base/errors.ts';
 import type { VolumeProgress } from '../model/volume-progress.ts';
 import type { Devices } from './devices.ts';
 import type { NotReady, SetUpAnswer, VolumeReady } from './kind.ts';
@@ -95,7 +95,12 @@ export function createVolumeTask(
 
   const operate = async (operation: () => Promise<VolumeEvent>): Promise<void> => {
     const event = await operation().catch(
-      (error: unknown): VolumeEvent => ({ kind: 'held', outcome: 'failed', message: describeError(error) }),
+      (error: unknown): VolumeEvent => ({
+        kind: 'held',
+        outcome: 'failed',
+        message: describeError(error),
+        code: codeOf(error),
+      }),
     );
     if (stopping.signal.aborted) return;
     change(event);
@@ -217,11 +222,10 @@ function createPermissionsTimer({ clock, operations }: VolumeTaskDeps, plugin: s
   };
 }
 
-const held = ({ kind, message }: NotReady): VolumeEvent => ({
-  kind: 'held',
-  outcome: kind === 'waiting' ? 'waiting' : 'failed',
-  message,
-});
+const held = ({ kind, message }: NotReady): VolumeEvent =>
+  kind === 'waiting'
+    ? { kind: 'held', outcome: 'waiting', message }
+    : { kind: 'held', outcome: 'failed', message, code: 'invalid' };
 
 function earliest(...times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((time) => time !== undefined);

@@ -449,7 +449,7 @@ test('a volume behind a claim is resolved first: it waits with a reason, and its
       stage: 'resolve',
       since: 1_000_000,
       usable: false,
-      lastTry: { outcome: 'waiting', message: 'claim "c" is not bound', count: 1, at: 1_000_000 },
+      lastTry: { outcome: 'waiting', message: 'claim "c" is not bound', code: undefined, count: 1, at: 1_000_000 },
       nextTryAt: 1_000_500,
     },
   ]);
@@ -505,7 +505,7 @@ test('what a volume waits for is shown by stage, with the error and the time of 
       stage: 'fetch-object',
       since: 1_000_000,
       usable: false,
-      lastTry: { outcome: 'waiting', message: 'secret "x" not found', count: 2, at: 1_000_500 },
+      lastTry: { outcome: 'waiting', message: 'secret "x" not found', code: undefined, count: 2, at: 1_000_500 },
       nextTryAt: 1_001_500,
     },
   ]);

@@ -37,6 +37,6 @@ function positionOf(state: Exclude<VolumeState, { kind: 'stopped' }>): {
 
 function tryOf(obstacle: Obstacle | undefined): VolumeTry | undefined {
   if (obstacle === undefined) return undefined;
-  const { outcome, message, tries: count, at } = obstacle;
-  return { outcome, message, count, at };
+  const { outcome, message, code, tries: count, at } = obstacle;
+  return { outcome, message, code, count, at };
 }

@@ -21,7 +21,7 @@ const RESOLVED: VolumeEvent = { kind: 'resolved', volume };
 const BEGUN: VolumeEvent = { kind: 'begun', stage: 'make' };
 const MADE: VolumeEvent = { kind: 'made', ready: { path: '/d' }, refreshAt: undefined };
 const CHANGED: VolumeEvent = { kind: 'changed' };
-const failed: VolumeEvent = { kind: 'held', outcome: 'failed', message: 'disk full' };
+const failed: VolumeEvent = { kind: 'held', outcome: 'failed', message: 'disk full', code: 'exhausted' };
 const MAKE = { kind: 'make', volume };
 const wait = (until?: number) => ({ kind: 'wait', until });
 

@@ -10,7 +10,9 @@
  * Any state becomes `stopped` when the pod ends or the kubelet stops. What the volume has reached (`has`) is kept in every state: a volume that
  * was made stays usable while an update of it is under way or fails.
  */
+
 import { assertNever } from '../../base/assert-never.ts';
+import type { ErrorCode } from '../../base/errors.ts';
 import type { VolumeStage } from '../../model/volume-progress.ts';
 import type { VolumeKind, VolumeReady } from '../kind.ts';
 
@@ -37,6 +39,8 @@ export interface Obstacle {
   readonly outcome: 'waiting' | 'failed';
   readonly stage: WorkStage;
   readonly message: string;
+  /** Of the error, where it failed. */
+  readonly code: ErrorCode | undefined;
   /** When the volume came to the stage at which it is held. Wall clock, as all times here. */
   readonly since: number;
   readonly at: number;
@@ -76,7 +80,8 @@ export type VolumeEvent =
   | { readonly kind: 'entered'; readonly stage: WorkStage }
   | { readonly kind: 'resolved'; readonly volume: ResolvedVolume }
   | { readonly kind: 'made'; readonly ready: VolumeReady; readonly refreshAt: number | undefined }
-  | { readonly kind: 'held'; readonly outcome: Obstacle['outcome']; readonly message: string }
+  | { readonly kind: 'held'; readonly outcome: 'waiting'; readonly message: string }
+  | { readonly kind: 'held'; readonly outcome: 'failed'; readonly message: string; readonly code: ErrorCode }
   /** What it shows, or what it waits for, has changed: worth a try at once, also where it failed before. */
   | { readonly kind: 'changed' }
   /** A volume that may hang by now counts as not made until it was made again. */
@@ -173,7 +178,9 @@ function afterHeld(state: VolumeState, event: Extract<VolumeEvent, { kind: 'held
   if (state.kind !== 'working') return state;
   const { has, stage, since, changed } = state;
   const tries = (state.obstacle?.tries ?? 0) + 1;
-  const obstacle: Obstacle = { outcome: event.outcome, message: event.message, stage, since, at: now, tries };
+  const { outcome, message } = event;
+  const code = event.outcome === 'failed' ? event.code : undefined;
+  const obstacle: Obstacle = { outcome, message, code, stage, since, at: now, tries };
   return changed
     ? { kind: 'pending', has, since: now, obstacle }
     : { kind: 'held', has, obstacle, retryAt: now + retryDelay(tries) };
