@@ -66,7 +66,8 @@ export function createPasses(deps: WorkerDeps, tools: PassesTools, signal: Abort
     next.effects.forEach(carryOut);
   };
   const wake = (reason: WakeReason): void => {
-    if (reason !== 'state-changed') tools.observing.noteChange();
+    // A list that shows a change of this pod wakes it with that reason.
+    if (reason !== 'state-changed' && reason !== 'runtime-listed') tools.observing.noteChange();
     apply({ kind: 'woken', reason, life: life() });
   };
 

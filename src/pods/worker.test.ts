@@ -59,6 +59,7 @@ test('deletion: what is known is stopped without a read, and one read follows; e
   const world = createWorkerWorld();
   world.node.ignoreStops('c');
   const worker = await startRunning(world);
+  worker.wake('runtime-listed');
   worker.send({ kind: 'removed' });
   await settle(world.clock);
   worker.wake('runtime-changed');

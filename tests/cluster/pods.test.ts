@@ -50,6 +50,7 @@ async function simpleLife(world: PodCluster): Promise<void> {
   await world.ready('simple');
   await world.delete('simple');
   await world.gone('simple');
+  await eventually('the end is recorded', () => recording.versions.some(({ type }) => type === 'DELETED'));
   recording.stop();
   const seen = recording
     .of('simple')
@@ -178,10 +179,11 @@ async function statefulSet(world: PodCluster): Promise<void> {
   await world.become('db-1', 'Ready again', (pod) => isReady(pod) && pod.metadata.uid !== uid);
   await cluster.kubectl('scale', 'statefulset/db', '--replicas=0');
   await eventually('all are gone', async () => (await world.list('app=db')).length === 0);
+  const lastDeleted = (name: string) =>
+    recording.versions.findLast(({ type, pod }) => type === 'DELETED' && pod.metadata.name === name)?.at;
+  await eventually('the last end is recorded', () => lastDeleted('db-0') !== undefined);
   recording.stop();
-  const gone = ['db-0', 'db-1', 'db-2'].map(
-    (name) => recording.versions.findLast(({ type, pod }) => type === 'DELETED' && pod.metadata.name === name)?.at ?? 0,
-  );
+  const gone = ['db-0', 'db-1', 'db-2'].map((name) => lastDeleted(name) ?? 0);
   assert.deepEqual(
     gone,
     gone.toSorted((a, b) => b - a),
