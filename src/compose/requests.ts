@@ -22,7 +22,7 @@ export interface RequestTools {
   readonly volumes: Pick<Volumes, 'subPaths' | 'readFile'>;
 }
 
-export function composeRequests(config: Config, { clock, host }: PartDeps, tools: RequestTools): RequestsPort {
+export function composeRequests(config: Config, { clock, log, host }: PartDeps, tools: RequestTools): RequestsPort {
   const { kubelet, features, settings } = config;
   const { handlers, resources, objects, nodeIps, volumes } = tools;
   const podLevel = features.enabled('PodLevelResources');
@@ -35,11 +35,14 @@ export function composeRequests(config: Config, { clock, host }: PartDeps, tools
       hostnameOverride: features.enabled('HostnameOverride'),
     },
   );
-  const userNamespaces = createUserNamespaces({
-    podsDirectory: join(settings.directories.root, 'pods'),
-    idsPerPod: idsPerPod(config),
-    random: Math.random,
-  });
+  const userNamespaces = createUserNamespaces(
+    { clock, log: log.named('runtime/user-namespaces'), readText: host.files.readText, random: Math.random },
+    {
+      podsDirectory: join(settings.directories.root, 'pods'),
+      idsPerPod: idsPerPod(config),
+      maxPods: kubelet.maxPods,
+    },
+  );
   const requests = createRequests(
     {
       network,

@@ -6,25 +6,30 @@ import type { PodUid } from '../api/ids.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import { isPathMissing } from '../base/errno.ts';
 import { writeFileAtomically } from '../host/atomic-file.ts';
-import { chooseIdRange, defaultIdSpace, encodeIdRange, ID_RANGE_FILE, parseIdRange } from './spec/id-ranges.ts';
+import { chooseIdRange, encodeIdRange, ID_RANGE_FILE, type IdSpace, parseIdRange } from './spec/id-ranges.ts';
 import type { IdRange } from './spec/namespaces.ts';
+import { readIdSpace, type SubIdsConfig, type SubIdsDeps } from './sub-ids.ts';
 
 export interface UserNamespaces {
   /** The pod's range; a new one is on disk before it is returned. The pod's directory must exist. */
   rangeOf(uid: PodUid): Promise<Parsed<IdRange>>;
 }
 
-export interface UserNamespacesConfig {
-  /** The directory that has a directory for each pod. */
-  readonly podsDirectory: string;
-  readonly idsPerPod: number;
+export interface UserNamespacesDeps extends SubIdsDeps {
   /** From 0 up to 1. */
   readonly random: () => number;
 }
 
-export function createUserNamespaces({ podsDirectory, idsPerPod, random }: UserNamespacesConfig): UserNamespaces {
+export interface UserNamespacesConfig extends SubIdsConfig {
+  /** The directory that has a directory for each pod. */
+  readonly podsDirectory: string;
+}
+
+export function createUserNamespaces(deps: UserNamespacesDeps, config: UserNamespacesConfig): UserNamespaces {
+  const { podsDirectory, idsPerPod } = config;
   // One after the other, so that no two pods find the same range free.
   let last: Promise<unknown> = Promise.resolve();
+  let space: IdSpace | undefined;
 
   const read = async (uid: string): Promise<Parsed<IdRange> | undefined> => {
     try {
@@ -43,8 +48,12 @@ export function createUserNamespaces({ podsDirectory, idsPerPod, random }: UserN
       const other = await read(name);
       if (other?.ok) taken.add(other.value.hostId);
     }
-    const space = defaultIdSpace(idsPerPod);
-    const range = chooseIdRange(space, taken, Math.floor((random() * space.length) / idsPerPod));
+    if (space === undefined) {
+      const found = await readIdSpace(deps, config);
+      if (!found.ok) return found;
+      space = found.value;
+    }
+    const range = chooseIdRange(space, taken, Math.floor((deps.random() * space.length) / idsPerPod));
     if (range === undefined)
       return unparsable(`no range of ${idsPerPod} user ids is free: ${taken.size} pods have one`);
     const file = join(podsDirectory, uid, ID_RANGE_FILE);
