@@ -22,16 +22,20 @@ import { createRunOnce } from '../pods/run-once.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import { createHealthChecks, type HealthCheck, type HealthChecks } from '../server/health/checks.ts';
 import { createHealthServer } from '../server/health/health.ts';
-import { createEventLoopLag } from '../telemetry/event-loop-lag.ts';
+import type { PodsPort } from '../server/pods-port.ts';
+import type { Route } from '../server/routes.ts';
+import { createEventLoopLag, type EventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { composeServingCertificate } from './certificates.ts';
 import { composeEviction } from './eviction.ts';
 import { composeKube, type KubeParts } from './kube.ts';
+import { composeLocalApi, type LocalApiParts } from './local-api.ts';
 import { composeMetrics, type Meters } from './metrics.ts';
 import { composeOom } from './oom.ts';
-import { composePods } from './pods.ts';
+import { composePods, type PodParts } from './pods.ts';
 import { composeRuntime } from './runtime.ts';
 import { composeServer, type ProcessPort } from './server.ts';
 import { composeStats } from './stats.ts';
+import { composeStreams } from './streams.ts';
 
 export interface KubeletDeps {
   readonly clock: Clock;
@@ -107,20 +111,15 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   let shown = config;
 
   const eventLoopLag = createEventLoopLag();
-  const meters: Meters = composeMetrics(config, deps, {
-    pods: () => podParts.pods,
-    mirrorPods: () => podParts.cluster?.mirrors.count() ?? 0,
-    eventLoopLag,
-    volumes: () => podParts.volumes.counts(),
-    orphans: () => podParts.volumes.orphans(),
-  });
+  const meters: Meters = composeMeters(config, deps, eventLoopLag, () => podParts);
   const { cri, running, connection, health: runtimeHealth } = composeRuntime(config, deps, meters);
   const access = composeKube(config, deps, meters);
   const kube = access?.kube;
+  const local = access === undefined ? composeLocalApi(config, deps) : undefined;
   const podParts = composePods(config, deps, {
     cri,
     running,
-    kube,
+    kube: kube ?? local?.kube,
     meters,
     pressure: () => eviction.pressure(),
     nodeConditions: () => servingCertificate?.conditions() ?? [],
@@ -132,11 +131,12 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const statistics = composeStats(config, deps, { cri, pods, volumes, resources, oomWatcher });
   const servingCertificate = composeServingCertificate(config, deps, { meters, kube, cluster, record: events.record });
   const eviction = composeEviction(config, deps, { ...podParts, statistics, meters });
+  const served = servedPods(podParts);
   const server = composeServer(config, deps, {
     kube,
     cri,
     running,
-    served: { pods, statuses, mirrorUid: (namespace, name) => cluster?.mirrors.uidOf(namespace, name) },
+    served,
     meters,
     statistics,
     health,
@@ -159,9 +159,11 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     connection,
     runtimeHealth,
     ...accessParts(access),
+    ...localStores(local),
     statistics,
     server,
     ...podParts.parts,
+    ...localPorts(local, () => composeStreams(config, deps, { served, cri, running })),
     oomWatcher,
     ...(servingCertificate === undefined ? [] : [servingCertificate.manager]),
     eviction,
@@ -179,6 +181,15 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     },
   };
 }
+
+const composeMeters = (config: Config, deps: PartDeps, eventLoopLag: EventLoopLag, parts: () => PodParts): Meters =>
+  composeMetrics(config, deps, {
+    pods: () => parts().pods,
+    mirrorPods: () => parts().cluster?.mirrors.count() ?? 0,
+    eventLoopLag,
+    volumes: () => parts().volumes.counts(),
+    orphans: () => parts().volumes.orphans(),
+  });
 
 /** Those who ask for the health of the kubelet, and are told: a page and systemd. */
 function healthParts({ kubelet }: Config, deps: PartDeps, checks: HealthChecks): readonly Part[] {
@@ -202,6 +213,18 @@ const accessParts = (access: KubeParts | undefined): readonly Part[] => {
   const { kube, certificate } = access;
   return certificate === undefined ? [kube] : [certificate.preparation, kube, certificate.manager];
 };
+
+const localStores = (local: LocalApiParts | undefined): readonly Part[] => (local === undefined ? [] : [local.part]);
+
+/** After the pods: who creates one there can use it at once. */
+const localPorts = (local: LocalApiParts | undefined, endpoints: () => readonly Route[]): readonly Part[] =>
+  local === undefined ? [] : [local.port(endpoints())];
+
+const servedPods = ({ pods, statuses, cluster }: PodParts): PodsPort => ({
+  pods,
+  statuses,
+  mirrorUid: (namespace, name) => cluster?.mirrors.uidOf(namespace, name),
+});
 
 /** With `--runonce` the kubelet ends by itself when every pod has been run. */
 function runOnceParts(config: Config, clock: Clock, pods: Pods, end: (ending: Ending) => void): readonly Part[] {

@@ -199,7 +199,16 @@ class JournaledStore implements Store {
     this.#history.add(change, GUESSED_BYTES + (object === undefined ? 0 : JSON.stringify(object).length));
     if (this.#ahead.get(key) === object) this.#ahead.delete(key);
     done.resolve(change.after ?? change.before);
-    for (const listener of [...this.#listeners]) listener(change);
+    for (const listener of [...this.#listeners]) this.#notify(listener, change);
+  }
+
+  /** One watcher that fails must not keep the change from the others. */
+  #notify(listener: (change: Change) => void, change: Change): void {
+    try {
+      listener(change);
+    } catch (err) {
+      this.#deps.log.error('Failed to process watch event', { resource: change.resource, err });
+    }
   }
 
   async #rewriteIfOld(): Promise<void> {

@@ -49,6 +49,7 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'kube/credentials.ts': NODE,
   'kube/kubeconfig.ts': NODE,
   'kube/pem-files.ts': NODE,
+  'local-api/journal.ts': OWN,
   'main.ts': `${KERNEL}; ${NODE}`,
   'oom/state-file.ts': OWN,
   'pods/adoption.ts': OWN,

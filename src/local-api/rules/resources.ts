@@ -1,6 +1,6 @@
 /** What the local API serves, as data: discovery, paths, tables and the store all read it. */
 import type { StructKind } from '../../api/object-schema.ts';
-import { API_POD } from '../../api/pod-schema.ts';
+import { POD } from '../../api/pod-schema.ts';
 import type { Keeping } from '../store.ts';
 import { CONFIG_MAP, EVENT, LEASE, NAMESPACE, NODE, RUNTIME_CLASS, SECRET, SERVICE_ACCOUNT } from './schemas.ts';
 
@@ -40,7 +40,7 @@ export const PODS: Resource = {
   shortNames: ['po'],
   categories: ['all'],
   isNamespaced: true,
-  schema: API_POD,
+  schema: POD,
   subresources: [
     STREAM('attach', 'PodAttachOptions'),
     { name: 'ephemeralcontainers', kind: 'Pod', verbs: ['get', 'patch', 'update'] },

@@ -1,0 +1,87 @@
+/** The local API of a standalone node: its store, the kubelet's own access to it, and its port. */
+import { join } from 'node:path';
+import type { Part } from '../base/lifecycle.ts';
+import type { Config } from '../config/config.ts';
+import { KUBERNETES_VERSION } from '../config/version.ts';
+import { localApiRoutes } from '../local-api/http.ts';
+import { createLocalApi, type LocalApi } from '../local-api/local-api.ts';
+import { localApiSetting } from '../local-api/settings.ts';
+import { ensureNodeToken } from '../server/auth/node-token.ts';
+import { readBody } from '../server/body.ts';
+import type { Route } from '../server/routes.ts';
+import { createServer } from '../server/server.ts';
+import { serverConfig } from '../server/settings.ts';
+import { ensureSelfSigned, readTlsMaterial } from '../server/tls/key-pairs.ts';
+import { podGatesOf } from '../sources/settings.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import type { PartDeps } from './compose.ts';
+
+export interface LocalApiParts extends LocalApi {
+  /** The port, with the endpoints of streams and logs that the kubelet has. */
+  readonly port: (endpoints: readonly Route[]) => Part;
+}
+
+/** Undefined: it is off, or there is an API server. */
+export function composeLocalApi(config: Config, deps: PartDeps): LocalApiParts | undefined {
+  const { clock, nodeName, surroundings, process } = deps;
+  const log = deps.log.named('local-api');
+  const setting = localApiSetting(config, {
+    environment: surroundings?.environment ?? {},
+    nodeName,
+    gates: podGatesOf(config),
+    platform: process?.platform ?? 'linux',
+    runtime: process?.runtime ?? 'node',
+  });
+  if (setting.kind === 'invalid') log.error('The local API is not served', { problem: setting.problem });
+  if (setting.kind !== 'on') return undefined;
+  const { directory } = setting.config;
+  const certificates = join(directory, 'pki');
+  const certificate = async (host: string) => {
+    const files = await ensureSelfSigned(certificates, host, clock.now(), log);
+    return (await readTlsMaterial({ ...files, clientCa: '' })).certificate;
+  };
+  const local = createLocalApi({ clock, log, certificate, ensureToken: ensureNodeToken }, setting.config);
+  const port = (endpoints: readonly Route[]): Part => ({
+    ...composePort(config, deps, { local, endpoints, certificates, ...setting.config }),
+    name: 'port of the local API',
+  });
+  return { ...local, port };
+}
+
+interface PortTools {
+  readonly local: LocalApi;
+  readonly endpoints: readonly Route[];
+  readonly certificates: string;
+  readonly address: string;
+  readonly port: number;
+}
+
+function composePort(config: Config, deps: PartDeps, tools: PortTools): Part {
+  const { clock, supervisor, host } = deps;
+  const { local, endpoints, certificates, address, port } = tools;
+  const own = serverConfig(config, { nodeName: address, isStandalone: true, environment: {} });
+  return createServer(
+    {
+      clock,
+      log: deps.log.named('local-api'),
+      supervisor,
+      // Those of the kubelet's ports are not mixed with these.
+      metrics: createMetrics({ version: KUBERNETES_VERSION, showHiddenFor: '' }),
+      routes: localApiRoutes({ clock, readBody, endpoints, ...local }),
+      request: undefined,
+      users: local.reviewToken,
+      inotify: host.files.inotify,
+      giveBackMemory: host.own.giveBackMemory,
+    },
+    {
+      ...own,
+      secure: { address, port },
+      readOnly: undefined,
+      files: { certificate: '', key: '', clientCa: '' },
+      certificateDirectory: certificates,
+      anonymous: false,
+      tokenReviews: undefined,
+      nodeTokenFile: undefined,
+    },
+  );
+}
