@@ -7,7 +7,7 @@ import { localApiRoutes } from '../local-api/http.ts';
 import { createLocalApi, type LocalApi } from '../local-api/local-api.ts';
 import { localApiSetting } from '../local-api/settings.ts';
 import { ensureNodeToken } from '../server/auth/node-token.ts';
-import { readBody } from '../server/body.ts';
+import { readBytes } from '../server/body.ts';
 import type { Route } from '../server/routes.ts';
 import { createServer } from '../server/server.ts';
 import { serverConfig } from '../server/settings.ts';
@@ -67,7 +67,7 @@ function composePort(config: Config, deps: PartDeps, tools: PortTools): Part {
       supervisor,
       // Those of the kubelet's ports are not mixed with these.
       metrics: createMetrics({ version: KUBERNETES_VERSION, showHiddenFor: '' }),
-      routes: localApiRoutes({ clock, readBody, endpoints, ...local }),
+      routes: localApiRoutes({ clock, readBytes, endpoints, ...local }),
       request: undefined,
       users: local.reviewToken,
       inotify: host.files.inotify,

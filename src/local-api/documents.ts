@@ -21,7 +21,8 @@ export interface Documents {
   find(path: string): Document | undefined;
 }
 
-const OLD_OPENAPI = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+/** Clients ask for it with an `@` in its name, which they then can't parse in the answer. */
+const OLD_OPENAPI = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const OPENAPI = '/openapi/v3/';
 const HASH_DIGITS = 16;
 

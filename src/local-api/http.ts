@@ -10,6 +10,7 @@ import { readTree } from '../base/yaml-tree.ts';
 import type { Answer, Exchange, Route, UpgradeExchange } from '../server/routes.ts';
 import type { Api, ApiRequest } from './api.ts';
 import { type Caller, checkAccess } from './rules/access.ts';
+import { readProtobuf } from './rules/protobuf.ts';
 import { badRequest, notFound, Refusal } from './rules/refusal.ts';
 import { PODS } from './rules/resources.ts';
 import { callerOf } from './rules/roles.ts';
@@ -21,7 +22,7 @@ export interface HttpDeps {
   readonly clock: Clock;
   readonly api: Api;
   readonly store: Store;
-  readonly readBody: (request: Exchange['request'], atMost: number) => Promise<string>;
+  readonly readBytes: (request: Exchange['request'], atMost: number) => Promise<Buffer>;
   /** The kubelet's own endpoints for exec, attach, portForward and containerLogs. */
   readonly endpoints: readonly Route[];
 }
@@ -71,12 +72,12 @@ export function localApiRoutes(deps: HttpDeps): readonly Route[] {
   ];
 }
 
-async function handle({ clock, api, readBody }: HttpDeps, exchange: Exchange): Promise<void> {
+async function handle({ clock, api, readBytes }: HttpDeps, exchange: Exchange): Promise<void> {
   const { request, path, query, response } = exchange;
   const caller = callerOf(exchange.user);
   let body: Body;
   try {
-    body = parseBody(await readBody(request, LARGEST_BODY), contentType(request.headers['content-type']));
+    body = parseBody(await readBytes(request, LARGEST_BODY), contentType(request.headers['content-type']));
   } catch (error) {
     exchange.answer(refused(error));
     return;
@@ -99,10 +100,10 @@ interface Body {
 
 const contentType = (header = 'application/json'): string => (header.split(';')[0] ?? '').trim().toLowerCase();
 
-function parseBody(text: string, type: string): Body {
-  if (text === '') return { type, body: undefined };
-  if (type.includes('protobuf'))
-    throw new Refusal(415, 'UnsupportedMediaType', 'the local API takes JSON and YAML, not protobuf', {});
+function parseBody(bytes: Buffer, type: string): Body {
+  if (bytes.length === 0) return { type, body: undefined };
+  if (type.includes('protobuf')) return { type, body: readProtobuf(bytes) };
+  const text = bytes.toString('utf8');
   try {
     return { type, body: JSON.parse(text) as unknown };
   } catch (error) {

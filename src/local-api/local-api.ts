@@ -12,6 +12,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Kube } from '../kube/kube.ts';
 import { makeNamespace } from './actions.ts';
 import { type Api, createApi } from './api.ts';
+import { createEventExpiry } from './event-expiry.ts';
 import { createJournal } from './journal.ts';
 import { writeKubeconfigs } from './kubeconfig.ts';
 import { createLocalKube } from './local-kube.ts';
@@ -64,6 +65,7 @@ export function createLocalApi(deps: LocalApiDeps, config: LocalApiConfig): Loca
   const newSuffix = () => Array.from({ length: SUFFIX_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('');
   const address = `${config.address.includes(':') ? `[${config.address}]` : config.address}:${config.port}`;
   const api = createApi({ clock, log, store, newUid, newSuffix }, { ...config, address });
+  const expiry = createEventExpiry({ clock, log, store });
   const kube = createLocalKube({ log, api, store }, config);
   let users: ReviewToken = () => undefined;
   const fill = async (): Promise<void> => {
@@ -83,6 +85,7 @@ export function createLocalApi(deps: LocalApiDeps, config: LocalApiConfig): Loca
       start: async (signal) => {
         await store.start(signal);
         await fill();
+        await expiry.start(signal);
         const [full, readOnly] = await Promise.all(
           ['administrator.token', 'reader.token'].map((name) => deps.ensureToken(join(config.directory, name))),
         );
@@ -93,7 +96,10 @@ export function createLocalApi(deps: LocalApiDeps, config: LocalApiConfig): Loca
         const files = await writeKubeconfigs({ directory, nodeName, tokens, authority, server: `https://${address}` });
         log.info('The local API of this node', { address, kubeconfig: files.full, readOnly: files.readOnly });
       },
-      stop: () => store.stop?.(),
+      stop: async () => {
+        await expiry.stop?.();
+        await store.stop?.();
+      },
     },
   };
 }

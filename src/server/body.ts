@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { CodedError } from '../base/errors.ts';
 
 /** Rejects with `exhausted` if it is longer; the connection is then unusable. */
-export async function readBody(request: IncomingMessage, atMost: number): Promise<string> {
+export async function readBytes(request: IncomingMessage, atMost: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -11,5 +11,9 @@ export async function readBody(request: IncomingMessage, atMost: number): Promis
     if (length > atMost) throw new CodedError('exhausted', `the body is longer than ${atMost} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
+}
+
+export async function readBody(request: IncomingMessage, atMost: number): Promise<string> {
+  return (await readBytes(request, atMost)).toString('utf8');
 }

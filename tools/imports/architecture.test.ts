@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
 const [picture = ''] = page.match(/```mermaid.*?```/s) ?? [];
 const inside = picture.split('\n').filter((line) => line.startsWith('    '));
-const nodes = inside.flatMap((line) => [...line.matchAll(/(\w+)\[/g)].map(([, name = '']) => name));
+const nodes = inside.flatMap((line) => [...line.matchAll(/([\w-]+)\[/g)].map(([, name = '']) => name));
 
 test('the picture of the architecture has every directory of src, and none that is not there', () => {
   // Above the parts, outside the frames.

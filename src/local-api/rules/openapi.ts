@@ -1,13 +1,20 @@
 /** OpenAPI documents: what kubectl needs for validation by the server, for patches, and for `kubectl explain`. */
-import type { FieldKind, StructKind } from '../../api/object-schema.ts';
-import { groupVersion, RESOURCES, type Resource } from './resources.ts';
+import { ANYTHING, type FieldKind, type StructKind, struct } from '../../api/object-schema.ts';
+import { ELSEWHERE, groupVersion, RESOURCES, type Resource } from './resources.ts';
 import { MERGE_KEYS } from './strategic-patch.ts';
 
 export interface OpenApiIndex {
   readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>;
 }
 
-const versions = [...new Set(RESOURCES.map(groupVersion))];
+type Described = Omit<Resource, 'keeping' | 'subresources'>;
+
+/** Of kinds that need a control plane nothing is known but that the server checks them, and then refuses. */
+const DESCRIBED: readonly Described[] = [
+  ...RESOURCES,
+  ...ELSEWHERE.map((one) => ({ ...one, schema: struct({ metadata: ANYTHING, spec: ANYTHING }) })),
+];
+const versions = [...new Set(DESCRIBED.map(groupVersion))];
 const pathOf = (version: string): string => (version.includes('/') ? `apis/${version}` : `api/${version}`);
 
 export function openApiIndex(hash: string): OpenApiIndex {
@@ -23,7 +30,7 @@ export function openApiIndex(hash: string): OpenApiIndex {
 
 /** Undefined: there is no such version. */
 export function openApiDocument(path: string): object | undefined {
-  const resources = RESOURCES.filter((resource) => pathOf(groupVersion(resource)) === path);
+  const resources = DESCRIBED.filter((resource) => pathOf(groupVersion(resource)) === path);
   if (resources.length === 0) return undefined;
   return {
     openapi: '3.0.0',
@@ -36,12 +43,12 @@ export function openApiDocument(path: string): object | undefined {
 }
 
 /** `io.k8s.api.core.v1.Pod`. */
-const schemaName = ({ group, version, kind }: Resource): string =>
+const schemaName = ({ group, version, kind }: Described): string =>
   `io.k8s.api.${group === '' ? 'core' : (group.split('.')[0] ?? '')}.${version}.${kind}`;
 
-const kindOf = ({ group, version, kind }: Resource) => ({ group, version, kind });
+const kindOf = ({ group, version, kind }: Described) => ({ group, version, kind });
 
-function pathsOf(resource: Resource): readonly (readonly [string, object])[] {
+function pathsOf(resource: Described): readonly (readonly [string, object])[] {
   const { plural, isNamespaced } = resource;
   const root = `/${pathOf(groupVersion(resource))}${isNamespaced ? '/namespaces/{namespace}' : ''}/${plural}`;
   const schema = { $ref: `#/components/schemas/${schemaName(resource)}` };
@@ -68,7 +75,7 @@ function pathsOf(resource: Resource): readonly (readonly [string, object])[] {
   ];
 }
 
-function topSchema(resource: Resource): object {
+function topSchema(resource: Described): object {
   return {
     ...structSchema(resource.schema),
     description: `${resource.kind}: the fields that this node knows.`,

@@ -44,12 +44,9 @@ export function completePod(object: ApiObject, context: PodContext | undefined):
 export function validateNewPod(object: ApiObject, { nodeName, gates }: PodContext): readonly FieldError[] {
   const pod = object as unknown as Pod;
   const faults = validatePod(pod, gates);
-  const ephemeral = pod.spec.ephemeralContainers?.length
-    ? [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
-    : [];
-  if (pod.spec.nodeName === nodeName) return [...faults, ...ephemeral];
+  if (pod.spec.nodeName === nodeName) return faults;
   const text = `this node is ${JSON.stringify(nodeName)}, and there is no control plane for other nodes`;
-  return [...faults, ...ephemeral, invalid('spec.nodeName', pod.spec.nodeName, text)];
+  return [...faults, invalid('spec.nodeName', pod.spec.nodeName, text)];
 }
 
 export interface PodUpdate {
@@ -67,10 +64,23 @@ export function checkPodUpdate(
 ): readonly FieldError[] {
   const before = (current as unknown as Pod).spec;
   const after = (next as unknown as Pod).spec;
-  const faults = validatePod(next as unknown as Pod, context.gates);
+  const faults = validateWithEphemeral(next as unknown as Pod, context.gates);
   if (faults.length > 0) return faults;
   if (part === 'ephemeralcontainers') return checkEphemeral(before, after);
   return [...checkDeadline(before, after), ...checkTolerations(before, after), ...checkRest(before, after)];
+}
+
+/** Ephemeral containers come only by an update; what they may say is what a container may. */
+function validateWithEphemeral(pod: Pod, gates: PodGates): readonly FieldError[] {
+  const { ephemeralContainers = [], ...spec } = pod.spec;
+  const count = spec.containers.length;
+  const ephemeral = ephemeralContainers.map(({ targetContainerName: _, ...container }) => container);
+  const faults = validatePod({ ...pod, spec: { ...spec, containers: [...spec.containers, ...ephemeral] } }, gates);
+  return faults.map((fault) => {
+    const [whole, index, rest] = /^spec\.containers\[(\d+)\](.*)$/s.exec(fault.path) ?? [];
+    if (whole === undefined || Number(index) < count) return fault;
+    return { ...fault, path: `spec.ephemeralContainers[${Number(index) - count}]${rest}` };
+  });
 }
 
 function checkEphemeral(before: PodSpec, after: PodSpec): readonly FieldError[] {
