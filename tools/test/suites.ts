@@ -76,6 +76,14 @@ export const SUITES: readonly Suite[] = [
     about: 'the kubelet on a real runtime',
   },
   {
+    name: 'bench',
+    files: ['tests/bench/*.test.ts'],
+    atOnce: 1,
+    beside: 'node',
+    timeoutSeconds: 600,
+    about: 'the short form of `make bench`',
+  },
+  {
     name: 'alone',
     files: ALONE,
     atOnce: 1,
@@ -103,13 +111,6 @@ export const SUITES: readonly Suite[] = [
     beside: 'cluster',
     timeoutSeconds: 900,
     about: 'a guest with systemd and cgroup v2 under qemu',
-  },
-  {
-    name: 'bench',
-    files: ['tests/bench/*.test.ts'],
-    atOnce: 1,
-    timeoutSeconds: 600,
-    about: 'the short form of `make bench`',
   },
 ];
 
