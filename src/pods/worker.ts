@@ -4,6 +4,7 @@
  */
 import type { PodUid } from '../api/ids.ts';
 import type { Logger } from '../base/logger.ts';
+import { linkSignal } from '../base/signal.ts';
 import type { PodExplanation } from '../model/explanation.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Plan } from '../model/plan.ts';
@@ -46,8 +47,11 @@ export interface WorkerStart {
 export function createWorker(
   deps: WorkerDeps,
   { state: initial, isNew, begins }: WorkerStart,
-  signal: AbortSignal,
+  stopping: AbortSignal,
 ): Worker {
+  // Its own: each listener that is added to a signal is compared with all others there, and there may be thousands of pods.
+  const own = linkSignal(stopping);
+  const { signal } = own;
   const { clock, supervisor } = deps;
   const observing = createObserving(deps, { pod: initial.pod, isNew, begins });
   const { uid, acknowledgedAt } = observing;
@@ -106,6 +110,7 @@ export function createWorker(
     const isDone = () => state.step === 'gone';
     await supervisor.run({ name: 'pod worker', about, oneOfMany: true, pass, rest, isDone }, signal);
     passes.stop();
+    own[Symbol.dispose]();
   };
 
   return {
