@@ -47,10 +47,11 @@ export function countDesired(desired: readonly Pod[]): { readonly fromFiles: num
 }
 
 /** How many resizes wait, by reason, and how many are in progress. */
-export function countResizes(views: readonly Pick<PodView, 'resize'>[]) {
+export function countResizes(views: readonly Pick<PodView, 'resize' | 'step'>[]) {
   const pending = new Map<string, number>();
   let inProgress = 0;
-  for (const { resize } of views) {
+  for (const { resize, step } of views) {
+    if (step === 'terminated') continue;
     if (resize?.inProgress !== undefined) inProgress += 1;
     const reason = resize?.pending?.reason.toLowerCase();
     if (reason !== undefined) pending.set(reason, (pending.get(reason) ?? 0) + 1);

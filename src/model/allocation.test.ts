@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ResourceRequirements } from '../api/container.ts';
 import type { Pod } from '../api/pod.ts';
-import { allocationOf, withAllocation } from './allocation.ts';
+import { allocationOf, markChanging, settledPart, withAllocation, withLargerRequests } from './allocation.ts';
 
 interface Sizes {
   readonly c?: ResourceRequirements;
@@ -57,4 +57,31 @@ test('where pod-level resources are not resized, those of the spec count', () =>
 test('a container that was added later has what it requests', () => {
   const pod = podWith({ c: cpu('2') });
   assert.equal(withAllocation(pod, { containers: {}, pod: undefined }, { podLevel: true }), pod);
+});
+
+test('what a pod takes of the node: the larger one of what is allocated and of what is in force', () => {
+  const pod = (cpu: string): Pod => ({
+    metadata: { name: 'p', namespace: 'n', uid: 'u' },
+    spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }] },
+  });
+  const given = (cpu: string) => allocationOf(pod(cpu), { podLevel: true });
+  const small = pod('1');
+  assert.equal(withLargerRequests(small, given('1')), small, 'the same object where nothing differs');
+  assert.equal(withLargerRequests(small, given('500m')), small);
+  assert.deepEqual(withLargerRequests(small, given('2')).spec, pod('2').spec);
+});
+
+test('a record of what is being changed counts as the largest that may be in force, and as unknown', () => {
+  const marked = markChanging(
+    { requests: { cpu: '2' }, limits: { cpu: '2' } },
+    { requests: { cpu: '1', memory: '5' } },
+  );
+  const record = { containers: { c: marked, d: { requests: { cpu: '1' } } }, pod: undefined };
+  assert.deepEqual(settledPart(record), { containers: { d: { requests: { cpu: '1' } } }, pod: undefined });
+  const pod: Pod = {
+    metadata: { name: 'p', namespace: 'n', uid: 'u' },
+    spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '1', memory: '5' } } }] },
+  };
+  assert.deepEqual(withLargerRequests(pod, record).spec.containers[0]?.resources?.requests, { cpu: '2', memory: '5' });
+  assert.equal(marked.limits, undefined, 'the reference sees that something is left to do');
 });

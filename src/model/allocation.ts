@@ -91,7 +91,7 @@ function sameAmounts(left: ResourceList = {}, right: ResourceList = {}): boolean
 }
 
 /**
- * What of the node the pod takes while it is resized: the larger one of what is allocated to it and of what is in force. Until a smaller
+ * What of the node the pod takes: while it is resized, the larger one of what is allocated to it and of what is in force. Until a smaller
  * limit is in force, no other pod may count on the rest.
  */
 export function withLargerRequests(pod: Pod, inForce: Allocation): Pod {
@@ -99,14 +99,17 @@ export function withLargerRequests(pod: Pod, inForce: Allocation): Pod {
     const resources = largerRequests(container.resources, resourcesOf(inForce, container.name));
     return resources === container.resources || resources === undefined ? container : { ...container, resources };
   };
-  const { initContainers, containers, resources } = pod.spec;
+  const { initContainers = [], containers, resources } = pod.spec;
   const own = resources === undefined ? resources : largerRequests(resources, inForce.pod);
+  const init = initContainers.map(larger);
+  const regular = containers.map(larger);
+  if (own === resources && isSame(regular, containers) && isSame(init, initContainers)) return pod;
   return {
     ...pod,
     spec: {
       ...pod.spec,
-      ...(initContainers === undefined ? {} : { initContainers: initContainers.map(larger) }),
-      containers: containers.map(larger),
+      ...(init.length === 0 ? {} : { initContainers: init }),
+      containers: regular,
       ...(own === undefined ? {} : { resources: own }),
     },
   };

@@ -108,6 +108,7 @@ export function createArriving(
 
   return async (arrivals, signal) => {
     waiting.keepOnly(arrivals);
+    if (arrivals.length === 0) return;
     const admitted = admittedPods(table).map(allocations.reserved);
     for (let first = 0; first < arrivals.length; first += ARRIVALS_AT_ONCE) {
       // With thousands of arrivals, other work must get its turn in between.
