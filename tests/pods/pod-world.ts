@@ -87,6 +87,7 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
       record,
       decisions: {
         backOff: { initialMs: 20, maxMs: 100, resetAfterMs: 600_000 },
+        resize: { podLevel: true, initContainers: true },
         probes: () => NOTHING,
         hashes: options.hashes ?? (() => new Map()),
         restartCounts: () => Promise.resolve(new Map()),

@@ -1,4 +1,4 @@
-/** The resources that a pod was admitted with stay its own: a resize is refused, and a pod whose claims can't be met waits. */
+/** The resources that a pod was admitted with stay its own until a resize fits, and a pod whose claims can't be met waits. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container } from '../../src/api/container.ts';
@@ -14,37 +14,42 @@ const sized = (cpu: string, generation: number): Pod => {
   return { ...pod, metadata: { ...pod.metadata, generation } };
 };
 
-test('a resize is refused: restarted containers, others and the next kubelet go by what the pod was admitted with', async (t) => {
+test('until a resize fits, restarted containers, other pods and the next kubelet go by what the pod has', async (t) => {
   const runtime = createFakeRuntime();
   const directory = await podDirectory(t);
   const made: Container[] = [];
   const beside: Pod[] = [];
-  const admit = (_: Pod, admitted: readonly Pod[]) => {
-    beside.push(...admitted);
+  let isFull = true;
+  const admit = (pod: Pod, admitted: readonly Pod[]) => {
+    if (pod.metadata.name === 'b') beside.push(...admitted);
+    const isLarge = pod.spec.containers[0]?.resources?.requests?.['cpu'] === '200m';
+    if (isLarge && isFull) return { kind: 'rejected', reason: 'OutOfcpu', message: 'full' } as const;
     return { kind: 'admitted' } as const;
   };
   const options = { runtime, directory, admit, onContainer: (container: Container) => made.push(container) };
-  const refused = (events: readonly { reason: string; message: string }[]) =>
-    events.filter(({ reason }) => reason === 'ResizeInfeasible').map(({ message }) => message);
+  const reported = (events: readonly { reason: string; message: string }[], wanted: string) =>
+    events.filter(({ reason }) => reason === wanted).map(({ message }) => message);
   const running = () => until('a runs', () => runtime.runningOf('a', 'c'));
+  const bigger = sized('200m', 2);
   {
     await using world = await podWorld(t, options);
     const { pods, events } = world;
     pods.setDesired([sized('100m', 1)], true);
     const first = await running();
-    const bigger = sized('200m', 2);
     pods.setDesired([bigger], true);
-    const view = await until('the resize is seen', () => pods.views().find(({ asked }) => asked !== undefined));
+    const view = await until('the resize waits', () =>
+      pods.views().find(({ asked, resize }) => asked !== undefined && resize?.pending !== undefined),
+    );
     assert.equal(view.asked, bigger);
     assert.deepEqual(view.pod.spec.containers[0]?.resources, resources('100m'));
     assert.equal(view.pod.metadata.generation, 2);
     assert.equal(runtime.runningOf('a', 'c'), first, 'nothing is restarted for it');
-    const [message = ''] = refused(events);
+    const [message = ''] = reported(events, 'ResizeDeferred');
     assert.match(
       message,
-      /^Pod resize Infeasible: \{"containers":\[\{"name":"c","resources":\{"requests":\{"cpu":"200m"/,
+      /^Pod resize OutOfcpu: \{"containers":\[\{"name":"c","resources":\{"requests":\{"cpu":"200m"/,
     );
-    assert.match(message, /"generation":2,"error":"In-place resize is not supported/);
+    assert.match(message, /"generation":2,"error":"full"/);
 
     runtime.exit(first, 1);
     await until('a runs again', () =>
@@ -52,30 +57,27 @@ test('a resize is refused: restarted containers, others and the next kubelet go 
     );
     pods.setDesired([bigger, makePod('b')], true);
     await until('b runs', () => runtime.runningOf('b', 'c'));
-    assert.equal(refused(events).length, 1, 'one request is refused once');
+    assert.equal(reported(events, 'ResizeDeferred').length, 1, 'it is reported once');
   }
-  const { metadata } = sized('200m', 2);
-  const told = { type: 'PodResizePending', status: 'True', reason: 'Infeasible', observedGeneration: 2 } as const;
+  const told = { type: 'PodResizePending', status: 'True', reason: 'Deferred', message: 'full', observedGeneration: 2 };
+  const second = { ...bigger, status: { conditions: [told] } } as Pod;
   await using world = await podWorld(t, options);
   const { pods, events } = world;
-  pods.setDesired([{ ...sized('200m', 2), metadata, status: { conditions: [told] } }, makePod('b')], true);
+  pods.setDesired([second, makePod('b')], true);
   const view = await until('a is known', () => pods.view(podUid('uid-a')));
   assert.deepEqual(view.pod.spec.containers[0]?.resources, resources('100m'));
-  assert.deepEqual(refused(events), [], 'the earlier kubelet has said so');
-  pods.setDesired([sized('300m', 3), makePod('b')], true);
-  await until('another request is refused too', () => (refused(events).length === 1 ? true : undefined));
-  pods.setDesired([sized('0.1', 4), makePod('b')], true);
-  await until('it is taken back', () =>
-    pods.views().every(({ asked }) => asked === undefined) && pods.view(podUid('uid-a'))?.pod.metadata.generation === 4
-      ? true
-      : undefined,
-  );
-  assert.ok(made.filter(({ resources: own }) => own?.requests?.['cpu'] === '100m').length >= 2);
   assert.deepEqual(made.filter(({ resources: own }) => own?.requests?.['cpu'] === '200m').length, 0);
   const seenBeside = beside
     .filter(({ metadata: { name } }) => name === 'a')
     .map(({ spec }) => spec.containers[0]?.resources);
-  assert.deepEqual(seenBeside, [resources('100m')], 'b was admitted beside what a has');
+  assert.deepEqual(seenBeside[0], resources('100m'), 'b was admitted beside what a has');
+  isFull = false;
+  pods.setDesired([second], true);
+  await until('a is resized', () => (reported(events, 'ResizeCompleted').length === 1 ? true : undefined));
+  assert.deepEqual(reported(events, 'ResizeDeferred'), [], 'the earlier kubelet has reported it');
+  const resized = pods.view(podUid('uid-a'));
+  assert.deepEqual([resized?.asked, resized?.pod.spec.containers[0]?.resources], [undefined, resources('200m')]);
+  assert.ok(runtime.load.begun.includes('update a'));
 });
 
 test('what a pod was given is forgotten with it', async (t) => {
