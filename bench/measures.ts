@@ -13,6 +13,7 @@ import { logs } from './measures/logs.ts';
 import { probes } from './measures/probes.ts';
 import { reaction } from './measures/reaction.ts';
 import { readyLatency } from './measures/ready-latency.ts';
+import { resize } from './measures/resize.ts';
 import { restart } from './measures/restart.ts';
 import { scrape } from './measures/scrape.ts';
 import { start } from './measures/start.ts';
@@ -36,7 +37,7 @@ export const MEASURES: readonly Measure[] = [
     logs,
     hungMount,
   ],
-  ...[apiPod, api50, api100, readyLatency, apiRestart, forward, volumes, configMap],
+  ...[apiPod, api50, api100, readyLatency, apiRestart, forward, volumes, configMap, resize],
 ];
 
 /** Those that were named, in the order of MEASURES; all if none was. An unknown name is an error. */

@@ -6,6 +6,8 @@ import type { Pod } from '../api/pod.ts';
 import { allContainers } from '../api/pod-traits.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import { sameJson } from '../base/same-json.ts';
+import { type Allocation, allocationOf } from '../model/allocation.ts';
 import { newestContainers, type Observation } from '../model/observation.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Action, Plan } from '../model/plan.ts';
@@ -138,21 +140,26 @@ interface Resizing {
 }
 
 function createResizing({ clock, resizes, observe }: WorkerDeps, progress: Progress): Resizing {
-  let failed: { readonly spec: Pod['spec']; readonly until: number } | undefined;
+  let failed: { readonly resources: Allocation; readonly until: number } | undefined;
+  const resourcesOf = (pod: Pod) => allocationOf(pod, { podLevel: true });
   return {
     note: (pod, outcomes) => {
       const outcome = outcomes.find(({ kind }) => kind === 'resize');
       if (outcome?.kind !== 'resize') return;
       // The runtime reports no event about it, and what it said before is not so any more.
       observe.forget(podUid(pod.metadata.uid));
-      failed = outcome.problem === undefined ? undefined : { spec: pod.spec, until: clock.now() + RETRY_MS };
+      failed = undefined;
       if (outcome.problem === undefined) return;
+      failed = { resources: resourcesOf(pod), until: clock.now() + RETRY_MS };
       resizes.failed(pod, outcome.problem);
       progress.retryAt(({ kind }) => kind === 'pod-resize', clock.now() + RETRY_MS);
     },
     mayAct: (pod, { kind }) =>
-      kind !== 'pod-resize' || failed === undefined || failed.spec !== pod.spec || clock.now() >= failed.until,
-    until: () => failed?.until,
+      kind !== 'pod-resize' ||
+      failed === undefined ||
+      clock.now() >= failed.until ||
+      !sameJson(failed.resources, resourcesOf(pod)),
+    until: () => (failed !== undefined && failed.until > clock.now() ? failed.until : undefined),
   };
 }
 
