@@ -266,7 +266,7 @@ describe('a managed certificate', () => {
   });
 
   test('stays as it was where the new one can not be written', async (t) => {
-    const { manager, store, until, failures, clock, renewed, directory } = managed(t);
+    const { manager, store, until, failures, clock, renewed, directory, server } = managed(t);
     await manager.start(signal);
     await until('the first', () => renewed.length === 1);
     const before = readFileSync(store.currentPath, 'latin1');
@@ -281,6 +281,14 @@ describe('a managed certificate', () => {
     assert.equal(readFileSync(store.currentPath, 'latin1'), before);
     assert.match(JSON.stringify(manager.progress()), /expected .* to be a symlink but it is a file/);
     assert.ok(readdirSync(directory).length > 0);
+    // The certificate that was issued is written as soon as that is possible, without another request.
+    const requests = server.requests.length;
+    rmSync(store.currentPath);
+    await until('it rests', () => clock.sleepers() > 0);
+    await clock.advance(60_000);
+    await until('written', () => renewed.length === 2);
+    assert.equal(server.requests.length, requests);
+    assert.equal(manager.current()?.facts.notAfter, (await store.current())?.facts.notAfter);
   });
 });
 

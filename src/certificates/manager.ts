@@ -84,6 +84,7 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
   const alarm = createAlarm(clock, bit.wake);
   const state: ManagerState = {
     pair: undefined,
+    unstored: undefined,
     jitter: deps.random(),
     failures: 0,
     retryAtMono: 0,
@@ -96,9 +97,9 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
     state.progress = progress;
     if (!sameJson(before, progress)) deps.onProgress?.(before, progress);
   };
-  const decide = (): RotationDecision =>
+  const decide = (pair = state.pair): RotationDecision =>
     decideRotation({
-      certificate: state.pair?.facts,
+      certificate: pair?.facts,
       template: deps.template(),
       rotates: config.rotates,
       jitter: state.jitter,
@@ -107,8 +108,13 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
   const request = async (reason: string, signal: AbortSignal): Promise<void> => {
     log.info('Rotating certificates', { certificate: config.name, reason });
     try {
-      const { pair, lastingKey } = await obtain(deps, config, state.pair, { show }, signal);
+      const { unstored } = state;
+      const isUsable = unstored !== undefined && decide(unstored.pair).kind === 'wait';
+      const issued = isUsable ? unstored : await obtain(deps, config, state.pair, { show }, signal);
+      const { pair, lastingKey } = issued;
+      state.unstored = issued;
       await deps.store.update(pair);
+      state.unstored = undefined;
       await lastingKey?.remove();
       const lived = state.pair && clock.now() - state.pair.facts.notBefore;
       Object.assign(state, { pair, jitter: deps.random(), failures: 0, retryAtMono: 0 });
@@ -166,8 +172,15 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
   };
 }
 
+interface Issued {
+  readonly pair: CertificatePair;
+  readonly lastingKey: LastingKey | undefined;
+}
+
 interface ManagerState {
   pair: CertificatePair | undefined;
+  /** Issued, and not written: the disk is full, for one. Only the write is retried, so that the cluster does not fill up with requests. */
+  unstored: Issued | undefined;
   /** Drawn anew for each certificate. */
   jitter: number;
   /** In a row. */
@@ -183,7 +196,7 @@ async function obtain(
   current: CertificatePair | undefined,
   { show }: { show(progress: CertificateProgress): void },
   signal: AbortSignal,
-): Promise<{ pair: CertificatePair; lastingKey: LastingKey | undefined }> {
+): Promise<Issued> {
   const template = deps.template();
   if (template === undefined) throw new CodedError('unavailable', 'it is not known what to ask for');
   const { clock, log } = deps;
