@@ -1,6 +1,6 @@
 /** The command: reads argv, signals and the streams of the process, and decides its exit code. Nothing else reads `process`. */
 
-import { readdirSync, readFileSync, writeSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { createSystemClock } from './base/clock.ts';
 import { hasErrno } from './base/errno.ts';
@@ -94,6 +94,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
   const findCaller = createCallerFinder(typeof CALLER_TABLE === 'undefined' ? undefined : CALLER_TABLE);
   const log = createLog(settings, { clock, pid: process.pid, findCaller, info, error });
   for (const warning of warnings) log.logger.warn(warning);
+  nameProcess(log.logger);
   const logProblem = () => {
     const stalled = Math.max(error.stalledMs(), info.stalledMs());
     return stalled > LOG_STALLED_MS ? `no one has taken log lines for ${Math.round(stalled / 1000)} s` : undefined;
@@ -133,6 +134,15 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
 function tuneCompiler(): void {
   setFlagsFromString('--invocation-count-for-maglev=20000');
   setFlagsFromString('--invocation-count-for-turbofan=100000');
+}
+
+/** What ps, pgrep and systemd call it: otherwise they show the name that Node gives to its main thread. */
+function nameProcess(log: Logger): void {
+  try {
+    writeFileSync('/proc/self/comm', 'kubelet');
+  } catch (err) {
+    log.v(2)?.info('Failed to set the name of the process', { err });
+  }
 }
 
 /** How this program is started once more. */

@@ -84,6 +84,7 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
   const alarm = createAlarm(clock, bit.wake);
   const state: ManagerState = {
     pair: undefined,
+    receivedAt: undefined,
     unstored: undefined,
     jitter: deps.random(),
     failures: 0,
@@ -97,9 +98,10 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
     state.progress = progress;
     if (!sameJson(before, progress)) deps.onProgress?.(before, progress);
   };
-  const decide = (pair = state.pair): RotationDecision =>
+  const decide = ({ pair, receivedAt }: Pick<ManagerState, 'pair' | 'receivedAt'> = state): RotationDecision =>
     decideRotation({
       certificate: pair?.facts,
+      receivedAt,
       template: deps.template(),
       rotates: config.rotates,
       jitter: state.jitter,
@@ -109,15 +111,15 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
     log.info('Rotating certificates', { certificate: config.name, reason });
     try {
       const { unstored } = state;
-      const isUsable = unstored !== undefined && decide(unstored.pair).kind === 'wait';
+      const isUsable = unstored !== undefined && decide(unstored).kind === 'wait';
       const issued = isUsable ? unstored : await obtain(deps, config, state.pair, { show }, signal);
-      const { pair, lastingKey } = issued;
+      const { pair, receivedAt, lastingKey } = issued;
       state.unstored = issued;
       await deps.store.update(pair);
       state.unstored = undefined;
       await lastingKey?.remove();
       const lived = state.pair && clock.now() - state.pair.facts.notBefore;
-      Object.assign(state, { pair, jitter: deps.random(), failures: 0, retryAtMono: 0 });
+      Object.assign(state, { pair, receivedAt, jitter: deps.random(), failures: 0, retryAtMono: 0 });
       log.info('Certificate rotation is done', { certificate: config.name, expiration: isoTime(pair.facts.notAfter) });
       await deps.onChange(pair, lived);
     } catch (err) {
@@ -174,11 +176,14 @@ export function createCertificateManager(deps: ManagerDeps, config: ManagerConfi
 
 interface Issued {
   readonly pair: CertificatePair;
+  readonly receivedAt: number;
   readonly lastingKey: LastingKey | undefined;
 }
 
 interface ManagerState {
   pair: CertificatePair | undefined;
+  /** Wall clock; undefined: it was in the store at the start. */
+  receivedAt: number | undefined;
   /** Issued, and not written: the disk is full, for one. Only the write is retried, so that the cluster does not fill up with requests. */
   unstored: Issued | undefined;
   /** Drawn anew for each certificate. */
@@ -215,7 +220,7 @@ async function obtain(
     },
     signal,
   );
-  return { pair, lastingKey };
+  return { pair, receivedAt: clock.now(), lastingKey };
 }
 
 const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { NODE_OPTIONS } from '../../tools/bundle/node-options.ts';
@@ -21,6 +21,7 @@ describe('the release directory', () => {
     await kubelet.up();
     await kubelet.waitForLog(/ health\.ts:\d+\] "Serving health checks"/);
     assert.doesNotMatch(kubelet.log(), /ExperimentalWarning/);
+    assert.equal(readFileSync(`/proc/${kubelet.pid}/comm`, 'utf8'), 'kubelet\n');
     kubelet.signal('SIGTERM');
     assert.equal((await kubelet.exited).code, 0);
   });

@@ -12,6 +12,7 @@ export const LONG_RUNS: readonly LongRun[] = [
   { name: 'soak', target: ['soak'] },
   { name: 'scraped', target: ['scraped'] },
   { name: 'runtimes', target: ['runtimes'] },
+  { name: 'certificates', target: ['certificates'] },
 ];
 
 export interface LongResult {

@@ -19,6 +19,7 @@ const good: RotationSnapshot = {
   certificate: facts,
   template: clientTemplate('n1'),
   rotates: true,
+  receivedAt: undefined,
   jitter: 0.5,
   now: BEGIN + DAY,
 };
@@ -34,6 +35,8 @@ describe('a certificate', () => {
     ['that is good waits until 80 % of its life', {}, `wait ${at(80)}`],
     ['waits longest with the largest jitter', { jitter: 1 }, `wait ${at(90)}`],
     ['waits shortest with the smallest', { jitter: 0 }, `wait ${at(70)}`],
+    ['that was dated back lives from when it came', { jitter: 0, receivedAt: at(50) }, `wait ${at(85)}`],
+    ['that came by a clock of the future lives from its own date', { receivedAt: at(150) }, `wait ${at(80)}`],
     ['is renewed at its deadline', { now: at(80) }, 'request: the certificate is near its end'],
     ['that is missing is requested', { certificate: undefined }, 'request: there is no certificate'],
     ['that has expired is requested', { now: at(100) }, 'request: the certificate has expired'],
@@ -80,7 +83,7 @@ describe('a certificate', () => {
 
   test('of a year is always renewed between 70 and 90 % of its life, all year round', () => {
     for (let jitter = 0; jitter < 1; jitter += 0.001) {
-      const share = (rotationDeadline(facts, jitter) - facts.notBefore) / (facts.notAfter - facts.notBefore);
+      const share = (rotationDeadline(facts, undefined, jitter) - facts.notBefore) / (facts.notAfter - facts.notBefore);
       assert.ok(share >= 0.7 && share <= 0.9);
     }
   });

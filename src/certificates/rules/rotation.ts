@@ -5,6 +5,8 @@ import type { CertificateTemplate } from './certificate-request.ts';
 export interface RotationSnapshot {
   /** Undefined: there is none, or it can't be read. */
   readonly certificate: CertificateFacts | undefined;
+  /** When this process got it; undefined: it was there before. */
+  readonly receivedAt: number | undefined;
   /** Undefined: it is not known yet what to ask for. */
   readonly template: CertificateTemplate | undefined;
   /** Whether a good certificate is replaced before its end; otherwise only one that is missing or expired. */
@@ -20,21 +22,29 @@ export type RotationDecision =
   | { readonly kind: 'wait'; readonly until: number | undefined; readonly reason: string };
 
 export function decideRotation(snapshot: RotationSnapshot): RotationDecision {
-  const { certificate, template, rotates, jitter, now } = snapshot;
+  const { certificate, receivedAt, template, rotates, jitter, now } = snapshot;
   if (template === undefined) return { kind: 'wait', until: undefined, reason: 'the node has no addresses yet' };
   if (certificate === undefined) return { kind: 'request', reason: 'there is no certificate' };
   if (now >= certificate.notAfter) return { kind: 'request', reason: 'the certificate has expired' };
   if (!rotates) return { kind: 'wait', until: certificate.notAfter, reason: 'rotation is off' };
   const lacking = whatIsLacking(certificate, template);
   if (lacking !== undefined) return { kind: 'request', reason: lacking };
-  const deadline = rotationDeadline(certificate, jitter);
+  const deadline = rotationDeadline(certificate, receivedAt, jitter);
   if (now >= deadline) return { kind: 'request', reason: 'the certificate is near its end' };
   return { kind: 'wait', until: deadline, reason: 'the certificate is good' };
 }
 
-/** Between 70 and 90 % of its life. */
-export function rotationDeadline({ notBefore, notAfter }: CertificateFacts, jitter: number): number {
-  return notBefore + (notAfter - notBefore) * (0.7 + 0.2 * jitter);
+/**
+ * Between 70 and 90 % of its life. The controller manager dates certificates back by five minutes: from that date, one of two minutes would
+ * be due as soon as it is there, and so would the next.
+ */
+export function rotationDeadline(
+  { notBefore, notAfter }: CertificateFacts,
+  receivedAt: number | undefined,
+  jitter: number,
+): number {
+  const from = receivedAt !== undefined && receivedAt < notAfter ? Math.max(notBefore, receivedAt) : notBefore;
+  return from + (notAfter - from) * (0.7 + 0.2 * jitter);
 }
 
 function whatIsLacking(certificate: CertificateFacts, template: CertificateTemplate): string | undefined {
