@@ -128,6 +128,10 @@ test('a bare machine becomes a node', { skip: whyClusterIsSkipped(process.env) }
     assert.equal(await sh('kubelet --version'), 'Kubernetes v1.36.4\n');
     assert.equal(await sh('dpkg --verify kubelet-ts'), '');
     assert.match(await sh('dpkg --status kubelet-ts'), /^Provides: kubelet \(= 1\.36\.4\)$/m);
+    // One that depends on a kubelet takes ours for it.
+    await sh(`mkdir -p /tmp/other/DEBIAN
+      printf 'Package: other\\nVersion: 1\\nArchitecture: all\\nMaintainer: lab <lab@localhost>\\nDescription: needs a kubelet\\nDepends: kubelet (>= 1.36.0)\\n' > /tmp/other/DEBIAN/control
+      dpkg-deb --build /tmp/other /tmp/other.deb; dpkg --install /tmp/other.deb; dpkg --purge other`);
     assert.match(await sh('MANPAGER=cat man --warnings=w kubelet 2>&1'), /--bootstrap-kubeconfig string/);
     const completed = `. /usr/share/bash-completion/completions/kubelet
       COMP_WORDS=(kubelet --kubec) COMP_CWORD=1; _kubelet; echo "\${COMPREPLY[*]}"
