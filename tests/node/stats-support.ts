@@ -13,7 +13,14 @@ export interface StatsNode {
 const IDLE = "trap 'exit 0' TERM; while :; do sleep 1000 & wait $!; done";
 
 /** Each QoS class, two containers, limits, a volume with 100 KiB in it, the host's network. */
-export async function statsNode(t: TestContext, kubelet: 'ours' | 'reference'): Promise<StatsNode> {
+export const statsNode = (t: TestContext, kubelet: 'ours' | 'reference'): Promise<StatsNode> =>
+  statsNodeOf(t, kubelet, startPods);
+
+export async function statsNodeOf(
+  t: TestContext,
+  kubelet: 'ours' | 'reference',
+  start: (place: PodNode) => Promise<void>,
+): Promise<StatsNode> {
   const config = {
     volumeStatsAggPeriod: '2s',
     readOnlyPort: 10255,
@@ -25,8 +32,15 @@ export async function statsNode(t: TestContext, kubelet: 'ours' | 'reference'): 
   if (kubelet === 'reference') {
     // Its cAdvisor knows containers by name only where it is told the runtime's socket, unless that is the usual one.
     await place.node.kubelet.stop();
-    await place.node.kubelet.start({ flags: [`--containerd=${place.node.containerd.socket}`] });
+    await place.node.kubelet.start({
+      flags: [`--containerd=${place.node.containerd.socket}`, '--housekeeping-interval=2s'],
+    });
   }
+  await start(place);
+  return { place, kubelet: kubeletClient(place.node) };
+}
+
+async function startPods(place: PodNode): Promise<void> {
   const resources = { limits: { cpu: '200m', memory: '32Mi' }, requests: { cpu: '100m', memory: '16Mi' } };
   const volumeMounts = [{ name: 'v', mountPath: '/v' }];
   const busy = 'dd if=/dev/zero of=/v/x bs=1k count=100; while :; do :; done';
@@ -42,7 +56,6 @@ export async function statsNode(t: TestContext, kubelet: 'ours' | 'reference'): 
   await place.write('host', { hostNetwork: true, containers: [runs('c', IDLE)] });
   const running = [place.running('two', 'busy'), place.running('two', 'idle')];
   await Promise.all([...running, place.running('sure', 'c'), place.running('host', 'c')]);
-  return { place, kubelet: kubeletClient(place.node) };
 }
 
 export async function textOf({ kubelet }: StatsNode, path: string): Promise<string> {

@@ -20,7 +20,7 @@ export interface KubeletInstallation {
 const UNIT = 'kubelet.service';
 const CONFIG = 'kubelet.yaml';
 /** An emulated processor takes a few seconds for what Node does in a blink. */
-const HEALTHY_SECONDS = 120;
+const HEALTHY_SECONDS = 300;
 
 const directoryOf = (form: KubeletForm): string => `kubelet/${form}`;
 
