@@ -124,11 +124,11 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     pressure: () => eviction.pressure(),
     nodeConditions: () => servingCertificate?.conditions() ?? [],
   });
-  const { pods, statuses, cluster, volumes, resources, events } = podParts;
+  const { pods, statuses, cluster, resources, events } = podParts;
   pods.subscribe('metrics', meters.follow);
   statuses.subscribe('metrics', meters.starts.statusChanged);
   const oomWatcher = composeOom(config, deps, { pods, resources, record: events.record });
-  const statistics = composeStats(config, deps, { cri, pods, volumes, resources, oomWatcher });
+  const statistics = composeStats(config, deps, { ...podParts, cri, oomWatcher });
   const servingCertificate = composeServingCertificate(config, deps, { meters, kube, cluster, record: events.record });
   const eviction = composeEviction(config, deps, { ...podParts, statistics, meters });
   const served = servedPods(podParts);
@@ -137,9 +137,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     cri,
     running,
     served,
-    meters,
-    statistics,
-    health,
+    ...{ meters, statistics, eviction, health },
     shown: () => shown,
     signedCertificate: servingCertificate?.path,
   });

@@ -2,11 +2,15 @@
 import type { Config } from '../config/config.ts';
 import type { Events } from '../events/events.ts';
 import { createEviction, type Eviction } from '../eviction/eviction.ts';
+import { memoryAlarm } from '../eviction/memory-alarm.ts';
 import { evictablePods } from '../eviction/pods-port.ts';
 import { evictionConfig } from '../eviction/settings.ts';
 import type { Images } from '../images/images.ts';
 import type { DeadContainers } from '../pods/dead-containers.ts';
 import type { Pods } from '../pods/pods.ts';
+import type { Resources } from '../resources/resources.ts';
+import type { LogRotation } from '../runtime/logs/rotation.ts';
+import { cgroupPlaces } from '../stats/sources.ts';
 import type { Stats } from '../stats/stats.ts';
 import type { Cluster } from './cluster.ts';
 import type { PartDeps } from './compose.ts';
@@ -17,6 +21,8 @@ export interface EvictionTools {
   readonly statistics: Pick<Stats, 'usage'>;
   readonly images: Pick<Images, 'removeUnused'>;
   readonly deadContainers: DeadContainers;
+  readonly logRotation: Pick<LogRotation, 'rotateNow'>;
+  readonly resources: Pick<Resources, 'groupCgroups'>;
   readonly events: Pick<Events, 'record'>;
   /** Undefined: standalone. */
   readonly cluster: Pick<Cluster, 'node'> | undefined;
@@ -25,7 +31,8 @@ export interface EvictionTools {
 
 export function composeEviction(config: Config, deps: PartDeps, tools: EvictionTools): Eviction {
   const { clock, log, supervisor } = deps;
-  const { images, deadContainers, meters } = tools;
+  const { cgroups } = deps.host;
+  const { images, deadContainers, logRotation, resources, meters } = tools;
   return createEviction(
     {
       clock,
@@ -33,7 +40,15 @@ export function composeEviction(config: Config, deps: PartDeps, tools: EvictionT
       supervisor,
       usage: tools.statistics.usage,
       pods: evictablePods(tools.pods, clock.sleep),
+      alarm: memoryAlarm({
+        isEnabled: config.kubelet.kernelMemcgNotification,
+        version: cgroups.version(),
+        events: cgroups.memoryEvents,
+        directory: (cgroup) => cgroupPlaces(cgroups.hierarchies()).directory(cgroup, 'memory'),
+        pods: () => resources.groupCgroups()?.pods,
+      }),
       reclaim: {
+        rotateLargeLogs: logRotation.rotateNow,
         removeDeadContainers: deadContainers.remove,
         removeUnusedImages: async (bytes, signal) => {
           await images.removeUnused(bytes, signal);

@@ -1,18 +1,17 @@
 /** The logs of containers: their directories and links, and the rotation of those that running containers write. */
-import type { Part } from '../base/lifecycle.ts';
 import type { Config } from '../config/config.ts';
 import type { PodView } from '../model/pod-view.ts';
 import { CONTAINER_LOGS_DIRECTORY } from '../node/data-directories.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import { createLogs, type Logs } from '../runtime/logs/logs.ts';
-import { createLogRotation } from '../runtime/logs/rotation.ts';
+import { createLogRotation, type LogRotation } from '../runtime/logs/rotation.ts';
 import { logRotationConfig } from '../runtime/settings.ts';
 import type { PartDeps } from './compose.ts';
 
 export interface NodeLogs {
   readonly logs: Logs;
   /** Starts after the pods, whose views it reads. */
-  readonly part: Part;
+  readonly part: LogRotation;
 }
 
 export interface LogTools {

@@ -11,6 +11,7 @@ import { createDeadContainers, type DeadContainers } from '../pods/dead-containe
 import type { Pods } from '../pods/pods.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
+import type { LogRotation } from '../runtime/logs/rotation.ts';
 import type { Running } from '../runtime/running.ts';
 import type { Statuses } from '../status/status.ts';
 import type { Volumes } from '../volumes/volumes.ts';
@@ -28,7 +29,7 @@ import { composeResources } from './resources.ts';
 import { composeObservation } from './runtime.ts';
 import { composeSources } from './sources.ts';
 import { composeStatuses } from './status.ts';
-import { composeVolumes } from './volumes.ts';
+import { composeVolumes, type VolumeParts } from './volumes.ts';
 import { composeWorkers } from './workers.ts';
 
 export interface PodTools {
@@ -53,6 +54,8 @@ export interface PodParts {
   readonly resources: Resources;
   readonly images: Images;
   readonly deadContainers: DeadContainers;
+  readonly logRotation: Pick<LogRotation, 'rotateNow'>;
+  readonly measureTree: VolumeParts['measureTree'];
   /** Undefined for a kubelet without an API server. */
   readonly cluster: Cluster | undefined;
 }
@@ -75,7 +78,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
   const { record } = events;
   const objectParts = composeObjects(config, deps, { kube: tools.kube, record, node });
   const { objects } = objectParts;
-  const { volumes, directories, removeTree } = composeVolumes(config, deps, {
+  const { volumes, directories, removeTree, measureTree } = composeVolumes(config, deps, {
     resources,
     record,
     objects,
@@ -97,7 +100,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     requests,
     credentials: objectParts.credentials,
     onEnsured: meters.onImage,
-    pods: () => views().map(({ pod }) => pod),
+    views,
   });
   const { probes, hooks } = composeProbes(deps, {
     cri,
@@ -137,7 +140,8 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     ...(cluster?.after ?? []),
     sources,
   ];
-  return { parts, pods, events, statuses, volumes, resources, images, deadContainers, cluster };
+  const reclaimable = { images, deadContainers, logRotation, measureTree };
+  return { parts, pods, events, statuses, volumes, resources, ...reclaimable, cluster };
 }
 
 interface NodePartTools extends PodTools {

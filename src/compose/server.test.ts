@@ -173,6 +173,7 @@ describe('who may use the endpoints', () => {
       'attach',
       'configz',
       'containerLogs',
+      'evictions',
       'exec',
       'flags',
       'flagz',
@@ -239,6 +240,7 @@ describe('who may use the endpoints', () => {
     const expected: Readonly<Record<string, string>> = {
       'GET pods': 'get pods, get proxy',
       'GET runningpods': 'get pods, get proxy',
+      'GET evictions': 'get pods, get proxy',
       'GET healthz': 'get healthz, get proxy',
       'GET configz': 'get configz, get proxy',
       'GET flagz': 'get configz',

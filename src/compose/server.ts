@@ -1,11 +1,13 @@
 /** The server: the ports 10250 and 10255 and what they show. */
 import { type Config, renderArguments } from '../config/config.ts';
 import { KUBERNETES_VERSION } from '../config/version.ts';
+import type { Eviction } from '../eviction/eviction.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import type { Running } from '../runtime/running.ts';
 import { askHealth } from '../server/health/ask.ts';
 import type { HealthChecks } from '../server/health/checks.ts';
+import { evictionRoutes } from '../server/pages/evictions.ts';
 import { plainRoutes, type Statistics } from '../server/pages/plain.ts';
 import { podRoutes } from '../server/pages/pods.ts';
 import { profilingRoutes } from '../server/pages/profiling.ts';
@@ -38,6 +40,7 @@ export interface ServerTools {
   readonly meters: Meters;
   readonly statistics: Statistics;
   readonly health: HealthChecks;
+  readonly eviction: Pick<Eviction, 'decisions'>;
   /** Where the certificate that the cluster signs is; undefined: it signs none. */
   readonly signedCertificate?: string | undefined;
   /** The configuration as it is after a reload. */
@@ -77,6 +80,7 @@ export function composeRoutes(config: Config, deps: PartDeps, tools: ServerTools
   return [
     ...composeStreams(config, deps, tools),
     ...podRoutes({ pods: () => listPods(tools.served), runningPods: tools.running.pods }),
+    ...evictionRoutes({ decisions: () => tools.eviction.decisions() }),
     ...plainRoutes({
       health: (path, query, signal) => askHealth(asking, { path, query }, signal),
       configz: () => shownConfigz(tools.shown()),

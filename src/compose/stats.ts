@@ -7,10 +7,13 @@ import type { Pods } from '../pods/pods.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import { podLogDirectory } from '../runtime/spec/sandbox.ts';
-import { metricSelection } from '../stats/settings.ts';
+import { countsWithoutCache, metricSelection } from '../stats/settings.ts';
 import {
   cgroupPlaces,
   endedContainers,
+  imagePlaces,
+  measureLayer,
+  memoryAvailable,
   nodeGroups,
   runtimeUse,
   sandboxImage,
@@ -22,6 +25,7 @@ import {
 import { createStats, type Stats } from '../stats/stats.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import type { PartDeps } from './compose.ts';
+import type { VolumeParts } from './volumes.ts';
 
 export interface StatsTools {
   readonly cri: CriClient;
@@ -29,6 +33,7 @@ export interface StatsTools {
   readonly volumes: Volumes;
   readonly resources: Resources;
   readonly oomWatcher: Pick<OomWatcher, 'kills'>;
+  readonly measureTree: VolumeParts['measureTree'];
 }
 
 export function composeStats(config: Config, deps: PartDeps, tools: StatsTools): Stats {
@@ -54,15 +59,20 @@ export function composeStats(config: Config, deps: PartDeps, tools: StatsTools):
       storage: {
         writableLayers: (signal) => writableLayers(cri, signal),
         images: async (signal) => runtimeUse((await cri.images.fsInfo(signal)).imageFilesystems[0]),
+        imagePlaces: async (signal) => imagePlaces(await cri.images.fsInfo(signal)),
         fileSystem: files.size,
         filesUse: files.use,
         volumes: (uid) => volumeFacts(tools, uid),
+        measureVolumes: tools.volumes.usage.renew,
+        measureLayer: (id, signal) =>
+          measureLayer(id, { table: host.mounts.table, measureTree: tools.measureTree }, signal),
         tasks: () => taskCounts(capacity.processLimit(), read),
       },
       machine,
       mounts: host.mounts.table,
       oomKills: oomWatcher.kills,
       ended: () => pods.views().flatMap((view) => endedContainers(view, resources, oomWatcher.kills)),
+      memoryAvailable: () => memoryAvailable(read),
       sandboxImage: (id, signal) => sandboxImage(cri, id, signal),
     },
     {
@@ -77,6 +87,7 @@ export function composeStats(config: Config, deps: PartDeps, tools: StatsTools):
       },
       podsDirectory: join(root, 'pods'),
       selection: metricSelection(config),
+      withoutCache: countsWithoutCache(config),
     },
   );
 }

@@ -3,6 +3,7 @@ import { createPodDirectories, type PodDirectories } from '../act/pod-directorie
 import type { KubeNode } from '../api/node.ts';
 import { randomHex, randomNumber } from '../base/random.ts';
 import type { Config } from '../config/config.ts';
+import type { DiskUse } from '../host/file-job.ts';
 import { createTreeRemoval } from '../host/pod-trees.ts';
 import type { RecordEvent } from '../model/event.ts';
 import type { Objects } from '../objects/objects.ts';
@@ -29,6 +30,8 @@ export interface VolumeParts {
   readonly directories: PodDirectories;
   /** Removes a directory with all that is in it, and stops at anything that is mounted below. */
   readonly removeTree: (path: string) => Promise<void>;
+  /** What a local directory takes with all that is in it. */
+  readonly measureTree: (path: string, signal: AbortSignal) => Promise<DiskUse>;
 }
 
 export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTools): VolumeParts {
@@ -88,5 +91,7 @@ export function composeVolumes(config: Config, deps: PartDeps, tools: VolumeTool
     },
   );
   objects?.subscribe('volumes', volumes.changed);
-  return { volumes, directories, removeTree };
+  const measureTree = (path: string, signal: AbortSignal) =>
+    jobs.run({ kind: 'measure', path }, { foreign: false, signal });
+  return { volumes, directories, removeTree, measureTree };
 }

@@ -140,6 +140,7 @@ function composeDecisions(
       .map(({ observation }) => observation);
   return {
     probes,
+    isShortOfDisk: isShort,
     restartCounts: logs.nextAttempts,
     backOff: backOffSettings(kubelet.crashLoopBackOff.maxContainerRestartPeriod),
     resize: {

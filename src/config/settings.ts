@@ -39,6 +39,14 @@ export type Settings = {
     readonly deadTotal: number;
     readonly allocatableIgnoresEviction: boolean;
   };
+  readonly images: {
+    /** Our own: names of images that are never removed to free space; a name may end in `*`. */
+    readonly keep: readonly string[];
+  };
+  readonly eviction: {
+    /** Our own: what counts as available memory, `workingSet` or `available`. */
+    readonly memorySignal: string;
+  };
   readonly credentials: { readonly providerConfig: string; readonly providerBinDir: string };
   readonly network: {
     readonly plugin: string;
@@ -106,6 +114,8 @@ export const defaultSettings: Settings = {
     deadTotal: -1,
     allocatableIgnoresEviction: false,
   },
+  images: { keep: [] },
+  eviction: { memorySignal: 'workingSet' },
   credentials: { providerConfig: '', providerBinDir: '' },
   network: { plugin: '', cniConfDir: '/etc/cni/net.d', cniBinDir: '/opt/cni/bin' },
   cadvisor: {

@@ -13,7 +13,6 @@ const PROFILE = 'Node.js has no such profile';
 const CPU_MANAGER = 'the CPU manager is not built yet';
 const MEMORY_MANAGER = 'the memory manager is not built yet';
 const TOPOLOGY_MANAGER = 'the topology manager is not built yet';
-const MEMORY_NOTIFICATION = 'signals are read every 10 s, without notifications of the kernel';
 const IPTABLES = 'the iptables chains of the kubelet are not built yet';
 const SHUTDOWN = 'graceful node shutdown is not built yet';
 const CADVISOR_PAGE = "cAdvisor's own page is not built yet";
@@ -36,7 +35,6 @@ export const fieldsWithoutEffect: Readonly<Record<string, string>> = {
   hairpinMode: UNUSED,
   podCIDR: 'a CIDR of a node without a cluster is not given to the runtime yet',
   contentType: 'JSON is spoken with the API server',
-  kernelMemcgNotification: MEMORY_NOTIFICATION,
   makeIPTablesUtilChains: IPTABLES,
   iptablesMasqueradeBit: UNUSED,
   iptablesDropBit: UNUSED,

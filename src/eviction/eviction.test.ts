@@ -7,6 +7,7 @@ import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor, throwOnce } from '../base/supervise-testing.ts';
 import type { PodUsage } from '../model/usage.ts';
 import { createEviction } from './eviction.ts';
+import type { MemoryAlarm } from './ports.ts';
 import { computeThresholds } from './rules/threshold.ts';
 
 const MI = 1 << 20;
@@ -18,7 +19,14 @@ const pod = (name: string): Pod =>
   }) as unknown as Pod;
 
 /** A node whose free memory is what no pod uses. */
-function createWorld(uses: Record<string, number>, { releasedAfterMs = 0 } = {}) {
+function createWorld(
+  uses: Record<string, number>,
+  {
+    releasedAfterMs = 0,
+    quickMemory = false,
+    alarm,
+  }: { releasedAfterMs?: number; quickMemory?: boolean; alarm?: MemoryAlarm } = {},
+) {
   const clock = createManualClock(1_000_000);
   const ended: string[] = [];
   const events: string[] = [];
@@ -37,7 +45,12 @@ function createWorld(uses: Record<string, number>, { releasedAfterMs = 0 } = {})
       usage: {
         signals: () =>
           Promise.resolve(
-            new Map([['memory.available', { available: free(), capacity: 1000 * MI, time: clock.now() }]]),
+            new Map([
+              [
+                'memory.available',
+                { available: free(), capacity: 1000 * MI, time: clock.now(), usedBytes: 1000 * MI - free() + 50 * MI },
+              ],
+            ]),
           ),
         pods: () =>
           Promise.resolve(
@@ -48,7 +61,7 @@ function createWorld(uses: Record<string, number>, { releasedAfterMs = 0 } = {})
               ]),
             ),
           ),
-        imageDisk: () => ({ isSeparate: false }),
+        imageDisk: () => ({ isSeparate: false, isSplit: false }),
       },
       pods: {
         active: () => [...running.keys()].map(pod),
@@ -59,7 +72,12 @@ function createWorld(uses: Record<string, number>, { releasedAfterMs = 0 } = {})
         },
         untilEnded: () => Promise.resolve(),
       },
-      reclaim: { removeDeadContainers: () => Promise.resolve(), removeUnusedImages: () => Promise.resolve() },
+      alarm,
+      reclaim: {
+        rotateLargeLogs: () => Promise.resolve(),
+        removeDeadContainers: () => Promise.resolve(),
+        removeUnusedImages: () => Promise.resolve(),
+      },
       record: ({ reason, message }) => void events.push(`${reason}: ${message}`),
       onPressure: () => {
         changes.count += 1;
@@ -68,13 +86,14 @@ function createWorld(uses: Record<string, number>, { releasedAfterMs = 0 } = {})
       onStatsAge: () => undefined,
     },
     {
-      thresholds: computeThresholds({
+      ...computeThresholds({
         hard: { 'memory.available': '100Mi' },
         soft: {},
         softGraceMs: {},
         minimumReclaim: {},
         enforcesAllocatable: false,
       }),
+      quickMemory,
       transitionMs: 60_000,
       maxGraceSeconds: 30,
       limitsStorage: true,
@@ -97,7 +116,7 @@ test('one pod goes at a time, until enough is free, and the pressure ends after 
   assert.deepEqual(eviction.pressure(), { memory: true, disk: false, pid: false });
   const [decision] = eviction.decisions();
   assert.deepEqual(
-    decision?.ranking.map(({ pod: name }) => name.split('_')[0]),
+    decision?.ranking.map(({ pod: name }) => name.split('/')[1]),
     ['large', 'middle', 'small'],
   );
   for (let second = 0; second < 90; second += 1) await clock.advance(1000);
@@ -110,4 +129,76 @@ test('no second pod goes while the memory of the first is not free yet', async (
   eviction.start(signal);
   for (let step = 0; step < 40; step += 1) await clock.advance(500);
   assert.deepEqual(ended, ['large Evicted 1']);
+});
+
+test('the kernel is asked to report, and its report is acted on at once', async () => {
+  const asked: string[] = [];
+  let report: () => void = () => undefined;
+  const alarm: MemoryAlarm = {
+    watch: (name, bytes, onCrossed) => {
+      asked.push(`${name} ${bytes / MI}`);
+      report = onCrossed;
+      return { close: () => void asked.push('closed') };
+    },
+  };
+  const { clock, eviction, ended, running } = createWorld({ small: 10 * MI }, { alarm });
+  const stopping = new AbortController();
+  eviction.start(stopping.signal);
+  await clock.advance(1000);
+  assert.deepEqual(asked, ['memory.available 950'], 'the capacity less the threshold, and 50 Mi of cache');
+  running.set('hog', 950 * MI);
+  await clock.advance(300);
+  assert.deepEqual(ended, []);
+  report();
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  assert.deepEqual(ended, ['hog Evicted 1']);
+  for (let step = 0; step < 30; step += 1) await clock.advance(500);
+  assert.ok(asked.length >= 3, 'it is asked again for what is used then');
+  stopping.abort('over');
+  await eviction.stop?.();
+  assert.equal(asked.filter((one) => one === 'closed').length, asked.filter((one) => one !== 'closed').length);
+});
+
+test('a kernel that reports nothing is looked at every second, where memory must be quick', async () => {
+  const { clock, eviction, ended, running } = createWorld({ small: 10 * MI }, { quickMemory: true });
+  eviction.start(signal);
+  await clock.advance(1000);
+  running.set('hog', 950 * MI);
+  for (let step = 0; step < 4; step += 1) await clock.advance(300);
+  assert.deepEqual(ended, ['hog Evicted 1']);
+});
+
+test('a swing around the threshold is one change of the condition', async () => {
+  const { clock, eviction, changes, running } = createWorld({});
+  eviction.start(signal);
+  for (let second = 0; second < 120; second += 1) {
+    // The pod is evicted, and another comes.
+    running.clear();
+    if (second % 7 < 3) running.set('next', 950 * MI);
+    await clock.advance(1000);
+  }
+  assert.equal(changes.count, 1);
+  assert.equal(eviction.pressure().memory, true);
+});
+
+test('what was decided can be read: numbers, order, and why', async () => {
+  const { clock, eviction } = createWorld({ small: 10 * MI, large: 940 * MI });
+  eviction.start(signal);
+  await clock.advance(1000);
+  const [decision, ...others] = eviction.decisions();
+  assert.deepEqual(others, []);
+  assert.ok(decision);
+  const { time: _, message, ...rest } = decision;
+  assert.match(message, /^The node was low on resource: memory\. Threshold quantity: 100Mi, available: 50Mi\. /);
+  assert.deepEqual(rest, {
+    signal: 'memory.available',
+    threshold: '100Mi',
+    available: '50Mi',
+    reclaimed: [],
+    evicted: 'ns/large',
+    ranking: [
+      { pod: 'ns/large', uid: 'large', priority: 0, usage: 940 * MI, request: 0, critical: false },
+      { pod: 'ns/small', uid: 'small', priority: 0, usage: 10 * MI, request: 0, critical: false },
+    ],
+  });
 });

@@ -1,19 +1,19 @@
 /** What is done about a node that is short of something, or a pod that is above its limits. */
 import { podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
-import { isCriticalPod } from '../api/pod-traits.ts';
+import { isCriticalPod, podTitle } from '../api/pod-traits.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { RecordNodeEvent } from '../model/event.ts';
 import { EVICTED } from '../model/pod-view.ts';
 import type { SignalReadings } from '../model/usage.ts';
 import type { EvictablePods, ReclaimPort, UsagePort } from './ports.ts';
-import { describeDecision, type EvictionDecision } from './rules/decision.ts';
+import { describeDecision, describeLimit, type EvictionDecision, type ReclaimedStep } from './rules/decision.ts';
 import { hasStorageLimits, type StorageExcess, storageExcess } from './rules/local-storage.ts';
 import { evictionText } from './rules/message.ts';
 import { rankPods } from './rules/rank.ts';
-import { bytesToFree, reclaimSteps } from './rules/reclaim.ts';
-import { metThresholds, resourceOf, type Threshold } from './rules/threshold.ts';
+import { bytesToFree, type ReclaimStep, reclaimSteps } from './rules/reclaim.ts';
+import { metThresholds, pressureOf, resourceOf, type Threshold } from './rules/threshold.ts';
 
 export interface EvictorDeps {
   readonly clock: Clock;
@@ -87,73 +87,110 @@ export async function evictForLimits(deps: EvictorDeps, config: EvictorConfig, s
     const excess = used && storageExcess(pod, used, usage.imageDisk());
     return excess === undefined ? [] : [[pod, excess]];
   });
+  for (const [pod, excess] of over) decide(deps, describeLimit(pod, excess, deps.clock.now()));
   await Promise.all(
     over.map(([pod, excess]) => evict(deps, pod, HARD_GRACE_SECONDS, { ...excess, isDisruption: false }, signal)),
   );
   return over.length > 0;
 }
 
+/** Kept, and in the log once. */
+function decide({ log, onDecision }: EvictorDeps, decision: EvictionDecision): void {
+  onDecision(decision);
+  log.info('Eviction manager: decision', { decision });
+}
+
+interface Shortage {
+  readonly threshold: Threshold;
+  readonly readings: SignalReadings;
+}
+
 /** Frees what no pod needs, and where that is not enough, evicts one pod. Whether it did. */
 export async function relieve(
   deps: EvictorDeps,
   config: EvictorConfig,
-  { threshold, readings }: { readonly threshold: Threshold; readonly readings: SignalReadings },
+  shortage: Shortage,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { log } = deps;
-  const resourceName = resourceOf(threshold.signal);
-  log.info('Eviction manager: attempting to reclaim', { resourceName, signal: threshold.signal });
-  const message = `Attempting to reclaim ${resourceName}`;
-  deps.record({ node: true, type: 'Warning', reason: 'EvictionThresholdMet', message });
-  if (await reclaim(deps, config, { threshold, readings }, signal)) {
-    log.info('Eviction manager: able to reduce resource pressure without evicting pods.', { resourceName });
-    return false;
+  const { log, clock } = deps;
+  const { signal: name } = shortage.threshold;
+  const resourceName = resourceOf(name);
+  log.info('Eviction manager: attempting to reclaim', { resourceName, signal: name });
+  const attempt = `Attempting to reclaim ${resourceName}`;
+  deps.record({ node: true, type: 'Warning', reason: 'EvictionThresholdMet', message: attempt });
+  const { isEnough, reclaimed } = await reclaim(deps, config, shortage, signal);
+  if (!isEnough) {
+    log.info('Eviction manager: must evict pod(s) to reclaim', { resourceName });
+    return await evictFirst(deps, config, { ...shortage, reclaimed }, signal);
   }
-  log.info('Eviction manager: must evict pod(s) to reclaim', { resourceName });
-  return await evictFirst(deps, config, { threshold, readings }, signal);
+  const message = 'Eviction manager: able to reduce resource pressure without evicting pods.';
+  log.info(message, { resourceName });
+  const given = { at: clock.now(), ...shortage, reclaimed, ranked: [], evicted: undefined };
+  decide(deps, describeDecision({ ...given, message: 'able to reduce resource pressure without evicting pods' }));
+  return false;
 }
 
-/** Whether that was enough. */
+/** One step after the other, until no threshold is met. */
 async function reclaim(
-  { usage, reclaim: port, log }: EvictorDeps,
+  deps: EvictorDeps,
   { thresholds }: EvictorConfig,
-  { threshold, readings }: { readonly threshold: Threshold; readonly readings: SignalReadings },
+  { threshold, readings }: Shortage,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<{ readonly isEnough: boolean; readonly reclaimed: readonly ReclaimedStep[] }> {
+  const { usage, log } = deps;
+  const reclaimed: ReclaimedStep[] = [];
   let latest = readings;
   for (const step of reclaimSteps(threshold.signal, usage.imageDisk())) {
     try {
-      if (step === 'dead containers') await port.removeDeadContainers(signal);
-      else await port.removeUnusedImages(bytesToFree(threshold, latest), signal);
+      await carryOut(deps, step, bytesToFree(threshold, latest), signal);
     } catch (err) {
       if (signal.aborted) throw err;
       log.info('Eviction manager: unexpected error when attempting to reduce resource pressure', { err, step });
     }
     latest = await usage.signals(signal);
-    if (metThresholds(thresholds, latest, true).length === 0) return true;
+    reclaimed.push({ step, readings: latest });
+    if (metThresholds(thresholds, latest, true).length === 0) return { isEnough: true, reclaimed };
   }
-  return false;
+  return { isEnough: false, reclaimed };
+}
+
+async function carryOut(
+  { reclaim: port }: EvictorDeps,
+  step: ReclaimStep,
+  bytes: number,
+  signal: AbortSignal,
+): Promise<void> {
+  switch (step) {
+    case 'large logs':
+      return await port.rotateLargeLogs(signal);
+    case 'dead containers':
+      return await port.removeDeadContainers(signal);
+    case 'unused images':
+      return await port.removeUnusedImages(bytes, signal);
+  }
 }
 
 async function evictFirst(
   deps: EvictorDeps,
   { podLevel, maxGraceSeconds }: EvictorConfig,
-  { threshold, readings }: { readonly threshold: Threshold; readonly readings: SignalReadings },
+  { threshold, readings, reclaimed }: Shortage & { readonly reclaimed: readonly ReclaimedStep[] },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { usage, log, clock } = deps;
-  const usages = await usage.pods(signal);
+  // Sizes that were measured a minute ago may blame another pod than the one that has just filled the disk.
+  const usages = await usage.pods(signal, { measure: pressureOf(threshold.signal) === 'disk' });
   const pods = deps.pods.active();
   const ranked = rankPods({ signal: threshold.signal, pods, usages, imageDisk: usage.imageDisk(), podLevel });
   const first = ranked.find(({ pod }) => !isCriticalPod(pod))?.pod;
-  const decision = describeDecision({ at: clock.now(), threshold, readings, ranked, evicted: first });
-  deps.onDecision(decision);
-  log.info('Eviction manager: pods ranked for eviction', { decision });
+  const given = { at: clock.now(), threshold, readings, reclaimed, ranked };
   if (first === undefined) {
-    log.error('Eviction manager: unable to evict any pods from the node', { signal: threshold.signal });
+    const message = 'unable to evict any pods from the node';
+    decide(deps, describeDecision({ ...given, evicted: undefined, message }));
     return false;
   }
-  const text = evictionText(first, threshold, readings, usages.get(podUid(first.metadata.uid)));
+  log.info('Eviction manager: pods ranked for eviction', { pods: ranked.map(({ pod }) => podTitle(pod)) });
+  const text = evictionText(first, { threshold, readings, usage: usages.get(podUid(first.metadata.uid)), podLevel });
+  decide(deps, describeDecision({ ...given, evicted: first, message: text.message }));
   const own = first.spec.terminationGracePeriodSeconds ?? maxGraceSeconds;
   const graceSeconds = threshold.graceMs === 0 ? HARD_GRACE_SECONDS : Math.min(maxGraceSeconds, own);
   await evict(deps, first, graceSeconds, { ...text, signal: threshold.signal, isDisruption: true }, signal);

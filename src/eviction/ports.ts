@@ -2,13 +2,13 @@
 import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { PodEnding } from '../model/pod-view.ts';
-import type { ImageDisk, PodUsages, SignalReadings } from '../model/usage.ts';
+import type { ImageDisk, MemorySignal, PodUsages, SignalReadings } from '../model/usage.ts';
 
 export interface UsagePort {
   /** What is free on the node; cheap. */
   signals(signal: AbortSignal): Promise<SignalReadings>;
-  /** What each pod uses; costs a look at every container. */
-  pods(signal: AbortSignal): Promise<PodUsages>;
+  /** What each pod uses; costs a look at every container. `measure`: local volumes are measured for it, which takes time on a full disk. */
+  pods(signal: AbortSignal, options?: { readonly measure?: boolean }): Promise<PodUsages>;
   imageDisk(): ImageDisk;
 }
 
@@ -30,7 +30,15 @@ export interface EvictionRequest {
 
 /** What frees space without a pod losing anything. */
 export interface ReclaimPort {
+  /** Rotates the logs that have grown beyond their limit, and removes what of them is too much. */
+  rotateLargeLogs(signal: AbortSignal): Promise<void>;
   removeDeadContainers(signal: AbortSignal): Promise<void>;
   /** The longest unused first, until so many bytes are free. */
   removeUnusedImages(bytes: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Notifications of the kernel about memory. */
+export interface MemoryAlarm {
+  /** Calls back when the cgroup that the signal counts goes over so many bytes, or back. */
+  watch(signal: MemorySignal, bytes: number, onCrossed: () => void): { close(): void };
 }

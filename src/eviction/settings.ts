@@ -10,13 +10,14 @@ export function evictionConfig({ kubelet, features }: Config): EvictionConfig {
     return parsed.ok ? [[signal, parsed.value] as const] : [];
   });
   return {
-    thresholds: computeThresholds({
+    ...computeThresholds({
       hard: kubelet.evictionHard,
       soft: kubelet.evictionSoft,
       softGraceMs: Object.fromEntries(grace),
       minimumReclaim: kubelet.evictionMinimumReclaim,
       enforcesAllocatable: kubelet.enforceNodeAllocatable.includes('pods'),
     }),
+    quickMemory: kubelet.kernelMemcgNotification,
     transitionMs: kubelet.evictionPressureTransitionPeriod,
     maxGraceSeconds: kubelet.evictionMaxPodGracePeriod,
     limitsStorage: kubelet.localStorageCapacityIsolation,

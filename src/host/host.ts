@@ -19,6 +19,7 @@ import { readKernelSetting, writeKernelSetting } from './kernel-settings.ts';
 import { acquireFileLock } from './lock-file.ts';
 import { appArmorEnabled, cgroupVersion, setOwnOomScore, swapAreas } from './machine.ts';
 import { readMachine } from './machine-info.ts';
+import { createMemoryEvents } from './memory-events.ts';
 import { readMountTable } from './mount-table.ts';
 import { createInterfaceReader, listDefaultRoutes, resolveName } from './network.ts';
 import { raiseOpenFiles } from './open-files.ts';
@@ -72,6 +73,7 @@ export function createHost(): LinuxHost {
       hierarchies: readCgroupMounts,
       tree: () => createCgroups(readCgroupMounts()),
       files: createKernelFiles,
+      memoryEvents: createMemoryEvents(syscalls, readiness),
     },
     processes: { ...createProcesses(), isKernelThread: (pid) => isKernelThread(pid) },
     kernel: {

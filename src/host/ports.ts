@@ -18,6 +18,7 @@ import type { Inotify } from './inotify.ts';
 import type { KernelFiles } from './kernel-files.ts';
 import type { KernelLogListener } from './kernel-log.ts';
 import type { FileLock } from './lock-file.ts';
+import type { MemoryEvents } from './memory-events.ts';
 import type { MountTable } from './mount-table.ts';
 import type { DefaultRouteOf, InterfaceAddresses, ResolveLimits } from './network.ts';
 import type { OpenFilesOutcome } from './open-files.ts';
@@ -68,6 +69,7 @@ export interface HostCgroups {
   tree(): Cgroups;
   /** Reads files of cgroups and of processes. `onFailure` is called with what exists and cannot be read. */
   files(onFailure: (path: string, error: unknown) => void): KernelFiles;
+  readonly memoryEvents: MemoryEvents;
 }
 
 export interface HostProcesses extends Processes {

@@ -47,6 +47,8 @@ export interface Syscalls {
   /** The watch descriptor. */
   inotifyAdd(fd: number, path: string, mask: number): number;
   inotifyRemove(fd: number, watch: number): void;
+  /** A new event descriptor that does not block and is closed in children. */
+  eventDescriptor(): number;
   /** Bytes taken by a socket without waiting; 0 where it takes none now. */
   sendNow(fd: number, bytes: Uint8Array): number;
   /** Sends one datagram to a Unix socket; a name that begins with a zero byte has no file. */
@@ -70,6 +72,7 @@ const SIGNATURES = {
   inotify_init1: { arguments: ['i32'], return: 'i32' },
   inotify_add_watch: { arguments: ['i32', 'string', 'u32'], return: 'i32' },
   inotify_rm_watch: { arguments: ['i32', 'i32'], return: 'i32' },
+  eventfd: { arguments: ['u32', 'i32'], return: 'i32' },
   send: { arguments: ['i32', 'buffer', 'u64', 'i32'], return: 'i64' },
   socket: { arguments: ['i32', 'i32', 'i32'], return: 'i32' },
   sendto: { arguments: ['i32', 'buffer', 'u64', 'i32', 'buffer', 'u32'], return: 'i64' },
@@ -112,6 +115,7 @@ export function createSyscalls(): Syscalls {
     inotifyOpen: () => check(libc.inotify_init1(NONBLOCK_CLOEXEC), 'inotify_init1', 'inotify'),
     inotifyAdd: (fd, path, mask) => check(libc.inotify_add_watch(fd, path, mask), 'inotify_add_watch', path),
     inotifyRemove: (fd, watch) => void check(libc.inotify_rm_watch(fd, watch), 'inotify_rm_watch', `watch ${watch}`),
+    eventDescriptor: () => check(libc.eventfd(0, NONBLOCK_CLOEXEC), 'eventfd', 'event descriptor'),
     sendNow: (fd, bytes) => {
       const sent = Number(libc.send(fd, bytes, BigInt(bytes.byteLength), MSG_DONTWAIT | MSG_NOSIGNAL));
       if (sent >= 0) return sent;

@@ -6,12 +6,13 @@ import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
 import { FilesystemUsage, Image } from '../wire/gen/cri-runtime-v1.ts';
 import { createGarbage, type GarbageDeps } from './garbage.ts';
+import type { GarbageSettings } from './rules/garbage.ts';
 
 const never = new AbortController().signal;
 const MINUTE = 60_000;
-const settings = { highPercent: 80, lowPercent: 50, minimumAgeMs: 0, maximumAgeMs: 0 };
+const settings: GarbageSettings = { highPercent: 80, lowPercent: 50, minimumAgeMs: 0, maximumAgeMs: 0, keep: [] };
 
-function createBench(more: Partial<GarbageDeps> = {}, chosen: Partial<typeof settings> = {}) {
+function createBench(more: Partial<GarbageDeps> = {}, chosen: Partial<GarbageSettings> = {}) {
   const clock = createManualClock(1000);
   const events: string[] = [];
   let images = ['a', 'b', 'c'].map((id) => ({ ...Image.zero(), id, size: 20, repoTags: [`x.io/${id}:1`] }));
@@ -159,4 +160,10 @@ test('only repeated failures become events; a runtime that is away is none', asy
   assert.equal(events.length, 1);
   controller.abort('over');
   await run;
+});
+
+test('an image on the list of images to keep stays, however short the disk is', async () => {
+  const { garbage, ids } = createBench({}, { keep: ['x.io/a'] });
+  assert.equal(await garbage.removeUnused(Number.POSITIVE_INFINITY, never), 20);
+  assert.deepEqual(ids(), ['a', 'c'], 'one is on the list, one is in use');
 });

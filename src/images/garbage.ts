@@ -15,6 +15,7 @@ import {
   type Candidate,
   type GarbageSettings,
   type ImageMemories,
+  isKept,
   isOldEnough,
   judgeSpace,
   markUsed,
@@ -29,7 +30,7 @@ export interface GarbageDeps {
   readonly log: Logger;
   readonly supervisor: Supervisor;
   readonly runtime: Pick<ImageRuntime, 'list' | 'remove' | 'fsInfo'>;
-  /** Ids or other names of the images that containers use, running or not, and of those mounted as volumes. */
+  /** Ids or other names of the images that containers use, running or not, and of those that pods of this node name. */
   readonly imagesInUse: (signal: AbortSignal) => Promise<ReadonlySet<string>>;
   /** Of the file system that this path is on. */
   readonly diskOf: (path: string, signal: AbortSignal) => Promise<Disk>;
@@ -163,7 +164,11 @@ class Collector implements Garbage {
     const [images, names] = await Promise.all([runtime.list(signal), this.#deps.imagesInUse(signal)]);
     const inUse = usedImages(images, names);
     const now = clock.now();
-    const seen = images.map(({ id, size: bytes, pinned }) => ({ id, bytes, pinned }));
+    const seen = images.map(({ id, size: bytes, pinned, repoTags, repoDigests }) => ({
+      id,
+      bytes,
+      pinned: pinned || isKept([id, ...repoTags, ...repoDigests], this.#settings),
+    }));
     this.#memories = rememberImages(this.#memories, seen, inUse, now);
     return { images, candidates: removalOrder(this.#memories, inUse, this.#settings, now), now };
   }

@@ -1,36 +1,40 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../api/pod.ts';
-import type { Image } from '../wire/gen/cri-runtime-v1.ts';
 import { imagesInUse } from './in-use.ts';
 
-test('images of containers and of volumes are in use; one that the runtime does not have is not', async () => {
-  const volumes = [
-    { name: 'a', image: { reference: 'x.io/a:1' } },
-    { name: 'b', image: { reference: 'x.io/b:1' } },
-  ];
-  const pod = (uid: string): Pod => ({
-    metadata: { name: uid, namespace: 'n', uid },
-    spec: { containers: [], volumes },
-  });
-  const calls: string[] = [];
-  const used = await imagesInUse(
-    {
-      runtime: {
-        status: ({ image = '' }) => {
-          calls.push(image);
-          return Promise.resolve({ image: image === 'x.io/a:1' ? ({ id: 'sha256:a' } as Image) : undefined });
-        },
-      },
-      listContainers: () =>
-        Promise.resolve([
-          { imageId: 'sha256:c', imageRef: 'x.io/c@sha256:1' },
-          { imageId: '', imageRef: 'sha256:d' },
-        ]),
-      pods: () => [pod('one'), pod('two')],
+const ID = 'e'.repeat(64);
+
+test('images of containers, and those that pods name for containers and volumes, started or not, are in use', async () => {
+  const pod: Pod = {
+    metadata: { name: 'p', namespace: 'n', uid: 'p' },
+    spec: {
+      initContainers: [{ name: 'i', image: ID }],
+      containers: [
+        { name: 'a', image: 'busybox' },
+        { name: 'b', image: `x.io/b:1@sha256:${ID}` },
+      ],
+      volumes: [{ name: 'v', image: { reference: 'x.io/v:1' } }],
     },
+  };
+  const containers = [
+    { imageId: 'sha256:c', imageRef: 'x.io/c@sha256:1' },
+    { imageId: '', imageRef: 'sha256:d' },
+  ];
+  const used = await imagesInUse(
+    { listContainers: () => Promise.resolve(containers), pods: () => [pod] },
     new AbortController().signal,
   );
-  assert.deepEqual([...used].toSorted(), ['sha256:a', 'sha256:c', 'sha256:d', 'x.io/c@sha256:1']);
-  assert.deepEqual(calls, ['x.io/a:1', 'x.io/b:1'], 'each image is asked for once, however many pods mount it');
+  for (const name of [
+    'sha256:c',
+    'x.io/c@sha256:1',
+    'sha256:d',
+    'docker.io/library/busybox:latest',
+    `x.io/b@sha256:${ID}`,
+    `sha256:${ID}`,
+    'x.io/v:1',
+  ]) {
+    assert.ok(used.has(name), name);
+  }
+  assert.ok(!used.has('') && !used.has('docker.io/library/other:latest'));
 });

@@ -12,11 +12,15 @@ export type EvictionSignal =
   | 'containerfs.inodesFree'
   | 'pid.available';
 
+export type MemorySignal = Extract<EvictionSignal, 'memory.available' | 'allocatableMemory.available'>;
+
 export interface SignalReading {
   readonly available: number;
   readonly capacity: number;
   /** Wall clock, ms. */
   readonly time: number;
+  /** Of memory: what its cgroup holds, with the page cache that can be dropped. */
+  readonly usedBytes?: number;
 }
 
 /** A signal that could not be read is missing. */
@@ -48,7 +52,9 @@ export interface PodUsage {
 
 export type PodUsages = ReadonlyMap<PodUid, PodUsage>;
 
-/** `isSeparate`: images and writable layers are on another file system than the kubelet's directory. */
 export interface ImageDisk {
+  /** Images are on another file system than the kubelet's directory. */
   readonly isSeparate: boolean;
+  /** And writable layers on yet another than images, such as that of the kubelet's directory. */
+  readonly isSplit: boolean;
 }

@@ -50,8 +50,7 @@ export function computeTermination(state: TerminationState, terms: TerminationTe
 }
 
 /** Removes all that the runtime still has of a pod that is over. What may still run is not removed: stop it first. */
-export function computeRemoval({ containers, sandboxes }: Observation): readonly Action[] {
-  const reason = 'the pod is gone';
+export function computeRemoval({ containers, sandboxes }: Observation, reason = 'the pod is gone'): readonly Action[] {
   const idle = containers.filter((container) => !mayRun(container));
   const busy = new Set(containers.filter(mayRun).map(({ sandboxId }) => sandboxId));
   return [

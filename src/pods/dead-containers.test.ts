@@ -14,10 +14,10 @@ function nodeWith(dead: Readonly<Record<string, number>>) {
   const views = new Map<PodUid, PodView>();
   const listeners = new Set<() => void>();
   const woken: string[] = [];
-  const set = (name: string, count: number) => {
+  const set = (name: string, count: number, step: PodView['step'] = 'syncing') => {
     const containers = Array.from({ length: count }, () => ENDED);
     const uid = podUid(name);
-    views.set(uid, { uid, observation: { containers } } as unknown as PodView);
+    views.set(uid, { uid, step, observation: { containers } } as unknown as PodView);
     for (const listener of listeners) listener();
   };
   for (const [name, count] of Object.entries(dead)) set(name, count);
@@ -73,4 +73,13 @@ test('an abort is passed on', async () => {
   stopping.abort('stopping');
   await assert.rejects(removed, (error) => error === 'stopping');
   assert.ok(!node.deadContainers.isRemoving());
+});
+
+test('of a pod that has ended the last one goes, too', async () => {
+  const node = nodeWith({ a: 1 });
+  node.set('over', 1, 'terminated');
+  const { removed } = node.remove();
+  assert.deepEqual(node.woken, ['over']);
+  node.set('over', 0, 'terminated');
+  await removed;
 });

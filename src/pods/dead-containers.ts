@@ -1,4 +1,7 @@
-/** Removes what dead containers of pods keep on the disk, on a node that is short of it. The last one of each name stays: its pod is judged by it. */
+/**
+ * Removes what dead containers keep on the disk, on a node that is short of it: all of pods that have ended, and of others all but the last
+ * one of each name, since the pod is judged by it.
+ */
 import type { Clock } from '../base/clock.ts';
 import { linkSignal } from '../base/signal.ts';
 import type { PodView } from '../model/pod-view.ts';
@@ -49,8 +52,9 @@ export function createDeadContainers(
 
 const REMOVED = 'removed';
 
-/** More than one dead container of a name; none of a pod that is gone. */
-function hasSurplus(view: Pick<PodView, 'observation'> | undefined): boolean {
+/** More than one dead container of a name, or any of a pod that has ended; none of a pod that is gone. */
+function hasSurplus(view: Pick<PodView, 'step' | 'observation'> | undefined): boolean {
   const ended = (view?.observation.containers ?? []).filter(({ state }) => state === 'exited');
+  if (view?.step === 'terminated') return ended.length > 0;
   return new Set(ended.map(({ name }) => name)).size < ended.length;
 }

@@ -7,6 +7,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Action } from '../model/plan.ts';
 import type { PodIdentity } from '../model/pod-identity.ts';
+import { EVICTED } from '../model/pod-view.ts';
 import type { ReportStep } from '../model/step.ts';
 import { computeRemoval, computeTermination } from '../plan/compute-termination.ts';
 import { MINIMUM_GRACE_SECONDS } from '../plan/grace.ts';
@@ -109,13 +110,20 @@ function createCleanUp(deps: WorkerDeps, tools: TerminationTools, shared: Shared
   };
 
   /** Its object stays, or a successor goes on with what is left of it. */
-  const leaveTraces = async (pass: Pass, { pod, again }: Terminated, observation: Observation): Promise<void> => {
+  const leaveTraces = async (pass: Pass, { pod, again, end }: Terminated, observation: Observation): Promise<void> => {
     removal.release();
     await release(pod, pass.signal);
     if (again) {
       // How this pod ended does not concern its successor, which is judged by the dead containers.
       await deps.endings.remove(podUid(pod.metadata.uid));
       pass.send({ kind: 'cleaned' });
+      return;
+    }
+    // An evicted pod ended to free what its containers hold. Its status is known without them.
+    if (end?.reason === EVICTED || deps.decisions.isShortOfDisk()) {
+      const removals = computeRemoval(observation, 'the pod has ended, and the node needs the space');
+      await carryOut(pass, observation, removals);
+      if (removals.length > 0) pass.wake();
       return;
     }
     const garbage = deps.decisions.garbage(observation, clock.now());

@@ -106,6 +106,7 @@ export function createWorkerWorld(earlier?: Pick<WorkerWorld, 'clock' | 'node' |
       backOff: { initialMs: 10_000, maxMs: 300_000, resetAfterMs: 600_000 },
       probes: () => ({ startup: new Map(), liveness: new Map(), readiness: new Map() }),
       hashes: ({ spec }) => new Map(spec.containers.map(({ name, image }) => [name, hashOf(image)])),
+      isShortOfDisk: () => false,
       restartCounts: () => Promise.resolve(new Map()),
       garbage: () => ({ actions: [], retryAt: undefined }),
     },

@@ -77,6 +77,8 @@ export interface DecisionInputs {
     observation: Observation,
     now: number,
   ): { readonly actions: readonly Action[]; readonly retryAt: number | undefined };
+  /** The node is short of disk: nothing is kept of pods that have ended. */
+  isShortOfDisk(): boolean;
 }
 
 /** How pods ended that can't be observed again, on disk. */

@@ -1,6 +1,7 @@
 /** One worker, stepped by hand: a node in memory and a clock that stands still until the test moves it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { podUid } from '../api/ids.ts';
 import { CodedError } from '../base/errors.ts';
 import type { WorkerState } from './rules/worker-state.ts';
 import { createWorkerWorld, makePod, START, settle, type WorkerWorld } from './testing.ts';
@@ -286,4 +287,20 @@ test('the kubelet stops in the middle of a pass: the worker ends, the container 
   await worker.start();
   assert.deepEqual([worker.state().step, world.events, worker.busyFor()], ['syncing', [], 0]);
   assert.equal(world.clock.sleepers(), 0);
+});
+
+test('an evicted pod keeps no containers, since it ended to free the disk; its last view still has them', async () => {
+  const world = createWorkerWorld();
+  const worker = await startRunning(world);
+  worker.end({ end: evicted, graceSeconds: 1, eventType: 'Warning' });
+  await settle(world.clock);
+  assert.equal(worker.state().step, 'terminated');
+  const { containers } = await world.node.observe.read(
+    { uid: podUid('u'), name: 'u', namespace: 'default' },
+    world.life.signal,
+  );
+  assert.deepEqual(containers, []);
+  const last = world.views.findLast(({ observation }) => observation.containers.length > 0);
+  assert.deepEqual([last?.step, last?.observation.containers[0]?.state], ['terminated', 'exited']);
+  world.life.abort('over');
 });

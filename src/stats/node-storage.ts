@@ -2,35 +2,46 @@
 import type { ImageDisk } from '../model/usage.ts';
 import { orUndefined } from './complaints.ts';
 import type { FsFacts, NodeStorage } from './rules/summary.ts';
-import { type FileSystem, type StoragePorts, wholeFileSystem } from './storage.ts';
+import { type FileSystem, type ImagePlaces, type StoragePorts, wholeFileSystem } from './storage.ts';
 
 export interface NodeDisks {
-  read(signal: AbortSignal): Promise<Omit<NodeStorage, 'pods'>>;
-  /** Whether images are on a disk of their own, as far as is known. */
+  read(signal: AbortSignal): Promise<Omit<NodeStorage, 'pods'> & { readonly layers: FsFacts | undefined }>;
+  /** Whether images are on a disk of their own, and writable layers apart from them, as far as is known. */
   imageDisk(): ImageDisk;
 }
 
 export function createNodeDisks(ports: StoragePorts, root: string): NodeDisks {
   // Where images are does not change while the runtime runs: it is asked once, so that looks at the disks cost no call.
-  let imagePlace: string | undefined;
-  let isSeparate = false;
-  const findImagePlace = async (signal: AbortSignal): Promise<string | undefined> => {
-    imagePlace ??= (await ports.images(signal))?.mountPoint;
-    return imagePlace;
+  let places: ImagePlaces | undefined;
+  let imageDisk: ImageDisk = { isSeparate: false, isSplit: false };
+  const findPlaces = async (signal: AbortSignal): Promise<ImagePlaces | undefined> => {
+    if (places !== undefined) return places;
+    const found = await ports.imagePlaces(signal);
+    if (found.images !== undefined) places = found;
+    return found;
   };
   return {
-    imageDisk: () => ({ isSeparate }),
+    imageDisk: () => imageDisk,
     read: async (signal) => {
       const orNothing = <T>(what: string, work: () => Promise<T | undefined>) =>
         orUndefined({ complain: ports.complain, what, signal }, work);
+      const fileSystem = async (path: string | undefined) =>
+        path === undefined ? undefined : await orNothing(path, () => ports.fileSystem(path));
       const node = await orNothing('node file system', () => ports.fileSystem(root));
-      const place = await orNothing('images', () => findImagePlace(signal));
-      const image = place === undefined ? undefined : await orNothing(place, () => ports.fileSystem(place));
-      if (node !== undefined && image !== undefined) isSeparate = node.device !== image.device;
+      const found = await orNothing('images', () => findPlaces(signal));
+      const image = await fileSystem(found?.images);
+      // A runtime that keeps both together, or does not know of the difference, names one place.
+      const layers =
+        found?.layers === undefined || found.layers === found.images ? image : await fileSystem(found.layers);
+      if (node !== undefined && image !== undefined) {
+        const isSplit = layers !== undefined && layers.device !== image.device;
+        imageDisk = { isSeparate: isSplit || node.device !== image.device, isSplit };
+      }
       const tasks = ports.tasks();
       return {
         node: facts(node, ports.now()),
         image: image && facts(image, ports.now()),
+        layers: layers && facts(layers, ports.now()),
         rlimit: { time: ports.now(), maxPid: tasks.limit, processes: tasks.current },
       };
     },

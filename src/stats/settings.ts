@@ -6,3 +6,6 @@ export function metricSelection({ settings }: Config): Selection {
   const { metricsProfile, metricsAllow, metricsDeny } = settings.cadvisor;
   return { profile: metricsProfile === 'lean' ? 'lean' : 'full', allow: metricsAllow, deny: metricsDeny };
 }
+
+/** `--eviction-memory-signal` */
+export const countsWithoutCache = ({ settings }: Config): boolean => settings.eviction.memorySignal === 'available';

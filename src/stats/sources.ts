@@ -1,6 +1,7 @@
 /** What statistics are made from, as the other parts, the runtime and the kernel have it. */
 import type { Config } from '../config/config.ts';
 import type { CgroupHierarchy } from '../host/cgroup-mounts.ts';
+import type { MountTable } from '../host/mount-table.ts';
 import { presentContainer } from '../model/observation.ts';
 import type { PodView } from '../model/pod-view.ts';
 import type { Pods } from '../pods/pods.ts';
@@ -11,10 +12,10 @@ import type { FilesystemUsage } from '../wire/gen/cri-runtime-v1.ts';
 import type { CgroupPlaces } from './cgroup-files.ts';
 import { cgroupV1 } from './rules/cgroup-v1.ts';
 import { cgroupV2 } from './rules/cgroup-v2.ts';
-import { parseTaskCount } from './rules/kernel-text.ts';
+import { parseMemoryAvailable, parseTaskCount } from './rules/kernel-text.ts';
 import type { VolumeFacts } from './rules/summary.ts';
 import type { EndedContainer, NodeGroups, StatsPod } from './rules/targets.ts';
-import type { RuntimeUse } from './storage.ts';
+import type { ImagePlaces, RuntimeUse } from './storage.ts';
 
 /** Reads a file that the kernel makes. */
 type ReadKernelFile = (path: string) => string | undefined;
@@ -143,6 +144,37 @@ export function runtimeUse(usage: FilesystemUsage | undefined): RuntimeUse | und
   };
 }
 
+export interface LayerSources {
+  readonly table: MountTable;
+  readonly measureTree: (
+    path: string,
+    signal: AbortSignal,
+  ) => Promise<{ readonly usedBytes: number; readonly inodesUsed: number }>;
+}
+
+/** The writable layer of a running container, where its root is an overlay that is mounted at a path with its id. Undefined elsewhere. */
+export async function measureLayer(
+  id: string,
+  { table, measureTree }: LayerSources,
+  signal: AbortSignal,
+): Promise<{ readonly bytes: number; readonly inodes: number } | undefined> {
+  const root = table(id).find(({ type, point }) => type === 'overlay' && point.split('/').includes(id));
+  const upper = /(?:^|,)upperdir=([^,]+)/.exec(root?.superOptions ?? '')?.[1];
+  if (upper === undefined) return undefined;
+  const { usedBytes, inodesUsed } = await measureTree(upper, signal);
+  return { bytes: usedBytes, inodes: inodesUsed };
+}
+
+export const imagePlaces = ({ imageFilesystems, containerFilesystems }: ImageFilesystems): ImagePlaces => ({
+  images: imageFilesystems[0]?.fsId?.mountpoint,
+  layers: containerFilesystems[0]?.fsId?.mountpoint,
+});
+
+interface ImageFilesystems {
+  readonly imageFilesystems: readonly FilesystemUsage[];
+  readonly containerFilesystems: readonly FilesystemUsage[];
+}
+
 /** What containerd adds to the status as JSON; another runtime may add something else. */
 export async function sandboxImage(
   cri: Pick<CriClient, 'sandboxes'>,
@@ -185,3 +217,6 @@ export function taskCounts(limit: bigint | undefined, read: ReadKernelFile) {
     current: parseTaskCount(read('/proc/loadavg')),
   };
 }
+
+export const memoryAvailable = (read: ReadKernelFile): number | undefined =>
+  parseMemoryAvailable(read('/proc/meminfo'));

@@ -98,6 +98,9 @@ function setUp(more: Faults = {}) {
     storage: {
       writableLayers: () => Promise.reject(new Error('the runtime is away')),
       images: () => Promise.resolve(undefined),
+      imagePlaces: () => Promise.resolve({ images: undefined, layers: undefined }),
+      measureVolumes: () => Promise.resolve(),
+      measureLayer: (id) => Promise.resolve(id.includes('a') ? { bytes: 77, inodes: 7 } : undefined),
       fileSystem: () =>
         Promise.resolve({
           device: 1,
@@ -115,6 +118,7 @@ function setUp(more: Faults = {}) {
     mounts: () => [{ device: '8:0', point: '/', type: 'ext4', source: '/dev/sda' }],
     oomKills: () => more.kills ?? 0,
     ended: () => more.ended ?? [],
+    memoryAvailable: () => 700,
     sandboxImage: () => (more.runtimeIsAway ? Promise.reject(new Error('unavailable')) : Promise.resolve('pause')),
   };
   const stats = createStats(deps, {
@@ -124,6 +128,7 @@ function setUp(more: Faults = {}) {
     paths: { root: '/', logs: ({ name }) => `/logs/${name}`, hostsFile: ({ name }) => `/hosts/${name}` },
     podsDirectory: '/pods',
     selection: more.selection ?? EVERYTHING,
+    withoutCache: false,
   });
   return { clock, files, reads, open, warnings, stats };
 }

@@ -13,6 +13,7 @@ import { metricText } from './cadvisor-text.ts';
 import type { CgroupPlaces, KernelFilesPort, MachineSize } from './cgroup-files.ts';
 import { createCollector } from './collector.ts';
 import { createComplaints } from './complaints.ts';
+import { measureLayers } from './measured-layers.ts';
 import { createNodeDisks } from './node-storage.ts';
 import { computeKubeletMetrics } from './rules/kubelet-metrics.ts';
 import { computeResourceMetrics } from './rules/resource-metrics.ts';
@@ -37,6 +38,8 @@ export interface StatsDeps {
   readonly sandboxImage: CadvisorDeps['sandboxImage'];
   readonly oomKills: CadvisorDeps['oomKills'];
   readonly ended: CadvisorDeps['ended'];
+  /** Of the whole machine, by the kernel's estimate. */
+  readonly memoryAvailable: () => number | undefined;
 }
 
 export interface StatsConfig {
@@ -47,13 +50,16 @@ export interface StatsConfig {
   readonly podsDirectory: string;
   /** What `/metrics/cadvisor` shows. */
   readonly selection: Selection;
+  /** Page cache does not count as used memory in decisions about pressure. */
+  readonly withoutCache: boolean;
 }
 
 export interface Stats extends Part {
   /** For decisions about pressure: what is free on the node, and what each pod uses. */
   readonly usage: {
     signals(signal: AbortSignal): Promise<SignalReadings>;
-    pods(signal: AbortSignal): Promise<PodUsages>;
+    /** `measure`: with the sizes of local volumes as they are now. */
+    pods(signal: AbortSignal, options?: { readonly measure?: boolean }): Promise<PodUsages>;
     imageDisk(): ImageDisk;
   };
   /** `/stats/summary` */
@@ -107,12 +113,18 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
       signals: async (signal) => {
         const groups = deps.groups();
         const readings = await collector.read(planTargets(groups, []), 'basic', signal);
-        return computeSignals(readings, groups, await nodeDisks.read(signal));
+        const rule = { withoutCache: config.withoutCache, machineAvailable: deps.memoryAvailable() };
+        return computeSignals(readings, groups, rule, await nodeDisks.read(signal));
       },
-      pods: async (signal) => {
+      pods: async (signal, { measure = false } = {}) => {
         const pods = deps.pods();
+        // The runtime measures layers every ten seconds, and volumes are measured every minute.
+        const [layers] = measure
+          ? await Promise.all([measureLayers({ clock, ports }, pods, signal), ports.measureVolumes(signal)])
+          : [undefined];
         const readings = await collector.read(planTargets(deps.groups(), pods), 'basic', signal);
-        return computePodUsages(pods, readings, await storage.read(pods, signal));
+        const rule = { layers, withoutCache: config.withoutCache };
+        return computePodUsages(pods, readings, await storage.read(pods, signal), rule);
       },
       imageDisk: nodeDisks.imageDisk,
     },

@@ -27,17 +27,33 @@ export interface RuntimeUse {
   readonly mountPoint: string | undefined;
 }
 
+export interface DirectoryUse {
+  readonly bytes: number;
+  readonly inodes: number;
+}
+
+/** Paths on the file systems of images and of writable layers. */
+export interface ImagePlaces {
+  readonly images: string | undefined;
+  readonly layers: string | undefined;
+}
+
 export interface StoragePorts {
   readonly now: () => number;
   readonly complain: Complain;
   /** By the id of the container. */
   readonly writableLayers: (signal: AbortSignal) => Promise<ReadonlyMap<string, RuntimeUse>>;
   readonly images: (signal: AbortSignal) => Promise<RuntimeUse | undefined>;
+  /** The writable layer of a container as it is now; undefined where only the runtime knows it. */
+  readonly measureLayer: (id: string, signal: AbortSignal) => Promise<DirectoryUse | undefined>;
+  readonly imagePlaces: (signal: AbortSignal) => Promise<ImagePlaces>;
   /** Undefined: there is no such path here. */
   readonly fileSystem: (path: string) => Promise<FileSystem | undefined>;
   /** Bytes and inodes of the files directly in a directory, or of one file. */
   readonly filesUse: (path: string) => Promise<{ readonly bytes: number; readonly inodes: number }>;
   readonly volumes: (uid: string) => readonly VolumeFacts[];
+  /** Measures local volumes now instead of at their usual pace. */
+  readonly measureVolumes: (signal: AbortSignal) => Promise<void>;
   readonly tasks: () => { readonly limit: number | undefined; readonly current: number | undefined };
 }
 

@@ -2,6 +2,7 @@
 import type { PodUid } from '../api/ids.ts';
 import type { Volume } from '../api/volume.ts';
 import { type Alarm, createAlarm } from '../base/alarm.ts';
+import { linkSignal } from '../base/signal.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { DiskUse } from '../host/file-job.ts';
@@ -24,6 +25,8 @@ export interface Usage {
   noticed(): void;
   /** The last measured use of each volume of the pod that is measured at all. */
   of(uid: PodUid): readonly VolumeUse[];
+  /** Measures the volumes that can't hang again, if that was not done in the last seconds. Resolves when it is done, or after a while. */
+  renew(signal: AbortSignal): Promise<void>;
   forget(uid: PodUid): void;
 }
 
@@ -43,11 +46,15 @@ type Uses = Map<PodUid, Map<string, VolumeUse>>;
 const UNMEASURED = new Set(['kubernetes.io/host-path', 'kubernetes.io/image']);
 /** Between the end of one pass and the next, at least. */
 const PAUSE_MS = 1000;
+/** Younger measures are not renewed. */
+const FRESH_MS = 2000;
+/** For all volumes together: who asks is about to evict a pod. */
+const RENEW_WITHIN_MS = 3000;
 
 export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usagePeriodMs: number }): Usage {
   const { clock } = deps;
   const uses: Uses = new Map();
-  const pass = createPass(deps, createMeasure(deps), { uses, periodMs: usagePeriodMs });
+  const { pass, renew } = createPasses(deps, createMeasure(deps), { uses, periodMs: usagePeriodMs });
   const bit = createWakeBit();
   const alarm = createAlarm(clock, bit.wake);
   let stopping: AbortSignal | undefined;
@@ -65,16 +72,24 @@ export function createUsage(deps: UsageDeps, { usagePeriodMs }: { readonly usage
       if (stopping !== undefined && !stopping.aborted) alarm.ringAt(clock.now() + FIRST_MEASURE_MS);
     },
     of: (uid) => [...(uses.get(uid)?.values() ?? [])],
+    renew: async (signal) => {
+      if (usagePeriodMs > 0) await renew(signal);
+    },
     forget: (uid) => uses.delete(uid),
   };
 }
 
-/** Measures the volumes that are due, and sets the alarm for the next ones. */
-function createPass(
+interface Passes {
+  /** Measures the volumes that are due, and sets the alarm for the next ones. */
+  pass(alarm: Alarm, signal: AbortSignal): Promise<void>;
+  renew(signal: AbortSignal): Promise<void>;
+}
+
+function createPasses(
   { clock, volumes }: UsageDeps,
   { measure, mayHang, forgetMounts }: Measure,
   { uses, periodMs }: { readonly uses: Uses; readonly periodMs: number },
-): (alarm: Alarm, signal: AbortSignal) => Promise<void> {
+): Passes {
   const triedAt = new Map<PodTask['task'], number>();
 
   const measurable = () => volumes().filter(({ task }) => !UNMEASURED.has(pluginOf(task)));
@@ -107,13 +122,33 @@ function createPass(
     }
   };
 
-  return async (alarm, signal) => {
-    await measureDue(signal);
-    forgetMounts();
-    const next = measurable()
-      .map(({ task }) => dueAt(task))
-      .filter((time) => time !== undefined);
-    if (next.length > 0 && !signal.aborted) alarm.ringAt(Math.max(Math.min(...next), clock.now() + PAUSE_MS));
+  const renewAll = async (signal: AbortSignal): Promise<void> => {
+    for (const one of measurable()) {
+      const path = one.task.ready()?.path;
+      const isFresh = clock.now() - (triedAt.get(one.task) ?? 0) < FRESH_MS;
+      if (path === undefined || isFresh || mayHang(path) || one.task.resolved()?.kind.foreign === true) continue;
+      triedAt.set(one.task, clock.now());
+      await measureOne(one, path, false, signal);
+      if (signal.aborted) return;
+    }
+  };
+
+  return {
+    pass: async (alarm, signal) => {
+      await measureDue(signal);
+      forgetMounts();
+      const next = measurable()
+        .map(({ task }) => dueAt(task))
+        .filter((time) => time !== undefined);
+      if (next.length > 0 && !signal.aborted) alarm.ringAt(Math.max(Math.min(...next), clock.now() + PAUSE_MS));
+    },
+    renew: async (signal) => {
+      using within = linkSignal(signal);
+      const late = clock.sleep(RENEW_WITHIN_MS, within.signal).catch(() => undefined); // all were measured before
+      await Promise.race([renewAll(within.signal), late]);
+      within.abort('the measures are done, or take too long');
+      signal.throwIfAborted();
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Pod } from '../../src/api/pod.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { runs } from '../node/pod-support.ts';
@@ -59,10 +60,20 @@ const conditionOf = async (world: PodCluster, type: string): Promise<string | un
   return node.status.conditions.find((condition) => condition.type === type)?.status;
 };
 
+/** By the working set. */
+async function availableMi(world: PodCluster): Promise<number> {
+  const { node } = JSON.parse(
+    await world.cluster.kubectl('get', '--raw', `/api/v1/nodes/${NODE}/proxy/stats/summary?only_cpu_and_memory=true`),
+  ) as { node: { systemContainers: { name: string; memory: { availableBytes: number } }[] } };
+  return (node.systemContainers.find(({ name }) => name === 'pods')?.memory.availableBytes ?? 0) / MI;
+}
+
 async function live(t: TestContext, kubelet: 'ours' | 'reference') {
   const total = Number(/MemTotal:\s+(\d+)/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) * 1024;
   const world = await podCluster(t, {
     kubelet,
+    // For a file that is twice as large as what pods may use of memory.
+    disks: { node: { mi: 1200, inodes: 20_000 } },
     config: {
       kubeReserved: { memory: `${total - ALLOCATABLE_MI * MI}` },
       evictionHard: { 'memory.available': '100Mi' },
@@ -135,4 +146,33 @@ test('eviction on a real node', { skip: whyClusterIsSkipped(process.env) }, asyn
     const text = await world.cluster.kubectl('get', '--raw', `/api/v1/nodes/${NODE}/proxy/metrics`);
     assert.doesNotMatch(text, /^kubelet_evictions\{/m, 'a new process has evicted none');
   });
+  await t.test(
+    'files that a pod reads again and again cost no pod where page cache does not count, memory does',
+    async () => {
+      const { kubelet } = world.cluster.node;
+      await kubelet.kill();
+      await kubelet.start({
+        flags: [...(world.cluster.kubeletSettings.flags ?? []), '--eviction-memory-signal=available'],
+      });
+      const stream = `dd if=/dev/zero of=/data/large bs=1M count=${2 * ALLOCATABLE_MI}; dd if=/dev/zero of=/data/hot bs=1M count=340`;
+      const read = 'cat /data/large > /dev/null; while true; do cat /data/hot > /dev/null; sleep 0.2; done';
+      await world.create('reader', {
+        containers: [runs('main', `${stream}; ${read}`, { volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
+        volumes: [{ name: 'data', emptyDir: {} }],
+      });
+      await eventually('the working set alone would cost a pod', async () => (await availableMi(world)) < 90, 120_000);
+      await delay(12_000); // two looks at the node, and more
+      assert.equal((await world.get('reader')).status?.phase, 'Running');
+      await world.create('hog-again', {
+        containers: [
+          runs('main', 'dd if=/dev/zero of=/memory/x bs=1M count=320; sleep 1000', {
+            volumeMounts: [{ name: 'memory', mountPath: '/memory' }],
+          }),
+        ],
+        volumes: [{ name: 'memory', emptyDir: { medium: 'Memory' } }],
+      });
+      assert.deepEqual(await endingOf(world, 'hog-again'), recorded()['hog']);
+      assert.equal((await world.get('reader')).status?.phase, 'Running');
+    },
+  );
 });

@@ -9,6 +9,7 @@
 import { resolve } from 'node:path';
 import type { TestContext } from 'node:test';
 import { cacheRoot } from '../../tools/machine/cache.ts';
+import type { NodeDisks } from '../../tools/machine/disks.ts';
 import type { Leftover } from '../../tools/machine/ledger.ts';
 import { createNode, type NodeWorld } from '../../tools/machine/node.ts';
 import type { Image } from '../../tools/machine/oci/image.ts';
@@ -35,6 +36,8 @@ export interface LabNodeOptions {
   readonly images?: readonly Image[];
   /** More TOML at the end of containerd's configuration. */
   readonly containerdConfig?: string;
+  /** Small disks of the node's own, to be filled. */
+  readonly disks?: NodeDisks;
   /** Given the path of runc, answers that of the program which takes its place. */
   readonly runc?: (path: string) => Promise<string>;
 }
@@ -105,6 +108,7 @@ export function createLab(env: NodeJS.ProcessEnv): Lab {
           ...(options.flags === undefined ? {} : { flags: options.flags }),
           ...(options.env === undefined ? {} : { env: options.env }),
         },
+        ...(options.disks === undefined ? {} : { disks: options.disks }),
         ...(options.containerdConfig === undefined ? {} : { extraContainerdConfig: options.containerdConfig }),
       });
     const made = await keep(options.test, create);

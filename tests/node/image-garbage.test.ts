@@ -9,7 +9,7 @@ import { imageOf, openImages, requestFor } from './images-support.ts';
 import { RUNTIMES } from './runtimes.ts';
 
 const GIB = 1024 ** 3;
-const garbage = { highPercent: 85, lowPercent: 80, minimumAgeMs: 0, maximumAgeMs: 0 };
+const garbage = { highPercent: 85, lowPercent: 80, minimumAgeMs: 0, maximumAgeMs: 0, keep: [] };
 
 for (const runtime of RUNTIMES) {
   test(`${runtime}: a full disk costs the unused images`, async (t) => {

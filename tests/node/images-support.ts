@@ -18,7 +18,7 @@ import { type Image, makeImage } from '../../tools/machine/oci/image.ts';
 export const RELAXED: Omit<ImagesConfig, 'rootDirectory'> = {
   pulls: { atOnce: 1, qps: 5, burst: 10 },
   verification: { policy: 'NeverVerifyPreloadedImages', allowlist: [] },
-  garbage: { highPercent: 100, lowPercent: 100, minimumAgeMs: 0, maximumAgeMs: 0 },
+  garbage: { highPercent: 100, lowPercent: 100, minimumAgeMs: 0, maximumAgeMs: 0, keep: [] },
   plugins: undefined,
 };
 

@@ -90,6 +90,7 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
         resize: { podLevel: true, initContainers: true },
         probes: () => NOTHING,
         hashes: options.hashes ?? (() => new Map()),
+        isShortOfDisk: () => false,
         restartCounts: () => Promise.resolve(new Map()),
         garbage: (observation, now) => findGarbage(observation, { minimumAge: 0, perContainer: 1 }, now),
       },

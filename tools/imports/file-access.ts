@@ -31,6 +31,7 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'host/machine-devices.ts': KERNEL,
   'host/machine-info.ts': KERNEL,
   'host/machine-topology.ts': KERNEL,
+  'host/memory-events.ts': KERNEL,
   'host/mount-table.ts': KERNEL,
   'host/network.ts': KERNEL,
   'host/output-target.ts': "the process's own standard streams",

@@ -4,6 +4,7 @@ import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import type { Captured, CaptureOptions } from './capture.ts';
 import { type Containerd, createContainerd, type RuntimeBinaries } from './containerd.ts';
+import { mountDisks, type NodeDisks } from './disks.ts';
 import { type Gate, openGate } from './gate.ts';
 import { createKubelet, type Kubelet, type KubeletSettings } from './kubelet.ts';
 import type { WorldPlace } from './ledger.ts';
@@ -22,6 +23,8 @@ export interface NodeOptions {
   readonly nodeName: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly extraContainerdConfig?: string;
+  /** Disks of its own; `kubeletDirectory` and the directories of logs are then empty outside. */
+  readonly disks?: NodeDisks;
   /** Called with each step, for people who wait. */
   readonly progress?: (step: string) => void;
 }
@@ -61,6 +64,7 @@ export async function createNode(options: NodeOptions): Promise<NodeWorld> {
     ...(options.env === undefined ? {} : { env: options.env }),
   });
   try {
+    if (options.disks !== undefined) await mountDisks(world, options.disks);
     const [containerd, gate] = await Promise.all([startRuntime(world, options, progress), openGate(world)]);
     const importImages = (images: readonly Image[]) => importArchive(containerd, images, options.cacheDirectory);
     const manifestsDirectory = join(world.directory, 'manifests');

@@ -17,6 +17,7 @@ test('a run that fails keeps none of the others from running, and shows at the e
       ['scraped', 0],
       ['runtimes', 0],
       ['certificates', 0],
+      ['pressure', 0],
     ],
   );
   const lines = renderResults(results).trim().split('\n');
@@ -31,7 +32,7 @@ test('one run may be chosen by its name', () => {
   );
   assert.throws(
     () => chooseRuns(['soap']),
-    /no long run named soap; there are recorded, conformance, node-suite, soak, scraped, runtimes, certificates/,
+    /no long run named soap; there are recorded, conformance, node-suite, soak, scraped, runtimes, certificates, pressure/,
   );
 });
 

@@ -13,6 +13,7 @@ export const LONG_RUNS: readonly LongRun[] = [
   { name: 'scraped', target: ['scraped'] },
   { name: 'runtimes', target: ['runtimes'] },
   { name: 'certificates', target: ['certificates'] },
+  { name: 'pressure', target: ['pressure'] },
 ];
 
 export interface LongResult {

@@ -1,7 +1,7 @@
 import { headers, singlePairs, stringMap, strings, thresholds } from './collections.ts';
 import { type Flag, fileFlag, flag, group } from './flag.ts';
 import { reservedMemory } from './objects.ts';
-import { boolean, duration, int32, int64, string } from './scalars.ts';
+import { boolean, duration, int32, int64, oneOf, string } from './scalars.ts';
 import { field, setting } from './target.ts';
 
 /** Flags of pods and their resources. */
@@ -170,6 +170,18 @@ export const podFlags: readonly Flag[] = [
       boolean,
       field('kernelMemcgNotification'),
       'Let the kernel notify of low memory.',
+    ),
+    flag(
+      'eviction-memory-signal',
+      oneOf('workingSet', 'available'),
+      setting('eviction', 'memorySignal'),
+      'What counts as used memory: the working set, or only what can not be dropped (available).',
+    ),
+    flag(
+      'image-gc-keep',
+      strings,
+      setting('images', 'keep'),
+      'Images that are never removed to free space; a name may end in *.',
     ),
   ]),
   ...group('Network', [

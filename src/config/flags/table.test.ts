@@ -34,6 +34,8 @@ const beyondTheReference = [
   'cni-conf-dir',
   'container-runtime',
   'dynamic-config-dir',
+  'eviction-memory-signal',
+  'image-gc-keep',
   'master-service-namespace',
   'network-plugin',
   'require-kubeconfig',
@@ -86,6 +88,7 @@ const samples: Record<string, string> = {
 const special: Record<string, string> = {
   'cadvisor-metrics-profile': 'lean',
   'container-runtime': 'remote',
+  'eviction-memory-signal': 'available',
   'network-plugin': 'cni',
   version: 'raw',
 };

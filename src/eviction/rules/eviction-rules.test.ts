@@ -5,11 +5,15 @@ import type { Pod } from '../../api/pod.ts';
 import type { EvictionSignal, PodUsage, SignalReadings } from '../../model/usage.ts';
 import { storageExcess } from './local-storage.ts';
 import { evictionText } from './message.ts';
+import { nextLookMs } from './next-look.ts';
 import { NO_PRESSURE, type PressureState, stepPressure } from './pressure-state.ts';
 import { rankPods } from './rank.ts';
 import { bytesToFree, reclaimSteps } from './reclaim.ts';
-import { computeThresholds, isMet, type Threshold } from './threshold.ts';
+import { computeThresholds, isMet, notifyAt, type Threshold, type Thresholds } from './threshold.ts';
 
+const ONE_DISK = { isSeparate: false, isSplit: false };
+const IMAGE_DISK = { isSeparate: true, isSplit: false };
+const THREE_DISKS = { isSeparate: true, isSplit: true };
 const MI = 1 << 20;
 const GI = 1 << 30;
 const SETTINGS = { hard: {}, soft: {}, softGraceMs: {}, minimumReclaim: {}, enforcesAllocatable: false };
@@ -23,7 +27,7 @@ const readings = (
       { available, capacity, time },
     ]),
   );
-const only = (thresholds: readonly Threshold[]): Threshold => {
+const only = ({ thresholds }: Thresholds): Threshold => {
   const [first] = thresholds;
   assert.ok(first);
   return first;
@@ -31,7 +35,7 @@ const only = (thresholds: readonly Threshold[]): Threshold => {
 
 describe('thresholds', () => {
   test('come from quantities and percentages; hard memory counts for what is allocatable too', () => {
-    const found = computeThresholds({
+    const { thresholds: found } = computeThresholds({
       ...SETTINGS,
       hard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'imagefs.available': '0%' },
       soft: { 'memory.available': '1Gi' },
@@ -74,7 +78,7 @@ describe('thresholds', () => {
 });
 
 describe('pressure', () => {
-  const thresholds = computeThresholds({
+  const { thresholds } = computeThresholds({
     ...SETTINGS,
     hard: { 'memory.available': '100Mi', 'pid.available': '10' },
     soft: { 'nodefs.available': '1Gi' },
@@ -170,9 +174,9 @@ describe('ranking', () => {
     signal: EvictionSignal,
     pods: readonly Pod[],
     usages: readonly ReturnType<typeof usage>[],
-    isSeparate = false,
+    imageDisk = ONE_DISK,
   ) =>
-    rankPods({ signal, pods, usages: new Map(usages), imageDisk: { isSeparate }, podLevel: true }).map(
+    rankPods({ signal, pods, usages: new Map(usages), imageDisk, podLevel: true }).map(
       (each) => each.pod.metadata.name,
     );
 
@@ -209,8 +213,22 @@ describe('ranking', () => {
     const [, facts] = layer;
     const noVolume: typeof layer = [layer[0], { ...facts, volumes: new Map() }];
     assert.deepEqual(order('nodefs.available', pods, [noVolume, volume]), ['layer', 'volume']);
-    assert.deepEqual(order('nodefs.available', pods, [noVolume, volume], true), ['volume', 'layer']);
-    assert.deepEqual(order('imagefs.available', pods, [noVolume, volume], true), ['layer', 'volume']);
+    assert.deepEqual(order('nodefs.available', pods, [noVolume, volume], IMAGE_DISK), ['volume', 'layer']);
+    assert.deepEqual(order('imagefs.available', pods, [noVolume, volume], IMAGE_DISK), ['layer', 'volume']);
+    assert.deepEqual(order('nodefs.available', pods, [noVolume, volume], THREE_DISKS), ['layer', 'volume']);
+    assert.deepEqual(order('containerfs.available', pods, [noVolume, volume], THREE_DISKS), ['layer', 'volume']);
+    const images = rankPods({
+      signal: 'imagefs.available',
+      pods,
+      usages: new Map([noVolume, volume]),
+      imageDisk: THREE_DISKS,
+      podLevel: true,
+    });
+    assert.deepEqual(
+      images.map((one) => one.usage),
+      [0, 0],
+      'nothing of a pod is there',
+    );
   });
 
   test('a pod without statistics goes first among its priority', () => {
@@ -224,19 +242,87 @@ describe('ranking', () => {
 test('the message names resource, threshold, what is free, and the containers above their requests', () => {
   const threshold = only(computeThresholds({ ...SETTINGS, hard: { 'memory.available': '100Mi' } }));
   const [, used] = usage('a', 60 * MI);
-  assert.deepEqual(
-    evictionText(pod('a', { memory: '10Mi' }), threshold, readings({ 'memory.available': [50 * MI, GI] }), used),
-    {
-      message:
-        'The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. Container main was using 60Mi, request is 10Mi, has larger consumption of memory. ',
-      annotations: { offending_containers: 'main', offending_containers_usage: '60Mi', starved_resource: 'memory' },
-    },
+  const given = { threshold, readings: readings({ 'memory.available': [50 * MI, GI] }) };
+  assert.deepEqual(evictionText(pod('a', { memory: '10Mi' }), { ...given, usage: used, podLevel: true }), {
+    message:
+      'The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. Container main was using 60Mi, request is 10Mi, has larger consumption of memory. ',
+    annotations: { offending_containers: 'main', offending_containers_usage: '60Mi', starved_resource: 'memory' },
+  });
+});
+
+test('the message of a pod with a request of its own names the pod too', () => {
+  const threshold = only(computeThresholds({ ...SETTINGS, hard: { 'memory.available': '100Mi' } }));
+  const plain = pod('a');
+  const whole = { ...plain, spec: { ...plain.spec, resources: { requests: { memory: '80Mi' } } } } as Pod;
+  const given = { threshold, readings: readings({ 'memory.available': [50 * MI, GI] }), usage: usage('a', 60 * MI)[1] };
+  const { message, annotations } = evictionText(whole, { ...given, podLevel: true });
+  assert.match(
+    message,
+    /50Mi\. Pod a was using 60Mi, request is 80Mi, has larger consumption of memory\. Container main was/,
   );
+  assert.deepEqual([annotations['offending_pod'], annotations['offending_pod_usage']], ['a', '60Mi']);
+  assert.doesNotMatch(evictionText(whole, { ...given, podLevel: false }).message, /Pod a/);
+});
+
+describe('containerfs', () => {
+  const settings = {
+    ...SETTINGS,
+    hard: { 'nodefs.available': '1Gi', 'imagefs.available': '2Gi', 'containerfs.available': '3Gi' },
+    soft: { 'nodefs.inodesFree': '5%', 'containerfs.inodesFree': '9%' },
+    softGraceMs: { 'nodefs.inodesFree': 1000, 'containerfs.inodesFree': 2000 },
+  };
+  test('has no thresholds of its own: those of nodefs count, where it is apart from images', () => {
+    const { thresholds, splitThresholds, ignored } = computeThresholds(settings);
+    assert.deepEqual(
+      thresholds.map(({ signal }) => signal),
+      ['nodefs.available', 'imagefs.available', 'nodefs.inodesFree'],
+    );
+    const added = splitThresholds.slice(thresholds.length);
+    assert.deepEqual(
+      added.map(({ signal, graceMs }) => [signal, graceMs]),
+      [
+        ['containerfs.available', 0],
+        ['containerfs.inodesFree', 1000],
+      ],
+    );
+    assert.equal(isMet(added[0] as Threshold, { available: GI - 1, capacity: 10 * GI, time: 1 }, false), true);
+    assert.equal(isMet(added[0] as Threshold, { available: 2 * GI, capacity: 10 * GI, time: 1 }, false), false);
+    assert.deepEqual(ignored, [
+      'found containerfs.available for hard eviction. ignoring',
+      'found containerfs.inodesFree for soft eviction. ignoring',
+    ]);
+  });
+});
+
+test('the kernel is asked to report the use at which memory is short, with the page cache that can be dropped', () => {
+  const threshold = only(computeThresholds({ ...SETTINGS, hard: { 'memory.available': '100Mi' } }));
+  const reading = { available: 600 * MI, capacity: 1000 * MI, time: 1 };
+  assert.equal(notifyAt(threshold, { ...reading, usedBytes: 450 * MI }), 950 * MI);
+  assert.equal(notifyAt(threshold, reading), undefined);
+  assert.equal(notifyAt(threshold, undefined), undefined);
+});
+
+describe('the next look', () => {
+  const { thresholds } = computeThresholds({ ...SETTINGS, hard: { 'nodefs.available': '100Mi' } });
+  const limits = { shortestMs: 1000, longestMs: 5000 };
+  const free = (mi: number, time: number) => readings({ 'nodefs.available': [mi * MI, GI] }, time);
+  const cases: readonly [string, SignalReadings, SignalReadings, number][] = [
+    ['nothing is known yet', new Map(), free(900, 1000), 5000],
+    ['nothing changes', free(900, 0), free(900, 5000), 5000],
+    ['much is left', free(900, 0), free(850, 5000), 5000],
+    ['4 s are left', free(300, 0), free(200, 4000), 2000],
+    ['nothing is left', free(900, 0), free(101, 4000), 1000],
+    ['it is met already', free(900, 0), free(90, 4000), 5000],
+  ];
+  for (const [what, before, now, expected] of cases) {
+    test(`where ${what} is in ${expected} ms`, () => {
+      assert.equal(nextLookMs(thresholds, before, now, limits), expected);
+    });
+  }
 });
 
 describe('limits of a pod on the disk', () => {
-  const excess = (given: Pod, disk: number) =>
-    storageExcess(given, usage('a', 0, disk)[1], { isSeparate: false })?.message;
+  const excess = (given: Pod, disk: number) => storageExcess(given, usage('a', 0, disk)[1], ONE_DISK)?.message;
   test('of an emptyDir, of the pod, of a container, in the words of the reference', () => {
     assert.equal(
       excess(pod('a', { sizeLimit: '10Mi' }), 11 * MI),
@@ -251,12 +337,21 @@ describe('limits of a pod on the disk', () => {
 });
 
 describe('before pods go', () => {
-  test('dead containers and images do, where they are on that disk', () => {
-    assert.deepEqual(reclaimSteps('nodefs.available', { isSeparate: false }), ['dead containers', 'unused images']);
-    assert.deepEqual(reclaimSteps('nodefs.available', { isSeparate: true }), ['dead containers']);
-    assert.deepEqual(reclaimSteps('imagefs.inodesFree', { isSeparate: true }), ['dead containers', 'unused images']);
-    assert.deepEqual(reclaimSteps('memory.available', { isSeparate: false }), []);
-  });
+  const steps: readonly [EvictionSignal, typeof ONE_DISK, readonly string[]][] = [
+    ['nodefs.available', ONE_DISK, ['large logs', 'dead containers', 'unused images']],
+    ['imagefs.available', ONE_DISK, ['large logs', 'dead containers', 'unused images']],
+    ['nodefs.available', IMAGE_DISK, ['large logs', 'dead containers']],
+    ['imagefs.inodesFree', IMAGE_DISK, ['dead containers', 'unused images']],
+    ['nodefs.inodesFree', THREE_DISKS, ['large logs', 'dead containers']],
+    ['imagefs.available', THREE_DISKS, ['unused images']],
+    ['containerfs.available', THREE_DISKS, ['dead containers']],
+    ['memory.available', ONE_DISK, []],
+    ['pid.available', ONE_DISK, []],
+  ];
+  for (const [signal, disks, expected] of steps) {
+    test(`${signal} ${JSON.stringify(disks)} frees ${expected.join(', ') || 'nothing'}`, () =>
+      assert.deepEqual(reclaimSteps(signal, disks), expected));
+  }
   test('no more images than are needed', () => {
     const threshold = only(
       computeThresholds({
@@ -284,7 +379,7 @@ test('500 simulated nodes: never a critical pod before others, and each eviction
       signal: 'memory.available',
       pods,
       usages,
-      imageDisk: { isSeparate: false },
+      imageDisk: ONE_DISK,
       podLevel: true,
     });
     assert.equal(ranked.length, pods.length);

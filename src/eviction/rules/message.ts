@@ -12,10 +12,15 @@ export interface EvictionText {
 
 export function evictionText(
   pod: Pod,
-  threshold: Threshold,
-  readings: SignalReadings,
-  usage: PodUsage | undefined,
+  given: {
+    readonly threshold: Threshold;
+    readonly readings: SignalReadings;
+    readonly usage: PodUsage | undefined;
+    /** The gate PodLevelResources. */
+    readonly podLevel: boolean;
+  },
 ): EvictionText {
+  const { threshold, readings, usage } = given;
   const resource = resourceOf(threshold.signal);
   const reading = readings.get(threshold.signal);
   const numbers =
@@ -24,14 +29,27 @@ export function evictionText(
       : `Threshold quantity: ${showAmount(threshold.signal, amountOf(threshold.amount, reading.capacity))}, available: ${showAmount(threshold.signal, reading.available)}. `;
   const beginning = `The node was low on resource: ${resource}. ${numbers}`;
   if (usage === undefined) return { message: beginning, annotations: {} };
+  const whole = given.podLevel && resource === 'memory' ? wholePod(pod, usage) : undefined;
   const over = usage.containers.flatMap((container) => excessOf(pod, container, resource));
   return {
-    message: beginning + over.map(({ text }) => text).join(''),
+    message: beginning + (whole?.text ?? '') + over.map(({ text }) => text).join(''),
     annotations: {
+      ...whole?.annotations,
       offending_containers: over.map(({ name }) => name).join(','),
       offending_containers_usage: over.map(({ used }) => used).join(','),
       starved_resource: resource,
     },
+  };
+}
+
+/** A pod with a request of its own is named whether it is above it or not. */
+function wholePod({ metadata, spec }: Pod, { memory }: PodUsage) {
+  if (memory === undefined || spec.resources?.requests?.['memory'] === undefined) return undefined;
+  const used = formatQuantity(quantityFromUnits(BigInt(Math.trunc(memory)), 'binary'));
+  const request = formatQuantity(quantityOf(spec.resources.requests, 'memory'));
+  return {
+    text: `Pod ${metadata.name} was using ${used}, request is ${request}, has larger consumption of memory. `,
+    annotations: { offending_pod: metadata.name, offending_pod_usage: used },
   };
 }
 

@@ -54,14 +54,20 @@ const exceeds = ({ usage, request }: RankedPod): number => (usage === undefined 
 const excess = ({ usage, request }: RankedPod): number =>
   usage === undefined ? Number.POSITIVE_INFINITY : usage - request;
 
+/** Whether writable layers, and logs and volumes, lie on the file system of the signal. As in the reference, split layers count as the node's. */
+function placesOf(signal: EvictionSignal, { isSeparate, isSplit }: ImageDisk) {
+  if (!isSeparate) return { layers: true, others: true };
+  if (isSplit) return { layers: !signal.startsWith('imagefs'), others: !signal.startsWith('imagefs') };
+  return { layers: !signal.startsWith('nodefs'), others: signal.startsWith('nodefs') };
+}
+
 /** What of a pod lies on the file system of the signal. */
-function diskUse(usage: PodUsage, signal: EvictionSignal, { isSeparate }: ImageDisk): number {
+function diskUse(usage: PodUsage, signal: EvictionSignal, imageDisk: ImageDisk): number {
   const isInodes = signal.endsWith('inodesFree');
-  const onNode = !isSeparate || signal.startsWith('nodefs');
-  const onImages = !isSeparate || !signal.startsWith('nodefs');
+  const { layers, others } = placesOf(signal, imageDisk);
   const parts = [
-    ...usage.containers.flatMap(({ rootfs, logs }) => [onImages ? rootfs : undefined, onNode ? logs : undefined]),
-    ...(onNode ? [...usage.volumes.values()].filter(({ isLocal }) => isLocal) : []),
+    ...usage.containers.flatMap(({ rootfs, logs }) => [layers ? rootfs : undefined, others ? logs : undefined]),
+    ...(others ? [...usage.volumes.values()].filter(({ isLocal }) => isLocal) : []),
   ];
   return parts.reduce((sum, part) => sum + ((isInodes ? part?.inodes : part?.bytes) ?? 0), 0);
 }

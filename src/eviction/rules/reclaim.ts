@@ -2,16 +2,18 @@
 import type { EvictionSignal, ImageDisk, SignalReadings } from '../../model/usage.ts';
 import { amountOf, type Threshold } from './threshold.ts';
 
-export type ReclaimStep = 'dead containers' | 'unused images';
+export type ReclaimStep = 'large logs' | 'dead containers' | 'unused images';
 
 /**
- * In this order. With images on a disk of their own, the writable layers of dead containers are there too; their logs are on the node's
- * disk, so that dead containers are worth removing for both.
+ * In this order: what is missed least first. Logs, those of dead containers too, are on the node's disk. With images on a disk of their own,
+ * writable layers are there with them, or, where the runtime keeps both apart, on a third one.
  */
-export function reclaimSteps(signal: EvictionSignal, { isSeparate }: ImageDisk): readonly ReclaimStep[] {
+export function reclaimSteps(signal: EvictionSignal, { isSeparate, isSplit }: ImageDisk): readonly ReclaimStep[] {
   if (!signal.includes('fs.')) return [];
-  if (isSeparate && signal.startsWith('nodefs')) return ['dead containers'];
-  return ['dead containers', 'unused images'];
+  if (!isSeparate) return ['large logs', 'dead containers', 'unused images'];
+  if (signal.startsWith('nodefs')) return ['large logs', 'dead containers'];
+  if (!isSplit) return ['dead containers', 'unused images'];
+  return signal.startsWith('imagefs') ? ['unused images'] : ['dead containers'];
 }
 
 /** Bytes that are missing until the pressure is over; all images where inodes are missing, since no one knows those of an image. */

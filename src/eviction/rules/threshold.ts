@@ -6,7 +6,7 @@ import {
   parseThreshold,
   type ThresholdAmount,
 } from '../../config/rules/eviction-threshold.ts';
-import type { EvictionSignal, SignalReading, SignalReadings } from '../../model/usage.ts';
+import type { EvictionSignal, MemorySignal, SignalReading, SignalReadings } from '../../model/usage.ts';
 
 export interface Threshold {
   readonly signal: EvictionSignal;
@@ -27,8 +27,30 @@ export interface ThresholdSettings {
   readonly enforcesAllocatable: boolean;
 }
 
+export interface Thresholds {
+  readonly thresholds: readonly Threshold[];
+  /** With images apart from writable layers, on which disk `containerfs` is watched by the thresholds of `nodefs`. */
+  readonly splitThresholds: readonly Threshold[];
+  /** Thresholds of `containerfs`: as in the reference, those of the disk that it is on count instead. */
+  readonly ignored: readonly string[];
+}
+
+export function computeThresholds(settings: ThresholdSettings): Thresholds {
+  const all = readThresholds(settings);
+  const isOfContainers = ({ signal }: Threshold) => signal.startsWith('containerfs.');
+  const thresholds = all.filter((one) => !isOfContainers(one));
+  const copies = thresholds.flatMap((one): readonly Threshold[] => {
+    if (one.signal === 'nodefs.available') return [{ ...one, signal: 'containerfs.available' }];
+    return one.signal === 'nodefs.inodesFree' ? [{ ...one, signal: 'containerfs.inodesFree' }] : [];
+  });
+  const ignored = all
+    .filter(isOfContainers)
+    .map(({ signal, graceMs }) => `found ${signal} for ${graceMs === 0 ? 'hard' : 'soft'} eviction. ignoring`);
+  return { thresholds, splitThresholds: [...thresholds, ...copies], ignored };
+}
+
 /** Faults were refused with the configuration; here they are left out. */
-export function computeThresholds(settings: ThresholdSettings): readonly Threshold[] {
+function readThresholds(settings: ThresholdSettings): readonly Threshold[] {
   const reclaimOf = (signal: EvictionSignal) => {
     const text = settings.minimumReclaim[signal];
     const amount = text === undefined ? undefined : parseMinimumReclaim(text);
@@ -61,6 +83,17 @@ export function isMet(threshold: Threshold, reading: SignalReading | undefined, 
   return amountOf(amount, reading.capacity) + more > reading.available;
 }
 
+/** The use of its cgroup at which memory is as short as the threshold says, with the page cache as it is now. */
+export function notifyAt({ amount }: Threshold, reading: SignalReading | undefined): number | undefined {
+  if (reading?.usedBytes === undefined) return undefined;
+  const { available, capacity, usedBytes } = reading;
+  const droppable = Math.max(usedBytes - (capacity - available), 0);
+  return capacity - amountOf(amount, capacity) + droppable;
+}
+
+export const isMemorySignal = (signal: EvictionSignal): signal is MemorySignal =>
+  signal === 'memory.available' || signal === 'allocatableMemory.available';
+
 export const metThresholds = (
   thresholds: readonly Threshold[],
   readings: SignalReadings,
@@ -71,15 +104,8 @@ export const metThresholds = (
 export type PressureKind = 'memory' | 'disk' | 'pid';
 
 export function pressureOf(signal: EvictionSignal): PressureKind {
-  switch (signal) {
-    case 'memory.available':
-    case 'allocatableMemory.available':
-      return 'memory';
-    case 'pid.available':
-      return 'pid';
-    default:
-      return 'disk';
-  }
+  if (isMemorySignal(signal)) return 'memory';
+  return signal === 'pid.available' ? 'pid' : 'disk';
 }
 
 /** The resource that the reference names in events and messages. */

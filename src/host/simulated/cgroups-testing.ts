@@ -51,6 +51,7 @@ export function createSimulatedCgroups(): SimulatedCgroups {
     hierarchies: () => [{ version: 2, mountPoint: MOUNT_POINT, controllers: [] }],
     tree: () => tree,
     files: () => simulatedKernelFiles(groups),
+    memoryEvents: { watch: () => ({ close: () => undefined }) },
     paths: () => [...groups.keys()].sort(),
     valueOf: (path, file) => groups.get(path)?.get(file),
   };

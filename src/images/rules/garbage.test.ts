@@ -4,6 +4,7 @@ import {
   formatSize,
   type GarbageSettings,
   type ImageMemories,
+  isKept,
   isOldEnough,
   judgeSpace,
   markUsed,
@@ -15,7 +16,13 @@ import {
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const settings: GarbageSettings = { highPercent: 85, lowPercent: 80, minimumAgeMs: 2 * MINUTE, maximumAgeMs: 0 };
+const settings: GarbageSettings = {
+  highPercent: 85,
+  lowPercent: 80,
+  minimumAgeMs: 2 * MINUTE,
+  maximumAgeMs: 0,
+  keep: [],
+};
 const seen = (id: string, pinned = false) => ({ id, bytes: 100, pinned });
 const memory = (firstSeen: number, lastUsed: number, pinned = false) => ({ firstSeen, lastUsed, bytes: 100, pinned });
 const unused = new Set<string>();
@@ -100,4 +107,18 @@ test('sizes and the message of a disk that stays full', () => {
     notEnoughFreed(91, 10 * 1024 ** 3, 12345),
     "Insufficient free disk space on the node's image filesystem (91% of 10.0 GiB used). Failed to free sufficient space by deleting unused images (freed 12345 bytes). Investigate disk usage, as it could be used by active images, logs, volumes, or other data.",
   );
+});
+
+test('images on the list stay, by their whole name, without a tag, or by its beginning', () => {
+  const keep = ['x.io/agent', 'x.io/base:1', 'y.io/tools/*'];
+  const cases: readonly [string, boolean][] = [
+    ['x.io/agent:7', true],
+    ['x.io/agent@sha256:1', true],
+    ['x.io/agent2:7', false],
+    ['x.io/base:1', true],
+    ['x.io/base:2', false],
+    ['y.io/tools/a:1', true],
+    ['y.io/other:1', false],
+  ];
+  for (const [name, expected] of cases) assert.equal(isKept(['sha256:1', name], { keep }), expected, name);
 });

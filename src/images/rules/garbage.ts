@@ -8,6 +8,8 @@ export interface GarbageSettings {
   readonly minimumAgeMs: number;
   /** Unused for longer: removed whatever the disk says. 0 for never. */
   readonly maximumAgeMs: number;
+  /** Names of images that stay whatever happens; a name may end in `*`. */
+  readonly keep: readonly string[];
 }
 
 export interface SeenImage {
@@ -27,6 +29,17 @@ export interface ImageMemory {
 
 /** By image id. */
 export type ImageMemories = ReadonlyMap<string, ImageMemory>;
+
+/** A name without a tag means every tag of it. */
+export function isKept(names: readonly string[], { keep }: Pick<GarbageSettings, 'keep'>): boolean {
+  return keep.some((pattern) =>
+    names.some((name) =>
+      pattern.endsWith('*')
+        ? name.startsWith(pattern.slice(0, -1))
+        : name === pattern || name.startsWith(`${pattern}:`) || name.startsWith(`${pattern}@`),
+    ),
+  );
+}
 
 /** What is known of images after a look at the runtime. Images that are gone are forgotten. */
 export function rememberImages(

@@ -26,7 +26,7 @@ test('the defaults', () => {
     rootDirectory: '/var/lib/kubelet',
     pulls: { atOnce: 1, qps: 5, burst: 10 },
     verification: { policy: 'NeverVerifyPreloadedImages', allowlist: [] },
-    garbage: { highPercent: 85, lowPercent: 80, minimumAgeMs: 120_000, maximumAgeMs: 0 },
+    garbage: { highPercent: 85, lowPercent: 80, minimumAgeMs: 120_000, maximumAgeMs: 0, keep: [] },
     plugins: undefined,
   });
 });

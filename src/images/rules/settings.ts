@@ -33,6 +33,7 @@ export function imageSettings({ kubelet, settings, features }: Config): ImageSet
       lowPercent: kubelet.imageGCLowThresholdPercent,
       minimumAgeMs: kubelet.imageMinimumGCAge,
       maximumAgeMs: kubelet.imageMaximumGCAge,
+      keep: settings.images.keep,
     },
     plugins:
       configPath === '' || binDirectory === ''

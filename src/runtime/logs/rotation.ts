@@ -28,7 +28,12 @@ export interface LogRotationConfig {
   readonly intervalMs: number;
 }
 
-export function createLogRotation(deps: LogRotationDeps, config: LogRotationConfig): Part {
+export interface LogRotation extends Part {
+  /** Does it at once, on a node that is short of disk. */
+  rotateNow(signal: AbortSignal): Promise<void>;
+}
+
+export function createLogRotation(deps: LogRotationDeps, config: LogRotationConfig): LogRotation {
   const { clock, log } = deps;
   const written = () => writtenLogs(deps.containers());
   const rotate: RotateDeps = {
@@ -71,6 +76,9 @@ export function createLogRotation(deps: LogRotationDeps, config: LogRotationConf
     },
     stop: async () => {
       await running;
+    },
+    rotateNow: async (signal) => {
+      if (config.maxSize >= 0n) await lookAtAll(signal);
     },
   };
 }

@@ -124,6 +124,12 @@ export function parseTaskCount(text: string | undefined): number | undefined {
   return parseNumber(/^\S+ \S+ \S+ \d+\/(\d+) /.exec(text ?? '')?.[1]);
 }
 
+/** Bytes that programs can get without swapping, as the kernel estimates it, from `/proc/meminfo`. */
+export function parseMemoryAvailable(text: string | undefined): number | undefined {
+  const kib = parseNumber(/^MemAvailable:\s+(\d+) kB$/m.exec(text ?? '')?.[1]);
+  return kib === undefined ? undefined : kib * 1024;
+}
+
 /** The process ids of `cgroup.procs`; 0 stands for a process of another PID namespace. */
 export function parsePids(text: string | undefined): readonly number[] {
   return (text ?? '')

@@ -2,24 +2,37 @@
 import { podUid } from '../../api/ids.ts';
 import type { DiskUse, EvictionSignal, PodUsage, PodUsages, SignalReading, SignalReadings } from '../../model/usage.ts';
 import type { CgroupReading, Readings } from './reading.ts';
+import type { MemorySample } from './sample.ts';
 import type { FsFacts, NodeStorage } from './summary.ts';
 import type { NodeGroups, StatsPod } from './targets.ts';
+
+/** What counts as used memory. */
+export interface MemoryRule {
+  /** Only what can not be dropped; otherwise the working set, to which page cache belongs that was read more than once. */
+  readonly withoutCache: boolean;
+  /** Bytes that are available on the whole machine, by the kernel's estimate; used only with `withoutCache`. */
+  readonly machineAvailable: number | undefined;
+}
 
 export function computeSignals(
   readings: Readings,
   groups: NodeGroups,
-  storage: Pick<NodeStorage, 'node' | 'image' | 'rlimit'>,
+  { withoutCache, machineAvailable }: MemoryRule,
+  storage: Pick<NodeStorage, 'node' | 'image' | 'rlimit'> & { readonly layers: FsFacts | undefined },
 ): SignalReadings {
-  const { node, image, rlimit } = storage;
+  const { node, image, layers, rlimit } = storage;
   const found: readonly (readonly [EvictionSignal, SignalReading | undefined])[] = [
-    ['memory.available', memory(readings.get('/'))],
-    ['allocatableMemory.available', groups.pods === undefined ? undefined : memory(readings.get(groups.pods))],
+    ['memory.available', memory(readings.get('/'), withoutCache, machineAvailable)],
+    [
+      'allocatableMemory.available',
+      groups.pods === undefined ? undefined : memory(readings.get(groups.pods), withoutCache),
+    ],
     ['nodefs.available', reading(node.availableBytes, node.capacityBytes, node.time)],
     ['nodefs.inodesFree', reading(node.inodesFree, node.inodes, node.time)],
     ['imagefs.available', reading(image?.availableBytes, image?.capacityBytes, image?.time)],
     ['imagefs.inodesFree', reading(image?.inodesFree, image?.inodes, image?.time)],
-    ['containerfs.available', reading(image?.availableBytes, image?.capacityBytes, image?.time)],
-    ['containerfs.inodesFree', reading(image?.inodesFree, image?.inodes, image?.time)],
+    ['containerfs.available', reading(layers?.availableBytes, layers?.capacityBytes, layers?.time)],
+    ['containerfs.inodesFree', reading(layers?.inodesFree, layers?.inodes, layers?.time)],
     [
       'pid.available',
       rlimit.maxPid === undefined || rlimit.processes === undefined
@@ -30,11 +43,17 @@ export function computeSignals(
   return new Map(found.flatMap(([signal, value]) => (value === undefined ? [] : [[signal, value]])));
 }
 
-function memory(found: CgroupReading | undefined): SignalReading | undefined {
+function memory(found: CgroupReading | undefined, withoutCache: boolean, estimate?: number): SignalReading | undefined {
   const limit = found?.spec.memory?.limit;
   if (found?.memory === undefined || limit === undefined || !Number.isFinite(limit)) return undefined;
-  const available = Math.max(limit - found.memory.workingSet, 0);
-  return { available, capacity: available + found.memory.workingSet, time: found.time };
+  const { time } = found;
+  const { workingSet, usage: usedBytes } = found.memory;
+  if (!withoutCache) {
+    const available = Math.max(limit - workingSet, 0);
+    return { available, capacity: available + workingSet, time, usedBytes };
+  }
+  const available = estimate ?? limit - (usedMemory(found.memory, true) ?? 0);
+  return { available: Math.min(Math.max(available, 0), limit), capacity: limit, time, usedBytes };
 }
 
 function reading(
@@ -46,16 +65,42 @@ function reading(
   return { available, capacity, time };
 }
 
-export function computePodUsages(pods: readonly StatsPod[], readings: Readings, storage: NodeStorage): PodUsages {
-  return new Map(pods.map((pod) => [podUid(pod.uid), computePodUsage(pod, readings, storage)]));
+/** `layers`: sizes of writable layers that are newer than those of the runtime, by the id of the container. */
+export function computePodUsages(
+  pods: readonly StatsPod[],
+  readings: Readings,
+  storage: NodeStorage,
+  {
+    layers = new Map(),
+    withoutCache,
+  }: { readonly layers?: ReadonlyMap<string, DiskUse> | undefined } & Pick<MemoryRule, 'withoutCache'>,
+): PodUsages {
+  const memoryOf = (cgroup: string) => usedMemory(readings.get(cgroup)?.memory, withoutCache);
+  return new Map(pods.map((pod) => [podUid(pod.uid), computePodUsage(pod, { readings, storage, layers, memoryOf })]));
 }
 
-function computePodUsage(pod: StatsPod, readings: Readings, storage: NodeStorage): PodUsage {
+const usedMemory = (sample: MemorySample | undefined, withoutCache: boolean): number | undefined =>
+  sample && (withoutCache ? Math.max(sample.workingSet - sample.activeFile, 0) : sample.workingSet);
+
+function computePodUsage(
+  pod: StatsPod,
+  {
+    readings,
+    storage,
+    layers,
+    memoryOf,
+  }: {
+    readonly readings: Readings;
+    readonly storage: NodeStorage;
+    readonly layers: ReadonlyMap<string, DiskUse>;
+    readonly memoryOf: (cgroup: string) => number | undefined;
+  },
+): PodUsage {
   const stored = storage.pods.get(pod.uid);
   const containers = pod.containers.map(({ id, name, cgroup }) => ({
     name,
-    memory: readings.get(cgroup)?.memory?.workingSet,
-    rootfs: diskUse(stored?.rootfs.get(id)),
+    memory: memoryOf(cgroup),
+    rootfs: layers.get(id) ?? diskUse(stored?.rootfs.get(id)),
     logs: diskUse(stored?.logs.get(name)),
   }));
   const volumes = new Map(
@@ -68,7 +113,7 @@ function computePodUsage(pod: StatsPod, readings: Readings, storage: NodeStorage
   const parts = [...containers.flatMap(({ rootfs, logs }) => [rootfs, logs]), ...local, diskUse(stored?.own)];
   return {
     uid: podUid(pod.uid),
-    memory: readings.get(pod.cgroup)?.memory?.workingSet,
+    memory: memoryOf(pod.cgroup),
     processes: pod.containers.reduce((sum, { cgroup }) => sum + (readings.get(cgroup)?.processes ?? 0), 0),
     containers,
     volumes,

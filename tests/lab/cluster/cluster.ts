@@ -28,6 +28,8 @@ export interface Cluster extends ControlPlane, AsyncDisposable {
   readonly nodeCredentials: KeyPair;
   /** What makes a kubelet join: for a test that starts one by itself (`kubelet: 'none'`). */
   readonly kubeletSettings: Pick<KubeletSettings, 'config' | 'flags'>;
+  /** Starts a kubelet that was left out (`kubelet: 'none'`), with these fields over those of the options, and waits until its node is Ready. */
+  joinKubelet(choice: 'ours' | 'reference', config?: Readonly<Record<string, unknown>>): Promise<void>;
   /** kubectl as the administrator, inside the world. Fails where kubectl does, with its words. */
   kubectl(...args: readonly string[]): Promise<string>;
   /** The same with everything that can be said about it; the exit code is part of the answer. */
@@ -56,7 +58,7 @@ export async function startCluster(deps: ClusterDeps, options: ClusterOptions = 
       binaries,
       ...(options.controlPlaneFlags === undefined ? {} : { flags: options.controlPlaneFlags }),
     });
-    const cluster = await furnish({ plane, node, kubectl: binaries.kubectl, options });
+    const cluster = await furnish({ plane, node, kubectl: binaries.kubectl, options, deps });
     if (choice !== 'none') await joinNode(cluster, kubeletBinary);
     return cluster;
   } catch (error) {
@@ -65,9 +67,12 @@ export async function startCluster(deps: ClusterDeps, options: ClusterOptions = 
   }
 }
 
-async function joinNode(cluster: Cluster, binary: string): Promise<void> {
+type Joining = Pick<Cluster, 'node' | 'kubeletSettings' | 'waitUntilNodeReady'>;
+
+async function joinNode(cluster: Joining, binary: string, config: Readonly<Record<string, unknown>> = {}) {
   const { kubelet } = cluster.node;
-  await kubelet.start({ binary, ...cluster.kubeletSettings });
+  const { kubeletSettings: settings } = cluster;
+  await kubelet.start({ binary, ...settings, config: { ...settings.config, ...config } });
   try {
     await cluster.waitUntilNodeReady();
   } catch (cause) {
@@ -80,8 +85,9 @@ async function furnish(given: {
   node: LabNode;
   kubectl: string;
   options: ClusterOptions;
+  deps: Pick<ClusterDeps, 'kubeletBinary'>;
 }): Promise<Cluster> {
-  const { plane, node, options } = given;
+  const { plane, node, options, deps } = given;
   const nodeCredentials = await plane.pki.issueNode(node.nodeName);
   const joinFlags =
     options.join === 'token'
@@ -89,14 +95,19 @@ async function furnish(given: {
       : [`--kubeconfig=${await plane.kubeconfigFor(`node-${node.nodeName}`, nodeCredentials)}`];
   const runKubectl: Cluster['runKubectl'] = (args, captureOptions) =>
     node.exec([given.kubectl, `--kubeconfig=${plane.adminKubeconfig}`, ...args], captureOptions);
-  return {
-    ...plane,
+  const joining: Joining = {
     node,
-    nodeCredentials,
     kubeletSettings: {
       config: { ...securedConfig(plane), ...options.config },
       flags: [...joinFlags, ...(options.flags ?? [])],
     },
+    waitUntilNodeReady: () => waitUntilNodeReady(plane.admin, node.nodeName),
+  };
+  return {
+    ...plane,
+    ...joining,
+    nodeCredentials,
+    joinKubelet: async (choice, config) => joinNode(joining, await deps.kubeletBinary(choice), config),
     runKubectl,
     kubectl: async (...args) => {
       const { code, stdout, stderr } = await runKubectl(args);
@@ -104,7 +115,6 @@ async function furnish(given: {
         throw new Error(`kubectl ${args.join(' ')}: exit code ${code}: ${stderr.trim() || stdout.trim()}`);
       return stdout;
     },
-    waitUntilNodeReady: () => waitUntilNodeReady(plane.admin, node.nodeName),
     [Symbol.asyncDispose]: async () => {
       plane.close();
       await node[Symbol.asyncDispose]();

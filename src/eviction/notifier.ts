@@ -1,0 +1,58 @@
+/** Has the kernel report when memory runs short, so that no one has to look for it. */
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { SignalReadings } from '../model/usage.ts';
+import type { MemoryAlarm } from './ports.ts';
+import { isMemorySignal, notifyAt, type Threshold } from './rules/threshold.ts';
+
+export interface Notifier {
+  /** Sets the notifications for what is used now: the page cache that can be dropped is no shortage, and it changes. */
+  update(readings: SignalReadings): void;
+  close(): void;
+}
+
+export interface NotifierDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly alarm: MemoryAlarm;
+  onCrossed(): void;
+}
+
+/** Of the reference. */
+const RENEW_AFTER_MS = 10_000;
+
+export function createNotifier(
+  { clock, log, alarm, onCrossed }: NotifierDeps,
+  thresholds: readonly Threshold[],
+): Notifier {
+  const watches = new Map<Threshold, { close(): void }>();
+  let renewedAt = Number.NEGATIVE_INFINITY;
+
+  const renew = (threshold: Threshold, readings: SignalReadings): void => {
+    const { signal } = threshold;
+    const bytes = notifyAt(threshold, readings.get(signal));
+    if (!isMemorySignal(signal) || bytes === undefined) return;
+    try {
+      const next = alarm.watch(signal, bytes, () => {
+        log.info('Eviction manager: memory eviction threshold crossed', { signal, isHard: threshold.graceMs === 0 });
+        onCrossed();
+      });
+      watches.get(threshold)?.close();
+      watches.set(threshold, next);
+    } catch (err) {
+      log.info('Eviction manager: failed to update notifier', { signal, err });
+    }
+  };
+
+  return {
+    update: (readings) => {
+      if (clock.mono() - renewedAt < RENEW_AFTER_MS) return;
+      renewedAt = clock.mono();
+      for (const threshold of thresholds) renew(threshold, readings);
+    },
+    close: () => {
+      for (const watch of watches.values()) watch.close();
+      watches.clear();
+    },
+  };
+}
