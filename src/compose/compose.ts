@@ -22,7 +22,7 @@ import { createRunOnce } from '../pods/run-once.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import { createHealthChecks, type HealthCheck, type HealthChecks } from '../server/health/checks.ts';
 import { createHealthServer } from '../server/health/health.ts';
-import type { PodsPort } from '../server/pods-port.ts';
+import { explainPod, type PodsPort } from '../server/pods-port.ts';
 import type { Route } from '../server/routes.ts';
 import { createEventLoopLag, type EventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { composeServingCertificate } from './certificates.ts';
@@ -120,6 +120,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     cri,
     running,
     kube: kube ?? local?.kube,
+    isLocal: local !== undefined,
     meters,
     pressure: () => eviction.pressure(),
     nodeConditions: () => servingCertificate?.conditions() ?? [],
@@ -161,7 +162,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     statistics,
     server,
     ...podParts.parts,
-    ...localPorts(local, () => composeStreams(config, deps, { served, cri, running })),
+    ...localPorts(local, served, () => composeStreams(config, deps, { served, cri, running })),
     oomWatcher,
     ...(servingCertificate === undefined ? [] : [servingCertificate.manager]),
     eviction,
@@ -215,8 +216,14 @@ const accessParts = (access: KubeParts | undefined): readonly Part[] => {
 const localStores = (local: LocalApiParts | undefined): readonly Part[] => (local === undefined ? [] : [local.part]);
 
 /** After the pods: who creates one there can use it at once. */
-const localPorts = (local: LocalApiParts | undefined, endpoints: () => readonly Route[]): readonly Part[] =>
-  local === undefined ? [] : [local.port(endpoints())];
+const localPorts = (
+  local: LocalApiParts | undefined,
+  served: PodsPort,
+  endpoints: () => readonly Route[],
+): readonly Part[] => {
+  if (local === undefined) return [];
+  return [local.port({ endpoints: endpoints(), explain: (namespace, name) => explainPod(served, namespace, name) })];
+};
 
 const servedPods = ({ pods, statuses, cluster }: PodParts): PodsPort => ({
   pods,

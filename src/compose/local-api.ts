@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import type { Part } from '../base/lifecycle.ts';
 import type { Config } from '../config/config.ts';
 import { KUBERNETES_VERSION } from '../config/version.ts';
-import { localApiRoutes } from '../local-api/http.ts';
+import { type HttpDeps, localApiRoutes } from '../local-api/http.ts';
 import { createLocalApi, type LocalApi } from '../local-api/local-api.ts';
 import { localApiSetting } from '../local-api/settings.ts';
 import { ensureNodeToken } from '../server/auth/node-token.ts';
 import { readBytes } from '../server/body.ts';
-import type { Route } from '../server/routes.ts';
 import { createServer } from '../server/server.ts';
 import { serverConfig } from '../server/settings.ts';
 import { ensureSelfSigned, readTlsMaterial } from '../server/tls/key-pairs.ts';
@@ -18,7 +17,7 @@ import type { PartDeps } from './compose.ts';
 
 export interface LocalApiParts extends LocalApi {
   /** The port, with the endpoints of streams and logs that the kubelet has. */
-  readonly port: (endpoints: readonly Route[]) => Part;
+  readonly port: (tools: Pick<HttpDeps, 'endpoints' | 'explain'>) => Part;
 }
 
 /** Undefined: it is off, or there is an API server. */
@@ -41,16 +40,15 @@ export function composeLocalApi(config: Config, deps: PartDeps): LocalApiParts |
     return (await readTlsMaterial({ ...files, clientCa: '' })).certificate;
   };
   const local = createLocalApi({ clock, log, certificate, ensureToken: ensureNodeToken }, setting.config);
-  const port = (endpoints: readonly Route[]): Part => ({
-    ...composePort(config, deps, { local, endpoints, certificates, ...setting.config }),
+  const port: LocalApiParts['port'] = (tools) => ({
+    ...composePort(config, deps, { ...tools, local, certificates, ...setting.config }),
     name: 'port of the local API',
   });
   return { ...local, port };
 }
 
-interface PortTools {
+interface PortTools extends Pick<HttpDeps, 'endpoints' | 'explain'> {
   readonly local: LocalApi;
-  readonly endpoints: readonly Route[];
   readonly certificates: string;
   readonly address: string;
   readonly port: number;
@@ -58,7 +56,7 @@ interface PortTools {
 
 function composePort(config: Config, deps: PartDeps, tools: PortTools): Part {
   const { clock, supervisor, host } = deps;
-  const { local, endpoints, certificates, address, port } = tools;
+  const { local, endpoints, explain, certificates, address, port } = tools;
   const own = serverConfig(config, { nodeName: address, isStandalone: true, environment: {} });
   return createServer(
     {
@@ -67,7 +65,7 @@ function composePort(config: Config, deps: PartDeps, tools: PortTools): Part {
       supervisor,
       // Those of the kubelet's ports are not mixed with these.
       metrics: createMetrics({ version: KUBERNETES_VERSION, showHiddenFor: '' }),
-      routes: localApiRoutes({ clock, readBytes, endpoints, ...local }),
+      routes: localApiRoutes({ clock, readBytes, endpoints, explain, ...local }),
       request: undefined,
       users: local.reviewToken,
       inotify: host.files.inotify,

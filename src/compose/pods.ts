@@ -37,8 +37,10 @@ export interface PodTools {
   readonly pressure: NodeFacts['pressure'];
   readonly cri: CriClient;
   readonly running: Running;
-  /** Undefined: standalone. */
+  /** Undefined: standalone, without a local API. */
   readonly kube: Kube | undefined;
+  /** `kube` is the local API of this node. */
+  readonly isLocal: boolean;
   /** Conditions of the node that other parts report. */
   readonly nodeConditions: NonNullable<NodeFacts['conditions']>;
   readonly meters: Meters;
@@ -131,7 +133,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
   });
   const statuses = composeStatuses(config, deps, { handlers, nodeIps, probes: probes.results });
   subscribe({ pods, probes, statuses, resources, volumes, cluster, objects });
-  const sources = composeSources(config, deps, { record, pods, objects, cluster });
+  const sources = composeSources(config, deps, { record, pods, objects, cluster, isLocal: tools.isLocal });
   const parts = [
     ...[events, addresses, handlers, resources, observe, images.part, probes],
     ...(objects === undefined ? [] : [objects]),

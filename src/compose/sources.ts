@@ -16,12 +16,13 @@ export interface SourceTools {
   /** Undefined for a kubelet without an API server. */
   readonly objects: Objects | undefined;
   readonly cluster: Cluster | undefined;
+  readonly isLocal: boolean;
 }
 
 export function composeSources(config: Config, deps: PartDeps, tools: SourceTools): Part {
   const { clock, log, supervisor, nodeName, host } = deps;
   const { record, pods, objects, cluster } = tools;
-  return createSources(sourcesConfig(config, nodeName), {
+  return createSources(sourcesConfig(config, { nodeName, isLocal: tools.isLocal }), {
     clock,
     log,
     supervisor,

@@ -286,7 +286,7 @@ test('a watch sees what its selectors select: an object that no longer fits is g
   assert.deepEqual(again.events, events, 'from the same version, the same');
   const whole = await follow(api, `${PODS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
   assert.deepEqual(whole.events, ['ADDED a', 'ADDED b', 'ADDED c', `BOOKMARK ${store.revision()}`]);
-  assert.equal((await ask(`GET ${PODS}?watch=true&resourceVersion=${store.revision() + 5}`)).status, 400);
+  assert.equal((await ask(`GET ${PODS}?watch=true&resourceVersion=${store.revision() + 5}`)).status, 410);
 });
 
 test('a version that is forgotten is 410, and a list then has everything', async () => {

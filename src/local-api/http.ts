@@ -7,6 +7,7 @@ import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import { readTree } from '../base/yaml-tree.ts';
+import type { PodExplanation } from '../model/explanation.ts';
 import type { Answer, Exchange, Route, UpgradeExchange } from '../server/routes.ts';
 import type { Api, ApiRequest } from './api.ts';
 import { type Caller, checkAccess } from './rules/access.ts';
@@ -23,6 +24,8 @@ export interface HttpDeps {
   readonly api: Api;
   readonly store: Store;
   readonly readBytes: (request: Exchange['request'], atMost: number) => Promise<Buffer>;
+  /** Why a pod is as it is; undefined: the kubelet does not have it. */
+  readonly explain: (namespace: string, name: string) => PodExplanation | undefined;
   /** The kubelet's own endpoints for exec, attach, portForward and containerLogs. */
   readonly endpoints: readonly Route[];
 }
@@ -64,12 +67,26 @@ export function localApiRoutes(deps: HttpDeps): readonly Route[] {
     },
     {
       ...shared,
+      name: 'local API explain',
+      methods: ['GET'],
+      pattern: '/explain/{namespace}/{pod}',
+      handle: (exchange) => exchange.answer(explanationOf(deps, exchange)),
+    },
+    {
+      ...shared,
       name: 'local API',
       methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
       pattern: '/{path:*}',
       handle: (exchange) => handle(deps, exchange),
     },
   ];
+}
+
+/** A pod that was created a moment ago may have no explanation yet: then it is not found, as one that does not exist. */
+function explanationOf({ explain }: HttpDeps, { parameters }: Exchange): Answer {
+  const { namespace = '', pod = '' } = parameters;
+  const found = explain(namespace, pod);
+  return found === undefined ? refused(notFound(PODS, pod)) : jsonAnswer(200, found);
 }
 
 async function handle({ clock, api, readBytes }: HttpDeps, exchange: Exchange): Promise<void> {

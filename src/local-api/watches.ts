@@ -63,7 +63,8 @@ export function openWatch({ store }: Pick<ApiDeps, 'store'>, target: WatchTarget
   // Without a version, or with any: what there is comes first.
   const wantsList = sendInitial || since === 0;
   const from = wantsList ? store.revision() : since;
-  if (from > store.revision()) throw badRequest(`Too large resource version: ${from}, current: ${store.revision()}`);
+  // A version that was lost with the power, or that another store gave: only a new list can help.
+  if (from > store.revision()) throw expired(from, store.revision());
   const isKnown = store.watch(from, () => undefined);
   if (isKnown === undefined) throw expired(from, store.revision());
   isKnown();

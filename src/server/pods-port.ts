@@ -23,11 +23,8 @@ export function findPod(
   namespace: string,
   name: string,
 ): ServedPod | undefined {
-  const isMeant = ({ metadata }: Pod) => metadata.name === name && metadata.namespace === namespace;
-  const called = pods.views().filter(({ pod }) => isMeant(pod));
-  // A terminating pod may have a successor of the same name, and a new pod has no view yet.
-  const view = called.find(({ step }) => step === 'syncing') ?? called[0];
-  const pod = view?.pod ?? pods.desired()?.pods.find(isMeant);
+  // A new pod has no view yet.
+  const pod = findView(pods, namespace, name)?.pod ?? pods.desired()?.pods.find(isCalled(namespace, name));
   if (pod === undefined) return undefined;
   const uid = podUid(pod.metadata.uid);
   return {
@@ -36,6 +33,22 @@ export function findPod(
     ...(isStaticPod(pod) && { mirrorUid: mirrorUid(namespace, name) }),
     status: statuses.get(uid) ?? pod.status,
   };
+}
+
+/** Why a pod is as it is; undefined: it has no worker. */
+export function explainPod({ pods }: Pick<PodsPort, 'pods'>, namespace: string, name: string) {
+  return findView(pods, namespace, name)?.explanation;
+}
+
+const isCalled =
+  (namespace: string, name: string) =>
+  ({ metadata }: Pod): boolean =>
+    metadata.name === name && metadata.namespace === namespace;
+
+/** A terminating pod may have a successor of the same name. */
+function findView(pods: Pick<PodsPort['pods'], 'views'>, namespace: string, name: string): PodView | undefined {
+  const called = pods.views().filter(({ pod }) => isCalled(namespace, name)(pod));
+  return called.find(({ step }) => step === 'syncing') ?? called[0];
 }
 
 /** As the sources have them, with the statuses computed here. */

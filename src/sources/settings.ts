@@ -4,7 +4,16 @@ import type { PodGates } from '../api/pod-gates.ts';
 import type { Config } from '../config/config.ts';
 import type { SourcesConfig } from './sources.ts';
 
-export function sourcesConfig({ kubelet, settings, features }: Config, nodeName: string): SourcesConfig {
+export interface SourcesSurroundings {
+  readonly nodeName: string;
+  /** The node has an API of its own, whose config maps and secrets are for static pods too. */
+  readonly isLocal: boolean;
+}
+
+export function sourcesConfig(
+  { kubelet, settings, features }: Config,
+  { nodeName, isLocal }: SourcesSurroundings,
+): SourcesConfig {
   return {
     nodeName,
     staticPodPath: kubelet.staticPodPath,
@@ -13,7 +22,7 @@ export function sourcesConfig({ kubelet, settings, features }: Config, nodeName:
     staticPodUrlHeader: kubelet.staticPodURLHeader,
     httpCheckFrequencyMs: kubelet.httpCheckFrequency,
     stateDirectory: join(settings.directories.root, 'last-good-manifests'),
-    preventApiReferences: features.enabled('PreventStaticPodAPIReferences'),
+    preventApiReferences: !isLocal && features.enabled('PreventStaticPodAPIReferences'),
     gates: podGatesOf({ features }),
   };
 }

@@ -1,6 +1,6 @@
 /** The local API with stock kubectls, against our kubelet alone on a real containerd: no control plane anywhere. */
 import assert from 'node:assert/strict';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -228,6 +228,35 @@ async function createsByCommand({ ok }: Place): Promise<void> {
   await ok(['delete', 'pod/once', 'cm/words', 'secret/login', 'sa/robot']);
 }
 
+async function servesStaticPods({ ok, pods }: Place): Promise<void> {
+  const mounted = { ...stays('conf'), volumeMounts: [{ name: 'v', mountPath: '/v' }] };
+  const path = await pods.write('conf', { containers: [mounted], ...VOLUME });
+  await pods.running('conf', 'conf');
+  assert.equal(await ok(['exec', 'conf-node', '--', 'cat', '/v/colour']), 'blue');
+  await rm(path);
+  await ok(['wait', '--for=delete', 'pod/conf-node', '--timeout=60s']);
+}
+
+/** The image is nowhere: the explanation says which step waits, and who has to act. */
+async function explains({ ok, pods, directory }: Place): Promise<void> {
+  const missing = { name: 'main', image: 'lab.local/none:1', imagePullPolicy: 'Never' };
+  await ok(['apply', '-f', '-'], documents(podOf('stuck', missing)));
+  const { token } = JSON.parse(await readFile(join(directory, 'kubeconfig.read-only'), 'utf8')).users[0].user as {
+    token: string;
+  };
+  const ask = ['curl', '-sk', '-H', `Authorization: Bearer ${token}`, 'https://127.0.0.1:10260/explain/default/stuck'];
+  interface Step {
+    readonly lastError?: { readonly reason: string };
+    readonly state: { readonly kind: string; readonly actor?: string };
+  }
+  const waiting = await until('the explanation names the image', async () => {
+    const { steps = [] } = JSON.parse((await pods.node.exec(ask)).stdout) as { steps?: readonly Step[] };
+    return steps.find(({ lastError }) => lastError?.reason === 'ErrImageNeverPull');
+  });
+  assert.deepEqual([waiting.state.kind, waiting.state.actor], ['waiting', 'user']);
+  await ok(['delete', 'pod', 'stuck']);
+}
+
 async function deletes({ ok, kubectl, pods }: Place): Promise<void> {
   await ok(['create', 'namespace', 'other']);
   await ok(['-n', 'other', 'apply', '-f', '-'], documents(podOf('there', stays('there'))));
@@ -255,6 +284,8 @@ test('local API: kubectl drives a kubelet that has no control plane', { timeout:
     keepsEverythingThroughAKill,
     asksWhoComes,
     createsByCommand,
+    servesStaticPods,
+    explains,
     deletes,
   };
   for (const [name, part] of Object.entries(parts)) await t.test(name, () => part(place));
