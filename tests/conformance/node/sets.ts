@@ -173,7 +173,7 @@ export const SETS: readonly SpecSet[] = [
     about: 'eviction for memory and process ids',
     focus: MEMORY_EVICTION,
     minutes: 70,
-    later: 'eviction is not built',
+    later: 'what the reference passes of it here is not recorded yet',
   },
   {
     ...alone,
@@ -181,7 +181,7 @@ export const SETS: readonly SpecSet[] = [
     about: 'eviction for disk space and inodes',
     focus: DISK_EVICTION,
     minutes: 80,
-    later: 'eviction is not built',
+    later: 'what the reference passes of it here is not recorded yet',
   },
   {
     ...alone,
