@@ -115,6 +115,13 @@ test('it shows our kubelet with a pod on a containerd of its own, and Ctrl-C tak
   const [, curl = ''] = /^ +pods +(curl .*)$/m.exec(run.output()) ?? [];
   const pods = await capture(['sh', '-c', `${curl} --silent`]);
   assert.match(pods.stdout, /"name":"hello-demo"/, `${curl}: ${pods.stderr}`);
+  const [, kubectl = ''] = /^ +kubectl +(kubectl .*) get pods$/m.exec(run.output()) ?? [];
+  const listed = await capture(['sh', '-c', `${kubectl} get pods`]);
+  assert.match(listed.stdout, /^hello-demo +1\/1 +Running/m, `${kubectl}: ${listed.stderr}`);
+  const [, another = ''] = /^ +another pod +(kubectl .*)$/m.exec(run.output()) ?? [];
+  assert.equal((await capture(['sh', '-c', another])).code, 0, another);
+  const ready = await capture(['sh', '-c', `${kubectl} wait --for=condition=Ready pod/mine --timeout=60s`]);
+  assert.equal(ready.code, 0, ready.stderr);
   const socket = join(place.root, 'node', 'containerd', 'containerd.sock');
   const version = await capture(['ctr', '--address', socket, 'version']);
   assert.equal(version.code, 0, version.stderr);

@@ -11,7 +11,7 @@ import { type Image, makeImage } from '../machine/oci/image.ts';
 
 export const DEMO_POD = 'hello';
 export const DEMO_PORT = 8080;
-const DEMO_IMAGE = 'demo.local/hello:1';
+export const DEMO_IMAGE = 'demo.local/hello:1';
 const PAGE = ['<!doctype html>', '<title>kubelet-ts</title>', '<h1>Hello from a pod that kubelet-ts runs</h1>'];
 
 export async function demoImage(): Promise<Image> {

@@ -1,6 +1,7 @@
 /** The node that `make run` shows: made step by step, described in a few lines, and removed again. */
+import { existsSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { withDeadline } from '../../src/base/signal.ts';
 import { isCode } from '../machine/cgroup-trees.ts';
@@ -11,7 +12,7 @@ import { createNode, type NodeWorld } from '../machine/node.ts';
 import { makeImage } from '../machine/oci/image.ts';
 import { ensurePackages } from '../machine/packages.ts';
 import { WORLD_PACKAGES } from '../machine/world.ts';
-import { DEMO_POD, DEMO_PORT, demoImage, untilServed, writeDemoPod } from './demo-pod.ts';
+import { DEMO_IMAGE, DEMO_POD, DEMO_PORT, demoImage, untilServed, writeDemoPod } from './demo-pod.ts';
 import { type Forward, forwardPort } from './forward.ts';
 import type { Steps } from './steps.ts';
 
@@ -34,13 +35,15 @@ export interface Demo {
 
 const HEALTHZ_PORT = 10248;
 const SERVER_PORT = 10250;
+const LOCAL_API_PORT = 10260;
 const NODE_ID = 'node';
 const POD_PATIENCE_MS = 30_000;
 
 export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { place, steps, signal } = options;
   steps.begin('Debian packages: containerd, runc, network plugins, image contents');
-  const packages = [...WORLD_PACKAGES, ...DEBIAN_RUNTIME_PACKAGES, ...IMAGE_PACKAGES];
+  const kubectl = options.isOurs && !isInPath('kubectl') ? ['kubernetes-client'] : [];
+  const packages = [...WORLD_PACKAGES, ...DEBIAN_RUNTIME_PACKAGES, ...IMAGE_PACKAGES, ...kubectl];
   await ensurePackages(packages, (line) => steps.line(line), { signal });
   await sweep(place);
   await refuseSecond(place);
@@ -73,6 +76,12 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
 /** No one is let in without the token that the kubelet makes, as on a node that was just installed. The reference makes none. */
 const CLOSED = { authentication: { webhook: { enabled: false } }, readOnlyPort: 0 };
 
+/** The node is driven with kubectl. */
+const LOCAL_API = { KUBELET_TS_LOCAL_API: 'true' };
+
+const isInPath = (program: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((directory) => existsSync(join(directory, program)));
+
 async function makeNode({ place, cacheDirectory, kubelet, isOurs, steps }: DemoOptions): Promise<NodeWorld> {
   return await createNode({
     place,
@@ -81,7 +90,7 @@ async function makeNode({ place, cacheDirectory, kubelet, isOurs, steps }: DemoO
     images: [makeImage(await pauseImage()), await demoImage()],
     cacheDirectory,
     nodeName: 'demo',
-    kubelet: { binary: kubelet, ...(isOurs && { config: CLOSED }) },
+    kubelet: { binary: kubelet, ...(isOurs && { config: CLOSED, env: LOCAL_API }) },
     progress: (step) => steps.begin(step),
   });
 }
@@ -95,7 +104,7 @@ async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal, is
   forwards.push(health);
   const rows: [string, string][] = [
     ['health', `curl http://127.0.0.1:${health.port}/healthz?verbose`],
-    ...(isOurs ? await showServer(node, forwards) : []),
+    ...(isOurs ? [...(await showKubectl(node, forwards)), ...(await showServer(node, forwards))] : []),
     ['containers', `ctr --address ${node.containerd.socket} --namespace k8s.io containers ls`],
     ['configuration', node.kubelet.configFile],
     ['static pods', manifest],
@@ -119,6 +128,20 @@ async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal, is
       ? `Pod ${DEMO_POD} is not up after ${POD_PATIENCE_MS / 1000} s: the kubelet's log says why.`
       : `Pod ${DEMO_POD} runs with address ${ip} in a network of its own.`,
   );
+}
+
+/** The lines that matter: how a person looks at pods, and starts one. */
+async function showKubectl(node: NodeWorld, forwards: Forward[]): Promise<[string, string][]> {
+  const api = await forwardPort(node.gate, { host: '127.0.0.1', port: LOCAL_API_PORT }, LOCAL_API_PORT);
+  forwards.push(api);
+  const kubeconfig = join(node.kubeletDirectory, 'local-api', 'kubeconfig');
+  const elsewhere = api.port === LOCAL_API_PORT ? '' : ` --server=https://127.0.0.1:${api.port}`;
+  const kubectl = `kubectl --kubeconfig=${kubeconfig}${elsewhere}`;
+  return [
+    ['kubectl', `${kubectl} get pods`],
+    ['another pod', `${kubectl} run mine --image=${DEMO_IMAGE} --command -- sleep 1000`],
+    ['your own', `${kubectl} apply -f pod.yaml`],
+  ];
 }
 
 /** The kubelet's own API, for those who can read its token. */
