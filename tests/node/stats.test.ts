@@ -1,11 +1,12 @@
 /** Statistics on a real node: the same families, labels and fields as the reference answered for these pods, and the kernel's numbers. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { until } from './pod-support.ts';
+import { runs, until } from './pod-support.ts';
 import { familyTable, type Series, type StatsNode, seriesOf, shapeOf, statsNode, textOf } from './stats-support.ts';
 
 const recorded = (file: string) =>
@@ -150,6 +151,46 @@ async function outlivesPods(node: StatsNode): Promise<void> {
   assert.doesNotMatch(readFileSync(place.node.kubelet.logFile, 'utf8'), /Failed to read statistics/);
 }
 
+/** Files that hold garbage or nothing cost their own numbers alone, and one line a minute in the log at most. */
+async function outlivesGarbage(node: StatsNode): Promise<void> {
+  const { node: labNode } = node.place;
+  await node.place.write('bad', { terminationGracePeriodSeconds: 1, containers: [runs('c', 'sleep 1000')] });
+  const { id } = await node.place.running('bad', 'c');
+  const container = await until('the pod is counted', async () => {
+    const series = seriesOf(await textOf(node, '/metrics/cadvisor'));
+    return series.find(({ labels }) => labels['name'] === id)?.labels['id'];
+  });
+  const garbage = join(labNode.world.directory, 'garbage');
+  writeFileSync(garbage, 'total_cache x\nuser \u0000\nnr_periods 99999999999999999999999\n'.repeat(2000));
+  const bad = [
+    ['memory/memory.max_usage_in_bytes', garbage],
+    ['memory/memory.failcnt', '/dev/null'],
+    ['cpuacct/cpuacct.stat', garbage],
+    ['cpu/cpu.stat', garbage],
+    ['blkio/blkio.throttle.io_service_bytes_recursive', garbage],
+  ].map(([name = '', source]) => ({ source, target: `/sys/fs/cgroup/${name.replace('/', `${container}/`)}` }));
+  const inside = (script: string) =>
+    execFileSync('nsenter', ['-t', String(labNode.kubelet.pid), '-m', 'sh', '-ec', script], { encoding: 'utf8' });
+  const failures = () => readFileSync(labNode.kubelet.logFile, 'utf8').match(/Failed to read statistics/g)?.length ?? 0;
+  inside(bad.map(({ source, target }) => `mount --bind ${source} ${target}`).join('\n'));
+  try {
+    const began = performance.now();
+    let text = '';
+    for (let times = 0; times < 10; times += 1) text = await textOf(node, '/metrics/cadvisor');
+    const minutes = Math.floor((performance.now() - began) / 60_000);
+    const series = seriesOf(text);
+    const of = (name: string, which: string) => series.find((one) => one.name === name && one.labels['name'] === which);
+    assert.ok((of('container_memory_usage_bytes', id)?.value ?? 0) > 0, 'the other numbers of the container');
+    assert.equal(of('container_cpu_user_seconds_total', id)?.value, 0);
+    assert.match(text, /^container_cpu_usage_seconds_total\{container="busy"/m);
+    assert.match(text, /^container_scrape_error 0$/m);
+    assert.ok(failures() <= 1 + minutes, `${failures()} lines in ${minutes} minutes`);
+    JSON.parse(await textOf(node, '/stats/summary'));
+  } finally {
+    inside(bad.map(({ target }) => `umount ${target}`).join('\n'));
+  }
+}
+
 test('statistics of a node with pods', async (t) => {
   const node = await statsNode(t, 'ours');
   await t.test('have the fields, families and labels of the reference', () => looksLikeTheReference(node));
@@ -158,4 +199,5 @@ test('statistics of a node with pods', async (t) => {
   await t.test('are on both ports, packed where asked', () => servesBothPortsAndPacks(node));
   await t.test('describe the machine', () => describesTheMachine(node));
   await t.test('go on while pods end', () => outlivesPods(node));
+  await t.test('go on where files of the kernel make no sense', () => outlivesGarbage(node));
 });
