@@ -360,6 +360,8 @@ test('tables show pods as kubectl does', async () => {
   assert.equal(body.kind, 'Table');
   assert.deepEqual(body.rows[0].cells.slice(0, 4), ['a', '0/1', 'CrashLoopBackOff', '2']);
   assert.equal(body.rows[0].object.kind, 'PartialObjectMetadata');
+  const odd = await ask(`GET ${PODS}?watch=true&includeObject=x`, undefined, { accept });
+  assert.equal(odd.status, 400, 'refused before the watch begins');
 });
 
 test('a full disk is a clear answer, and nothing changes', async () => {

@@ -108,6 +108,8 @@ async function resourceAnswer(request: ApiRequest, target: ResourceTarget, parts
   const { actions, deps } = parts;
   const known = target.resource.subresources?.some((one) => one.name === subresource) ?? false;
   if (subresource !== '' && !known) throw unknownPath();
+  // Before a watch begins: nothing can be refused once its answer is under way.
+  if (isTable(request)) includeOf(request);
   if (method === 'GET' && name === '' && isTrue(query.get('watch'))) {
     const shape = (object: ApiObject) => shaped(request, target.resource, object, deps);
     return { kind: 'watch', events: openWatch(deps, { ...target, query, shape }) };
