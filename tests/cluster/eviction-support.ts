@@ -170,7 +170,12 @@ async function untilDirectoriesAreGone(node: LabNode): Promise<void> {
 export async function endingOf(world: PodCluster, name: string): Promise<Ending> {
   const pod: Pod = await world.become(name, 'evicted', phaseIs('Failed'), 180_000);
   const condition = conditionOf(pod, 'DisruptionTarget');
-  const events = await eventsOf(world, `involvedObject.uid=${pod.metadata.uid},reason=Evicted`);
+  let events: readonly ListedEvent[] = [];
+  // It may arrive after the status.
+  await eventually(`the event of ${name}`, async () => {
+    events = await eventsOf(world, `involvedObject.uid=${pod.metadata.uid},reason=Evicted`);
+    return events.length > 0;
+  });
   return {
     phase: pod.status?.phase,
     reason: pod.status?.reason,

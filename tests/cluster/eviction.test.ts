@@ -25,23 +25,26 @@ interface Ending {
   readonly events: readonly string[];
 }
 
+interface ListedEvent {
+  readonly type: string;
+  readonly message: string;
+  readonly metadata: { readonly annotations?: object };
+}
+
 /** Without the numbers that differ from run to run. */
 const words = (text = ''): string => text.replace(/(available: |using )[\d.]+[KMG]i/g, '$1N');
 
 async function endingOf(world: PodCluster, name: string): Promise<Ending> {
   const pod = await world.become(name, 'evicted', phaseIs('Failed'), 120_000);
   const condition = pod.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
-  const listed = await world.cluster.kubectl(
-    'get',
-    'events',
-    '-o',
-    'json',
-    '--field-selector',
-    `involvedObject.name=${name},reason=Evicted`,
-  );
-  const events = (
-    JSON.parse(listed) as { items: { type: string; message: string; metadata: { annotations?: object } }[] }
-  ).items;
+  let events: readonly ListedEvent[] = [];
+  // It may arrive after the status.
+  await eventually(`the event of ${name}`, async () => {
+    const selector = `involvedObject.name=${name},reason=Evicted`;
+    const listed = await world.cluster.kubectl('get', 'events', '-o', 'json', '--field-selector', selector);
+    events = (JSON.parse(listed) as { items: readonly ListedEvent[] }).items;
+    return events.length > 0;
+  });
   return {
     phase: pod.status?.phase,
     reason: pod.status?.reason,
