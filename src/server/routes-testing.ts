@@ -1,4 +1,5 @@
 /** For tests: routes that succeed or fail in each possible way, and clients that write raw bytes. */
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { CodedError } from '../base/errors.ts';
@@ -76,10 +77,15 @@ export function open(pki: TestPki, port: number, more: ConnectionOptions = {}): 
 /** Sends raw bytes; resolves with all output until the other side ends. */
 export async function raw(pki: TestPki, port: number, bytes: string): Promise<string> {
   const socket = await open(pki, port);
-  socket.on('error', () => undefined);
-  socket.write(bytes);
   let text = '';
-  for await (const chunk of socket) text += chunk;
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  // A server that refuses what it has not read to its end resets the connection: what it has answered counts.
+  socket.on('error', () => undefined);
+  const closed = once(socket, 'close');
+  socket.write(bytes);
+  await closed;
   return text;
 }
 
