@@ -239,9 +239,9 @@ describe('a managed certificate', () => {
     await clock.advance(500_000);
     assert.equal(server.requests.length, 1);
     server.state.verdict = new Error('no connection');
-    await passUntil('away', 100_000, () => failures.length === 2);
+    await passUntil('away', 100_000, () => failures.length >= 2);
     server.state.verdict = 'approve';
-    await passUntil('there again', 2000, () => renewed.length === 1);
+    await passUntil('there again', 2000, () => renewed.length >= 1);
     assert.deepEqual(manager.progress(), { kind: 'good' });
   });
 
@@ -269,14 +269,14 @@ describe('a managed certificate', () => {
     await until('away', () => failures.length === 1 && clock.sleepers() > 0);
     clock.set(Date.UTC(2020, 0, 1));
     server.state.verdict = 'approve';
-    await passUntil('there', 2000, () => renewed.length === 1);
+    await passUntil('there', 2000, () => renewed.length >= 1);
     await until('it rests', () => manager.progress().kind === 'good' && clock.sleepers() > 0);
     // Years before it is valid: a certificate of the future is no reason to ask for another one.
     clock.set(Date.UTC(2010, 0, 1));
     await clock.advance(3_600_000);
     assert.equal(server.requests.length, 1);
     clock.set(Date.UTC(2020, 6, 1));
-    await passUntil('renewed', 600_000, () => renewed.length === 2);
+    await passUntil('renewed', 600_000, () => renewed.length >= 2);
   });
 
   test('stays as it was where the new one can not be written', async (t) => {
@@ -298,7 +298,7 @@ describe('a managed certificate', () => {
     // The certificate that was issued is written as soon as that is possible, without another request.
     const requests = server.requests.length;
     rmSync(store.currentPath);
-    await passUntil('written', 2000, () => renewed.length === 2);
+    await passUntil('written', 2000, () => renewed.length >= 2);
     assert.equal(server.requests.length, requests);
     assert.equal(manager.current()?.facts.notAfter, (await store.current())?.facts.notAfter);
   });
