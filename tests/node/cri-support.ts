@@ -78,14 +78,17 @@ export async function startPod(cri: CriClient, node: LabNode, script: string): P
 
 export const SLEEPER = 'trap "exit 7" TERM; echo hello; while :; do sleep 1000 & wait $!; done';
 
+/** The machine may be busy. */
+const EVENTUALLY_MS = 120_000;
+
 export async function eventually<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const until = performance.now() + 20_000;
+  const until = performance.now() + EVENTUALLY_MS;
   while (performance.now() < until) {
     const found = await look();
     if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  return assert.fail(`${what}: not within 20 s`);
+  return assert.fail(`${what}: not within ${EVENTUALLY_MS / 1000} s`);
 }
 
 /** Stops a process and waits until none of its threads can answer any more: the signal alone comes back earlier than that. */

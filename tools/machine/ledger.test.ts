@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createTree, listTrees, readHierarchies } from './cgroup-trees.ts';
+import { createTree, destroyTree, listTrees, readHierarchies } from './cgroup-trees.ts';
 import { claimWorld, createPlace, findLeftovers, readWorlds, sweep } from './ledger.ts';
 
 test('worlds of living owners are kept, those of the dead and ownerless cgroups are swept away', async () => {
@@ -50,4 +50,28 @@ test('worlds of living owners are kept, those of the dead and ownerless cgroups 
     await sweep(neighbour);
   }
   assert.deepEqual(await listTrees(hierarchies, place.cgroupPrefix), []);
+});
+
+test('a world that is just being made is no leftover', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'kubelet-ts-ledger-'));
+  const place = createPlace(root, `kubelet-ts-ledger-made-${process.pid}-`);
+  const hierarchies = await readHierarchies();
+  let isMaking = true;
+  const found: unknown[] = [];
+  const look = async () => {
+    while (isMaking) found.push(...(await findLeftovers(place)));
+  };
+  const looking = look();
+  try {
+    for (let id = 0; id < 100; id += 1) {
+      await claimWorld(place, `w${id}`);
+      await createTree(hierarchies, place.cgroupOf(`w${id}`));
+    }
+  } finally {
+    isMaking = false;
+    await looking;
+    for (const tree of await listTrees(hierarchies, place.cgroupPrefix)) await destroyTree(hierarchies, tree);
+    await rm(root, { recursive: true, force: true });
+  }
+  assert.deepEqual(found, []);
 });

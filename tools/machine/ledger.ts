@@ -58,10 +58,12 @@ export interface Leftover {
 /** What is there although no one who lives owns it. Worlds in use by other processes are none of it. */
 export async function findLeftovers(place: WorldPlace): Promise<Leftover[]> {
   const hierarchies = await readHierarchies();
+  // Before the worlds: the directory of a world is there before its cgroup, so a world that is just being made has both or no cgroup yet.
+  const trees = await listTrees(hierarchies, place.cgroupPrefix);
   const worlds = await readWorlds(place);
   const living = new Set(worlds.filter((world) => world.alive).map((world) => place.cgroupOf(world.id)));
   const found: Leftover[] = worlds.filter((world) => !world.alive).map(({ id }) => ({ what: 'world', name: id }));
-  for (const tree of await listTrees(hierarchies, place.cgroupPrefix)) {
+  for (const tree of trees) {
     if (living.has(tree) || !isOf(place, tree)) continue;
     found.push({ what: 'cgroup', name: tree });
     for (const pid of await processesIn(hierarchies, tree)) found.push({ what: 'process', name: String(pid) });
