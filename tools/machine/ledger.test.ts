@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -20,23 +20,23 @@ test('worlds of living owners are kept, those of the dead and ownerless cgroups 
     await mkdir(join(root, 'garbled'));
     await writeFile(join(root, 'garbled', 'ledger.json'), '{"pid":');
     await mkdir(join(root, 'going'));
+    for (const name of ['.new-now', '.new-old']) {
+      await mkdir(join(root, name));
+      await writeFile(join(root, name, 'ledger.json'), '{"pid":');
+    }
+    await utimes(join(root, '.new-old'), new Date(0), new Date(0));
     for (const id of ['mine', 'dead', 'lost']) await createTree(hierarchies, join(place.cgroupOf(id), 'part'));
     await createTree(hierarchies, neighbour.cgroupOf('theirs'));
 
-    const expected = [
-      ['world', 'dead'],
-      ['world', 'garbled'],
-      ['cgroup', place.cgroupOf('dead')],
-      ['cgroup', place.cgroupOf('lost')],
-    ];
-    assert.deepEqual(
-      (await sweep(place)).map(({ what, name }) => [what, name]),
-      expected,
-    );
+    const expected = new Set([
+      ...['.new-old', 'dead', 'garbled'].map((id) => `world ${id}`),
+      ...['dead', 'lost'].map((id) => `cgroup ${place.cgroupOf(id)}`),
+    ]);
+    assert.deepEqual(new Set((await sweep(place)).map(({ what, name }) => `${what} ${name}`)), expected);
     assert.deepEqual(await findLeftovers(place), []);
     assert.deepEqual(
       (await readdir(root)).sort(),
-      ['going', 'mine'],
+      ['.new-now', 'going', 'mine'],
       'an empty directory belongs to another process at work',
     );
     assert.deepEqual(await listTrees(hierarchies, place.cgroupPrefix), [

@@ -2,7 +2,7 @@
  * Which worlds there are and who owns them. A world's directory appears together with its ledger (one rename), before anything else of it is
  * made, and goes last: so whatever a killed process left behind is found and removed by the next run.
  */
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { destroyTree, isCode, listTrees, processesIn, readHierarchies } from './cgroup-trees.ts';
 import { isAlive, type Owner, ownerOf } from './owner.ts';
@@ -21,6 +21,8 @@ export function createPlace(root: string, cgroupPrefix: string): WorldPlace {
 
 const LEDGER = 'ledger.json';
 const UNBORN = '.new-';
+/** What a killed process left of a world that it had begun is taken for a leftover after this. */
+const LONGEST_BIRTH_MS = 60_000;
 
 /** Makes the world's directory, owned by this process. Fails when a world of that name is there already. */
 export async function claimWorld(place: WorldPlace, id: string): Promise<string> {
@@ -100,11 +102,18 @@ export async function readWorlds(place: WorldPlace): Promise<KnownWorld[]> {
   const worlds: KnownWorld[] = [];
   for (const id of names) {
     const owner = await readOwner(join(place.root, id, LEDGER));
-    // A directory on its way in or out is empty for a moment: another process is at work on it.
-    if (owner === 'none' && (await readdir(join(place.root, id)).catch(emptyWhereMissing)).length === 0) continue;
+    if (owner === 'none' && (await isInWork(join(place.root, id), id))) continue;
     worlds.push(owner === 'none' ? { id, alive: false } : { id, alive: isAlive(owner), owner });
   }
   return worlds;
+}
+
+/** A directory on its way in or out is empty for a moment, or its ledger is being written: another process is at work on it. */
+async function isInWork(directory: string, id: string): Promise<boolean> {
+  const names = await readdir(directory).catch(emptyWhereMissing);
+  if (names.length === 0) return true;
+  const changed = await stat(directory).catch(() => undefined); // gone: it was in work
+  return changed === undefined || (id.startsWith(UNBORN) && Date.now() - changed.mtimeMs < LONGEST_BIRTH_MS);
 }
 
 function emptyWhereMissing(error: unknown): string[] {
