@@ -1,4 +1,5 @@
 /** Reading and writing objects: get, list, create, update, patch and delete. */
+import type { Status } from '../api/status.ts';
 import { formatTimestamp } from '../api/timestamp.ts';
 import type { ApiConfig, ApiDeps, ApiRequest, ResourceTarget } from './api.ts';
 import { createDeletions, type Deletions } from './deletions.ts';
@@ -8,15 +9,7 @@ import { isReadyToGo } from './rules/deletion.ts';
 import { applyJsonPatch, applyMergePatch } from './rules/json-patch.ts';
 import { type ApiObject, mapOf } from './rules/objects.ts';
 import { completeOther } from './rules/other-objects.ts';
-import {
-  alreadyExists,
-  badRequest,
-  forbidden,
-  notAllowed,
-  notFound,
-  type Status,
-  unsupportedType,
-} from './rules/refusal.ts';
+import { alreadyExists, badRequest, forbidden, notAllowed, notFound, unsupportedType } from './rules/refusal.ts';
 import { groupVersion, NAMESPACES, type Resource } from './rules/resources.ts';
 import { applyStrategicPatch } from './rules/strategic-patch.ts';
 import { type Part, prepareNew, prepareUpdate } from './rules/strategy.ts';

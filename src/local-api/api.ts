@@ -1,4 +1,5 @@
 /** The requests of the local API: what each does with the store, and what is answered. Knows nothing of HTTP connections. */
+import type { Status } from '../api/status.ts';
 import type { Clock } from '../base/clock.ts';
 import { codeOf, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -8,15 +9,7 @@ import { type Caller, checkAccess } from './rules/access.ts';
 import type { VersionInfo } from './rules/discovery.ts';
 import type { ApiObject } from './rules/objects.ts';
 import type { PodContext } from './rules/pod-strategy.ts';
-import {
-  badRequest,
-  needsControlPlane,
-  notAllowed,
-  notFound,
-  Refusal,
-  type Status,
-  unknownPath,
-} from './rules/refusal.ts';
+import { badRequest, needsControlPlane, notAllowed, notFound, Refusal, unknownPath } from './rules/refusal.ts';
 import { groupVersion, type Resource } from './rules/resources.ts';
 import { type IncludeObject, tableOf } from './rules/tables.ts';
 import { type Target, targetOf } from './rules/target.ts';

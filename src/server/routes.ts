@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { failureStatus } from '../api/status.ts';
 import type { Logger } from '../base/logger.ts';
 
 /** The user of a request, from authentication. */
@@ -125,21 +126,8 @@ export interface Failure {
   readonly details?: { readonly name?: string; readonly kind?: string };
 }
 
-/** A Status object: clients such as kubectl show its message, and programs read its reason. */
-export function statusAnswer({ code, reason, message, details }: Failure): Answer {
-  return jsonAnswer(
-    {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Failure',
-      message,
-      reason,
-      ...(details && { details }),
-      code,
-    },
-    code,
-  );
+export function statusAnswer({ code, ...failure }: Failure): Answer {
+  return jsonAnswer(failureStatus(code, failure), code);
 }
 
 /** The answer for an unknown pod, container or file. */

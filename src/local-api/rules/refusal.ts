@@ -1,30 +1,8 @@
 /** Requests that are refused, in the words of the API server. */
 import { type FieldError, formatFieldError } from '../../api/field-error.ts';
+import { failureStatus, type Status } from '../../api/status.ts';
 import { quoteText } from '../../base/go-text.ts';
 import { qualified, RESOURCES, type Resource } from './resources.ts';
-
-export interface StatusCause {
-  readonly reason: string;
-  readonly message: string;
-  readonly field?: string;
-}
-
-export interface Status {
-  readonly kind: 'Status';
-  readonly apiVersion: 'v1';
-  readonly metadata: Readonly<Record<string, never>>;
-  readonly status: 'Failure' | 'Success';
-  readonly message?: string;
-  readonly reason?: string;
-  readonly details?: {
-    readonly name?: string;
-    readonly group?: string;
-    readonly kind?: string;
-    readonly uid?: string;
-    readonly causes?: readonly StatusCause[];
-  };
-  readonly code?: number;
-}
 
 /** Carries a Status out of the depth of a request; the request's handler answers it. */
 export class Refusal extends Error {
@@ -32,16 +10,7 @@ export class Refusal extends Error {
 
   constructor(code: number, reason: string, message: string, details?: Status['details']) {
     super(message);
-    this.status = {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Failure',
-      message,
-      reason,
-      ...(details && { details }),
-      code,
-    };
+    this.status = failureStatus(code, { reason, message, ...(details && { details }) });
   }
 }
 
