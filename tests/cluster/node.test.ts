@@ -144,8 +144,8 @@ async function usualEvents(cluster: Cluster): Promise<void> {
   }
 }
 
-async function untilRenewed(cluster: Cluster, after: string, timeoutMs: number): Promise<Lease> {
-  const wanted = { collection: LEASES, name: NAME, what: `renewed after ${after}`, timeoutMs };
+async function untilRenewed(cluster: Cluster, after: string): Promise<Lease> {
+  const wanted = { collection: LEASES, name: NAME, what: `renewed after ${after}`, timeoutMs: 60_000 };
   const isDone = (lease: Lease) => (lease.spec?.renewTime ?? '') > after;
   return (await waitForObject(cluster.admin, wanted, (object) =>
     isDone(object as unknown as Lease),
@@ -153,16 +153,16 @@ async function untilRenewed(cluster: Cluster, after: string, timeoutMs: number):
 }
 
 async function renewsLease(cluster: Cluster): Promise<void> {
-  const first = await untilRenewed(cluster, '', 5000);
+  const first = await untilRenewed(cluster, '');
   assert.deepEqual(first.metadata.ownerReferences, [
     { apiVersion: 'v1', kind: 'Node', name: NAME, uid: (await getNode(cluster)).metadata.uid },
   ]);
   assert.equal(first.spec?.holderIdentity, NAME);
   assert.equal(first.spec.leaseDurationSeconds, 4);
-  const next = await untilRenewed(cluster, first.spec.renewTime ?? '', 3000);
+  const next = await untilRenewed(cluster, first.spec.renewTime ?? '');
   assert.equal(next.metadata.uid, first.metadata.uid);
   await cluster.admin.request(`${LEASES}/${NAME}`, { method: 'DELETE' });
-  const again = await untilRenewed(cluster, next.spec?.renewTime ?? '', 5000);
+  const again = await untilRenewed(cluster, next.spec?.renewTime ?? '');
   assert.notEqual(again.metadata.uid, first.metadata.uid);
 }
 
@@ -173,7 +173,7 @@ async function restarts(cluster: Cluster): Promise<void> {
   assert.equal((await cluster.admin.request(`${NODES}/${NAME}/status`, { ...patch, body })).status, 200);
   await cluster.node.kubelet.restart();
   const { spec } = (await cluster.admin.get(`${LEASES}/${NAME}`)) as unknown as Lease;
-  await untilRenewed(cluster, spec?.renewTime ?? '', 10_000);
+  await untilRenewed(cluster, spec?.renewTime ?? '');
   const after = await untilNode(
     cluster,
     'with the widget',
@@ -228,7 +228,7 @@ async function serverRestart(cluster: Cluster): Promise<void> {
   assert.equal((await kubelet.healthz()).status, 200);
   await server.start();
   const { spec } = (await cluster.admin.get(`${LEASES}/${NAME}`)) as unknown as Lease;
-  await untilRenewed(cluster, spec?.renewTime ?? '', 10_000);
+  await untilRenewed(cluster, spec?.renewTime ?? '');
   await untilNode(cluster, 'Ready', (node) => ready(node)?.status === 'True');
   // What changes afterwards is seen: the watch is back.
   await cluster.kubectl('cordon', NAME);
@@ -281,8 +281,10 @@ async function registeredByOthers(cluster: Cluster): Promise<void> {
   assert.equal(made.metadata.labels?.['made-by'], 'hand');
   assert.equal(made.metadata.labels?.['lab.local/mark'], undefined, 'its labels are those of who made it');
   assert.ok(!made.spec?.taints?.some(({ key }) => key === 'lab.local/taint'));
+  // The lease is not made together with the node's status.
+  while ((await admin.request(`${LEASES}/${NAME}`)).status === 404) await delay(100);
   const { spec } = (await admin.get(`${LEASES}/${NAME}`)) as unknown as Lease;
-  await untilRenewed(cluster, spec?.renewTime ?? '', 10_000);
+  await untilRenewed(cluster, spec?.renewTime ?? '');
   await admin.request(`${NODES}/${NAME}`, { method: 'DELETE' });
   const before = await timesSaid();
   while ((await timesSaid()) < before + 3) await delay(100);
