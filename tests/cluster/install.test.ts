@@ -32,6 +32,9 @@ kind: KubeletConfiguration
 failCgroupV1: false
 `;
 
+/** There is no network: what the package needs is there, and what it recommends is not asked for. */
+const INSTALL = 'apt-get install --yes --no-install-recommends';
+
 const never = new AbortController().signal;
 
 /** The second has the same program under a higher version: that is what an upgrade is to dpkg. */
@@ -61,7 +64,7 @@ async function createBareMachine(tools: Readonly<Record<string, string>>): Promi
   const machine = await createSystemMachine(process.env, {
     hostName: NODE,
     cgroupDriver: 'systemd',
-    covered: ['/usr'],
+    covered: ['/usr', '/var/cache'],
   });
   const put = async (path: string) => {
     const target = join(machine.system.directory, basename(path));
@@ -123,7 +126,7 @@ test('a bare machine becomes a node', { skip: whyClusterIsSkipped(process.env) }
   await using machine = await createBareMachine({ kubectl, kubeadm });
   const { sh } = machine;
   await t.test('the package brings all its files, enables the unit and does not start it', async () => {
-    await sh(`dpkg --install ${machine.first}`);
+    await sh(`${INSTALL} ${machine.first}`);
     assert.equal(await sh('systemctl is-enabled kubelet; systemctl is-active kubelet || true'), 'enabled\ninactive\n');
     assert.equal(await sh('kubelet --version'), 'Kubernetes v1.36.4\n');
     assert.equal(await sh('dpkg --verify kubelet-ts'), '');
@@ -170,13 +173,13 @@ test('a bare machine becomes a node', { skip: whyClusterIsSkipped(process.env) }
   await t.test('removed, it keeps its configuration; purged, nothing', async () => {
     const container = await untilRuns(machine, /^web$/);
     const files = (await sh('dpkg --listfiles kubelet-ts')).trim().split('\n');
-    await sh('dpkg --remove kubelet-ts');
+    await sh('apt-get remove --yes kubelet-ts');
     assert.equal(
       await sh('systemctl is-active kubelet || true; ls /usr/bin/kubelet 2>&1 || true'),
       `inactive\nls: cannot access '/usr/bin/kubelet': No such file or directory\n`,
     );
     assert.equal(await runningContainer(machine, /^web$/), container, 'containers belong to the runtime');
-    await sh('test -e /etc/kubernetes/kubelet.yaml; test -e /etc/default/kubelet; dpkg --purge kubelet-ts');
+    await sh('test -e /etc/kubernetes/kubelet.yaml; test -e /etc/default/kubelet; apt-get purge --yes kubelet-ts');
     const left = await sh(`for file in ${files.join(' ')}; do test -d $file || ls $file 2>/dev/null || true; done
       find /etc/systemd/system /var/lib/systemd -path '*kubelet*'`);
     assert.equal(left, '');
@@ -214,7 +217,7 @@ async function joinByKubeadm(t: Context, machine: Bare, plane: ControlPlane): Pr
   const container = await untilRuns(machine, /^web$/);
   await t.test('an upgrade of the package restarts the kubelet and no container', async () => {
     const pid = await machine.kubeletPid();
-    await sh(`dpkg --install ${machine.second}`);
+    await sh(`${INSTALL} ${machine.second}`);
     assert.notEqual(await machine.kubeletPid(), pid);
     await untilReady(plane);
     assert.equal(await sh(`${admin} exec web -- echo inside`), 'inside\n');
