@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -14,7 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { createSilentLogger } from '../base/logger.ts';
+import { describeError } from '../base/errors.ts';
+import { createSilentLogger, type LogValues } from '../base/logger.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { KubeObject, KubeRequest, WatchListener } from '../kube/kube.ts';
@@ -33,6 +35,9 @@ function temporary(t: TestContext): string {
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
+
+/** Lets everybody pass to the directory inside a temporary one. */
+const openWay = (directory: string) => chmodSync(join(directory, '..'), 0o755);
 
 /** Signs requests with OpenSSL, as a reader and signer that is not ours. */
 function createSigner(directory: string) {
@@ -147,6 +152,8 @@ function managed(t: TestContext, change: Partial<ManagerDeps> = {}, config: Part
   const signer = createSigner(join(directory, 'ca'));
   const server = createApi(clock, signer);
   const store = createCertificateStore({ clock, log }, join(directory, 'pki'), 'kubelet-client');
+  /** How the store is written to; a test may do it as somebody else. */
+  let update = <T>(write: () => Promise<T>) => write();
   const renewed: number[] = [];
   const failures: number[] = [];
   const manager = createCertificateManager(
@@ -155,7 +162,7 @@ function managed(t: TestContext, change: Partial<ManagerDeps> = {}, config: Part
       log,
       supervisor: createTestSupervisor(clock),
       random: () => 0.5,
-      store,
+      store: { ...store, update: (pair) => update(() => store.update(pair)) },
       api: () => Promise.resolve(server.api),
       template: () => clientTemplate('n1'),
       lastingKey: () => undefined,
@@ -187,6 +194,9 @@ function managed(t: TestContext, change: Partial<ManagerDeps> = {}, config: Part
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
+  const setUpdate = (next: typeof update) => {
+    update = next;
+  };
   return {
     directory: join(directory, 'pki'),
     clock,
@@ -198,6 +208,7 @@ function managed(t: TestContext, change: Partial<ManagerDeps> = {}, config: Part
     until,
     passUntil,
     signer,
+    setUpdate,
   };
 }
 
@@ -302,6 +313,67 @@ describe('a managed certificate', () => {
     assert.equal(server.requests.length, requests);
     assert.equal(manager.current()?.facts.notAfter, (await store.current())?.facts.notAfter);
   });
+});
+
+/** Root may read and write everything: so the files are used as somebody else. */
+async function asSomebodyElse<T>(use: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return await use();
+  process.seteuid?.(65_534);
+  try {
+    return await use();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+describe('without permission', () => {
+  test('to write to the directory, the old certificate stays, the error names the file, and the new one is written later', async (t) => {
+    const errors: unknown[] = [];
+    const logging = { ...log, error: (_: string, values?: LogValues) => void errors.push(values?.['err']) };
+    const { manager, store, until, passUntil, failures, renewed, directory, server, setUpdate } = managed(t, {
+      log: logging,
+    });
+    await manager.start(signal);
+    await until('the first', () => renewed.length === 1);
+    const before = readFileSync(store.currentPath, 'latin1');
+    openWay(directory);
+    chmodSync(directory, 0o555);
+    setUpdate(asSomebodyElse);
+    await passUntil('refused', DAY / 2, () => failures.length >= 1);
+    assert.match(
+      describeError(errors[0]),
+      /^EACCES: permission denied, open '.*\/pki\/kubelet-client-[-\d]+\.pem\.new'$/,
+    );
+    assert.match(JSON.stringify(manager.progress()), /EACCES: permission denied, open/);
+    assert.equal(readFileSync(store.currentPath, 'latin1'), before);
+    assert.equal(manager.current()?.facts.notAfter, (await store.current())?.facts.notAfter);
+    const requests = server.requests.length;
+    chmodSync(directory, 0o777);
+    await passUntil('written', 2000, () => renewed.length >= 2);
+    assert.equal(server.requests.length, requests);
+  });
+
+  for (const [what, mode, file] of [
+    ['the file', { directory: 0o755, pem: 0 }, "open '.*/kubelet-client-current.pem'"],
+    ['the directory', { directory: 0, pem: 0o644 }, "lstat '.*/kubelet-client-current.pem'"],
+  ] as const) {
+    test(`to read ${what}, there is no certificate, and the error names it`, async (t) => {
+      const directory = temporary(t);
+      const errors: string[] = [];
+      const logging = {
+        ...log,
+        error: (_: string, values?: LogValues) => void errors.push(describeError(values?.['err'])),
+      };
+      writeFileSync(join(directory, 'one.pem'), '', { mode: mode.pem });
+      symlinkSync(join(directory, 'one.pem'), join(directory, 'kubelet-client-current.pem'));
+      chmodSync(directory, mode.directory);
+      const store = createCertificateStore({ clock: createManualClock(), log: logging }, directory, 'kubelet-client');
+      const found = await asSomebodyElse(() => store.current());
+      chmodSync(directory, 0o755);
+      assert.equal(found, undefined);
+      assert.match(errors[0] ?? '', new RegExp(`^EACCES: permission denied, ${file}$`));
+    });
+  }
 });
 
 describe('the store of certificates', () => {

@@ -33,8 +33,11 @@ export function createCertificateStore({ clock, log }: StoreDeps, directory: str
   return {
     currentPath,
     current: async () => {
-      await recover(currentPath, updatedPath);
-      for (const read of [() => readOne(currentPath), () => readTwo(directory, kind)]) {
+      const newest = async () => {
+        await recover(currentPath, updatedPath);
+        return await readOne(currentPath);
+      };
+      for (const read of [newest, () => readTwo(directory, kind)]) {
         try {
           const pair = await read();
           if (pair !== undefined) return pair;
