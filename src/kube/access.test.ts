@@ -8,7 +8,10 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { apiPath } from '../api/api-path.ts';
 import { codeOf, describeError } from '../base/errors.ts';
+import { createSilentLogger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
+import { createTestSupervisor } from '../base/supervise-testing.ts';
+import { createReachability } from './reachability.ts';
 import {
   createTestPki,
   type FakeServer,
@@ -241,6 +244,50 @@ describe('access to the API server works', () => {
     for (let tries = 0; tries < 5; tries += 1) await assert.rejects(t.kube.general.request(GET, t.signal));
     assert.equal(runs.length, 3, 'not one run for every refusal');
     assert.equal(runs[0], join(pki.directory, 'plugins', 'login'));
+  });
+
+  test('with a certificate that is issued only later, and then it is said', async () => {
+    const said: string[] = [];
+    const state = { isAwaited: true };
+    const own = join(pki.directory, 'issued-later.pem');
+    const clientCertificate = { path: () => (state.isAwaited ? undefined : own), isAwaited: () => state.isAwaited };
+    server.handle((seen, response) => sendJson(response, 200, { client: seen.client }));
+    const user = { 'client-certificate': own, 'client-key': own };
+    await using t = await start({ user, deps: { clientCertificate } });
+    t.kube.onBack('test', () => void said.push('back'));
+    assert.equal(t.kube.awaitsCertificate?.(), true);
+    await assert.rejects(t.kube.general.request(GET, t.signal), (error) =>
+      /ENOENT.*issued-later\.pem/.test(describeError(error)),
+    );
+    const { cert, key } = await pki.issue('later', 'system:node:later');
+    await writeFile(own, (await readFile(cert, 'utf8')) + (await readFile(key, 'utf8')));
+    state.isAwaited = false;
+    await t.kube.refreshCredentials('issued');
+    assert.deepEqual([t.kube.awaitsCertificate?.(), said], [false, ['back']]);
+    assert.deepEqual(await t.kube.general.request(GET, t.signal), { client: 'system:node:later' });
+    const before = said.length;
+    await t.kube.refreshCredentials('renewed');
+    assert.equal(said.length, before, 'a renewal is no end of an outage');
+  });
+
+  test('while its certificate is awaited, it is not said that the server does not answer', async () => {
+    const warnings: string[] = [];
+    const log = { ...createSilentLogger(), warn: (message: string) => void warnings.push(message) };
+    const clock = createManualClock();
+    const state = { isAwaited: true };
+    const reachability = createReachability({
+      ...{ clock, log, supervisor: createTestSupervisor(clock), random: () => 0, server: 'https://192.0.2.1' },
+      clientCertificate: { isAwaited: () => state.isAwaited },
+      probe: () => Promise.reject(new Error('there is no certificate')),
+    });
+    reachability.failed(new Error('there is no certificate'));
+    await clock.advance(60_000);
+    reachability.failed(new Error('there is no certificate'));
+    assert.deepEqual(warnings, []);
+    state.isAwaited = false;
+    reachability.failed(new Error('no connection'));
+    assert.deepEqual(warnings, ['The API server does not answer']);
+    reachability.stop();
   });
 
   test('with a certificate that a real program prints', async () => {

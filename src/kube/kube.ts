@@ -114,6 +114,8 @@ export interface Kube extends Part {
   refreshCredentials(reason: string): Promise<void>;
   /** Closes every connection because heartbeats failed; the next request opens a new one. */
   reconnect(reason: string): void;
+  /** Whether the node has no client certificate yet, and requests fail until it is issued. The end of this is the end of an outage. */
+  readonly awaitsCertificate?: () => boolean;
   /** Calls the listener at the end of each outage, so that it can retry at once. Returns the function that unsubscribes. */
   onBack(name: string, listener: () => void): () => void;
   /** The server's clock and ours at its last answer with a date; wall clock, ms. The server's has whole seconds only. */
@@ -158,6 +160,8 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
   const listeners = createListeners<string>({ ...deps, keyOf: (server) => server, about });
   const life = linkSignal();
   let server: Server | undefined;
+  let isFirstAwaited = false;
+  const awaitsCertificate = () => deps.clientCertificate?.isAwaited() === true;
   let date: ReturnType<NonNullable<Kube['serverDate']>>;
   const onRequest = (record: RequestRecord) => {
     const serverAt = record.date === undefined ? undefined : parseHttpDate(record.date);
@@ -183,7 +187,8 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
     name: 'access to the API server',
     start: async () => {
       const opened = openServer({ ...deps, onRequest, load }, await load(), config);
-      if (deps.clientCertificate?.isAwaited() !== true) await opened.credentials.check();
+      isFirstAwaited = awaitsCertificate();
+      if (!isFirstAwaited) await opened.credentials.check();
       opened.reachability.subscribe('access to the API server', () => listeners.notify(opened.text));
       void opened.credentials.watchFiles(life.signal);
       server = opened;
@@ -213,7 +218,13 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
         },
       };
     },
-    refreshCredentials: async (reason) => await server?.credentials.refresh(reason),
+    refreshCredentials: async (reason) => {
+      await server?.credentials.refresh(reason);
+      if (!isFirstAwaited || awaitsCertificate()) return;
+      isFirstAwaited = false;
+      listeners.notify(server?.text ?? '');
+    },
+    awaitsCertificate,
     reconnect: (reason) => {
       deps.log.warn('Closing all connections to the API server', { reason });
       server?.reconnect(reason);

@@ -29,6 +29,8 @@ export interface ReachabilityDeps {
   readonly supervisor: Supervisor;
   readonly random: () => number;
   readonly server: string;
+  /** Without a certificate nothing can answer: that is no news of the server. */
+  readonly clientCertificate?: { isAwaited(): boolean } | undefined;
   /** One request to the server; rejects if it does not work. */
   probe(signal: AbortSignal): Promise<void>;
 }
@@ -77,7 +79,8 @@ export function createReachability(deps: ReachabilityDeps): Reachability {
     answered,
     failed: (error) => {
       failingSince ??= clock.mono();
-      if (!isLogged && clock.mono() - failingSince >= OUTAGE_MS) {
+      const isNews = !isLogged && deps.clientCertificate?.isAwaited() !== true;
+      if (isNews && clock.mono() - failingSince >= OUTAGE_MS) {
         isLogged = true;
         log.warn('The API server does not answer', { server, err: describeError(error) });
       }

@@ -24,6 +24,8 @@ export interface FakeApi {
   /** Lets the connection come back. */
   back(): void;
   user: string;
+  /** The node has no client certificate yet. */
+  awaitsCertificate: boolean;
 }
 
 export function createFakeApi(): FakeApi {
@@ -32,7 +34,13 @@ export function createFakeApi(): FakeApi {
     if (request.path.endsWith('/selfsubjectreviews')) return { status: { userInfo: { username: api.user } } };
     return objects.answer(request);
   });
-  const api: FakeApi = { ...objects.control, ...front.control, user: 'system:node:web', kube: kubeOf(objects, front) };
+  const api: FakeApi = {
+    ...objects.control,
+    ...front.control,
+    user: 'system:node:web',
+    awaitsCertificate: false,
+    kube: { ...kubeOf(objects, front), awaitsCertificate: () => api.awaitsCertificate },
+  };
   return api;
 }
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type KubeNode, nodeCondition } from '../api/node.ts';
 import { quantityFromUnits } from '../api/quantity.ts';
 import { CodedError } from '../base/errors.ts';
-import { createSilentLogger } from '../base/logger.ts';
+import { createSilentLogger, type Logger } from '../base/logger.ts';
 import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
 import type { EventText } from '../model/event.ts';
@@ -24,6 +24,9 @@ function setUp(change: Partial<NodeConfig> = {}) {
   const api = createFakeApi();
   const events: EventText[] = [];
   const cidrs: string[] = [];
+  const lines: string[] = [];
+  const write = (message: string) => void lines.push(message);
+  const log: Logger = { ...createSilentLogger(), info: write, warn: write, error: write, named: () => log };
   const runtime = { up: true, network: true };
   const facts = { pressure: FREE, problems: { parts: [] as string[], storage: undefined, shutdown: undefined } };
   const condition = (type: string, status: boolean) => ({ type, status, reason: 'Why', message: 'because' });
@@ -71,7 +74,7 @@ function setUp(change: Partial<NodeConfig> = {}) {
     {
       clock,
       supervisor: createTestSupervisor(clock),
-      log: createSilentLogger(),
+      log,
       random: () => 0.5,
       kube: api.kube,
       runtime: {
@@ -121,6 +124,7 @@ function setUp(change: Partial<NodeConfig> = {}) {
     events,
     reasons: () => events.map(({ reason }) => reason),
     cidrs,
+    lines,
     runtime,
     facts,
     node,
@@ -347,6 +351,23 @@ describe('without an API server', () => {
     await settle();
     assert.equal(world.ready()?.status, 'True');
     assert.deepEqual(world.reasons(), [...FIRST_EVENTS, 'NodeReady'], 'said once, however often it was tried');
+    await world.stop();
+  });
+
+  it('the node waits quietly for its client certificate, and registers as soon as it is there', async () => {
+    const world = setUp();
+    world.api.awaitsCertificate = true;
+    await world.start();
+    await world.wait(600_000);
+    assert.deepEqual(world.api.requests, []);
+    assert.deepEqual(
+      world.lines.filter((line) => /regist/i.test(line)),
+      ['Node will be registered when its client certificate is issued'],
+    );
+    world.api.awaitsCertificate = false;
+    world.api.back();
+    await settle();
+    assert.equal(world.ready()?.status, 'True');
     await world.stop();
   });
 

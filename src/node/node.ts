@@ -44,7 +44,10 @@ export interface NodeDeps {
 
 export type NodeStep = 'registering' | 'registered' | 'ready';
 
-export type NodeKube = Pick<Kube, 'general' | 'heartbeats' | 'watch' | 'reconnect' | 'onBack' | 'serverDate'>;
+export type NodeKube = Pick<
+  Kube,
+  'general' | 'heartbeats' | 'watch' | 'reconnect' | 'onBack' | 'serverDate' | 'awaitsCertificate'
+>;
 
 export interface NodeRuntime extends RuntimePort {
   setPodCidr(podCidr: string, signal: AbortSignal): Promise<void>;

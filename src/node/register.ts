@@ -4,7 +4,7 @@ import type { KubeNode } from '../api/node.ts';
 import { nodeCondition } from '../api/node.ts';
 import { codeOf } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { KubeClient } from '../kube/kube.ts';
+import type { Kube } from '../kube/kube.ts';
 import type { EventText } from '../model/event.ts';
 import type { OwnNode } from './own-node.ts';
 import { type ComputedNode, computeNode, type NodeSnapshot, statusEvent } from './rules/compute-node.ts';
@@ -17,7 +17,7 @@ import type { Warnings } from './warnings.ts';
 export interface RegistrationDeps {
   readonly log: Logger;
   readonly random: () => number;
-  readonly client: KubeClient;
+  readonly kube: Pick<Kube, 'general' | 'awaitsCertificate'>;
   readonly ownNode: OwnNode;
   readonly record: (event: EventText) => void;
   readonly warnings: Warnings;
@@ -43,6 +43,7 @@ export async function register(deps: RegistrationDeps, config: RegistrationConfi
   const { log, random } = deps;
   const node = config.identity.name;
   const attempt = createAttempt(deps, config);
+  await waitForCertificate(deps, node, signal);
   for (let wait = FIRST_RETRY_MS; ; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
     log.info('Attempting to register node', { node });
     try {
@@ -57,8 +58,16 @@ export async function register(deps: RegistrationDeps, config: RegistrationConfi
   }
 }
 
+/** Until the node has one, each attempt could only fail: and somebody may have to approve it first. */
+async function waitForCertificate({ log, kube, pause }: RegistrationDeps, node: string, signal: AbortSignal) {
+  if (kube.awaitsCertificate?.() !== true) return;
+  log.info('Node will be registered when its client certificate is issued', { node });
+  while (kube.awaitsCertificate()) await pause(LONGEST_RETRY_MS, signal);
+}
+
 function createAttempt(deps: RegistrationDeps, config: RegistrationConfig) {
-  const { log, client, ownNode, record } = deps;
+  const { log, ownNode, record } = deps;
+  const client = deps.kube.general;
   const { name } = config.identity;
   let isReported = false;
   let isExplained = false;
@@ -110,13 +119,13 @@ function createAttempt(deps: RegistrationDeps, config: RegistrationConfig) {
 }
 
 async function reconcile(
-  { log, client, ownNode }: RegistrationDeps,
+  { log, kube, ownNode }: RegistrationDeps,
   desired: KubeNode,
   refusal: unknown,
   signal: AbortSignal,
 ): Promise<void> {
   const path = apiPathBelow(NODES, desired.metadata.name);
-  const existing = await client.request<KubeNode>({ method: 'GET', path }, signal).catch((error: unknown) => {
+  const existing = await kube.general.request<KubeNode>({ method: 'GET', path }, signal).catch((error: unknown) => {
     throw codeOf(refusal) === 'denied' ? refusal : error;
   });
   log.info('Node was previously registered', { node: desired.metadata.name });
@@ -128,5 +137,5 @@ async function reconcile(
     return;
   }
   const request = { method: 'PATCH', path: apiPathBelow(path, 'status'), patch: 'strategic', body: patch } as const;
-  ownNode.note(await client.request<KubeNode>(request, signal));
+  ownNode.note(await kube.general.request<KubeNode>(request, signal));
 }

@@ -9,7 +9,7 @@ import type { MachineIdentity } from './rules/node-info.ts';
 import { findClockSkew, findTwinByStatus } from './rules/suspicions.ts';
 import { createNodeStatus, type NodeStatusDeps } from './status.ts';
 
-export interface ReportingDeps extends Omit<NodeStatusDeps, 'kube'>, Omit<RegistrationDeps, 'client' | 'pause'> {
+export interface ReportingDeps extends Omit<NodeStatusDeps, 'kube'>, Omit<RegistrationDeps, 'kube' | 'pause'> {
   readonly kube: NodeKube;
   readonly machine: () => MachineIdentity;
   readonly onStep?: ((step: NodeStep) => void) | undefined;
@@ -57,7 +57,7 @@ export function createReporting(deps: ReportingDeps, config: NodeConfig): Report
   const pass = async (signal: AbortSignal): Promise<void> => {
     if (config.registerNode && !registered) {
       if (ownNode.object() === undefined) deps.onStep?.('registering');
-      await register({ ...deps, client: kube.general, pause }, config, signal);
+      await register({ ...deps, pause }, config, signal);
       registered = true;
       deps.onStep?.('registered');
     }

@@ -226,6 +226,10 @@ test('a denied request is reported, and the kubelet goes on with its static pods
       (log) => log.includes('certificate signing request is denied'),
     );
     assert.ok(kubelet.isRunning());
+    // In the meantime the node was not registered, and there was no attempt that can only fail.
+    const log = kubelet.logTail(2_000);
+    assert.equal(log.split('Node will be registered when its client certificate is issued').length, 2, log);
+    assert.doesNotMatch(log, /to register node|The API server does not answer/);
   });
   await t.test('approved after all, the node joins', async () => {
     await cluster.kubectl('delete', 'csr', name);
