@@ -1,12 +1,13 @@
-/** What goes wrong with certificates on a real node: no space for a new one, no control plane when one is due, two kubelets of one name. */
+/** What goes wrong with certificates on a real node: no space or no permission for a new one, no control plane when one is due, two kubelets of one name. */
 import assert from 'node:assert/strict';
-import { readdir, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import type { Cluster } from '../lab/cluster/cluster.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { lab } from '../lab/lab.ts';
+import { BUSYBOX } from '../node/pod-support.ts';
 import { CLIENT_SIGNER, currentOf, NODE, OURS, pkiOf, readCurrent, requestsOf, until } from './certificates-support.ts';
 
 const LIFE_SECONDS = 20;
@@ -38,7 +39,23 @@ async function untilRenewed(cluster: Cluster, serialNumber: string): Promise<voi
 
 async function untilExpired(cluster: Cluster): Promise<void> {
   const { validToDate } = await currentOf(cluster, 'client');
-  await new Promise((wait) => setTimeout(wait, validToDate.getTime() - Date.now() + 1_000));
+  await new Promise((wait) => setTimeout(wait, Math.max(validToDate.getTime() - Date.now() + 1_000, 0)));
+}
+
+/** From now on the bootstrap kubeconfig has no token: a program prints it. Answers the file in which the program notes each run. */
+async function bootstrapByProgram(cluster: Cluster): Promise<string> {
+  const flag = (cluster.kubeletSettings.flags ?? []).find((one) => one.startsWith('--bootstrap-kubeconfig='));
+  const path = flag?.split('=')[1] ?? assert.fail('there is no bootstrap kubeconfig');
+  const [command, runs] = [`${path}-login`, `${path}-runs`];
+  const config = parse(await readFile(path, 'utf8')) as { users: [{ user: { token?: string; exec?: object } }] };
+  const [{ user }] = config.users;
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  const credential = JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: user.token } });
+  await writeFile(command, `#!/bin/sh\necho run >> ${runs}\ncat <<'END'\n${credential}\nEND\n`);
+  await chmod(command, 0o755);
+  config.users[0].user = { exec: { apiVersion, command, interactiveMode: 'Never' } };
+  await writeFile(path, stringify(config));
+  return runs;
 }
 
 test('a node gets over what keeps its certificate from being renewed', {
@@ -62,7 +79,7 @@ test('a node gets over what keeps its certificate from being renewed', {
   await cluster.waitUntilNodeReady();
 
   await t.test(
-    'a full disk, then one that can not be written: the old certificate stays, and a clear error',
+    'a full disk, then one that may not be written: the old certificate stays, and a clear error',
     async () => {
       await inside(cluster, 'dd if=/dev/zero of=/var/lib/kubelet/pki/full bs=4k 2>/dev/null || true');
       const before = await readCurrent(cluster, 'client');
@@ -76,8 +93,18 @@ test('a node gets over what keeps its certificate from being renewed', {
       await inside(cluster, 'rm /var/lib/kubelet/pki/full; mount -o remount,ro /var/lib/kubelet/pki');
       await untilLogged(cluster, /Failed to obtain a certificate.*EROFS: read-only file system/);
       assert.deepEqual(await readCurrent(cluster, 'client'), before);
-      const { serialNumber } = await currentOf(cluster, 'client');
+      // What stops root as well, for whom modes do not count.
       await inside(cluster, 'mount -o remount,rw /var/lib/kubelet/pki');
+      const { code } = await cluster.node.exec(['chattr', '+i', '/var/lib/kubelet/pki']);
+      if (code === 0) {
+        await untilLogged(
+          cluster,
+          /Failed to obtain a certificate.*EPERM: operation not permitted, open '\/var\/lib\/kubelet\/pki\/kubelet-client-/,
+        );
+      } else t.diagnostic('missing permission was not tried: a tmpfs before Linux 6.6 has no immutable directories');
+      assert.deepEqual(await readCurrent(cluster, 'client'), before);
+      const { serialNumber } = await currentOf(cluster, 'client');
+      if (code === 0) await inside(cluster, 'chattr -i /var/lib/kubelet/pki');
       await untilRenewed(cluster, serialNumber);
       t.diagnostic(`${(await requestsOf(cluster, CLIENT_SIGNER)).length - requests} more requests`);
       await cluster.waitUntilNodeReady();
@@ -97,14 +124,47 @@ test('a node gets over what keeps its certificate from being renewed', {
     await cluster.waitUntilNodeReady();
   });
 
-  await t.test('the kubelet was away until the certificate had expired', async () => {
-    await kubelet.kill();
-    const { serialNumber } = await currentOf(cluster, 'client');
-    await untilExpired(cluster);
-    await kubelet.start();
-    await untilRenewed(cluster, serialNumber);
-    await cluster.waitUntilNodeReady();
-  });
+  await t.test(
+    'the kubelet was away until the certificate had expired: a program gives it the token to join again, and pods run on',
+    async () => {
+      const script = 'cat /proc/sys/kernel/random/uuid > /tmp/born; exec sleep 1000';
+      await cluster.kubectl(
+        'run',
+        'web',
+        `--image=${BUSYBOX}`,
+        '--restart=Never',
+        '--command',
+        '--',
+        'sh',
+        '-c',
+        script,
+      );
+      await cluster.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=120s');
+      const born = () => cluster.kubectl('exec', 'web', '--', 'cat', '/tmp/born');
+      const before = await born();
+      await kubelet.kill();
+      const runs = await bootstrapByProgram(cluster);
+      const { serialNumber } = await currentOf(cluster, 'client');
+      await untilExpired(cluster);
+      const began = performance.now();
+      await kubelet.start();
+      const { pid } = kubelet;
+      await untilRenewed(cluster, serialNumber);
+      // The server may still have the node as Ready: it is back when it does something for the cluster.
+      const after = await until(
+        'it takes a command',
+        () => born().catch(() => ''),
+        (text) => text !== '',
+        WAIT_MS,
+      );
+      t.diagnostic(`back after ${Math.round(performance.now() - began)} ms`);
+      assert.equal(after, before);
+      await cluster.waitUntilNodeReady();
+      assert.match(await readFile(runs, 'utf8'), /^run\n/);
+      assert.ok(kubelet.isRunning());
+      assert.equal(kubelet.pid, pid);
+    },
+  );
 
   await t.test('a second kubelet joins under the same name: each has a certificate of its own', async () => {
     const { world } = cluster.node;
