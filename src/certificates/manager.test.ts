@@ -273,6 +273,22 @@ describe('a managed certificate', () => {
     assert.equal(removed.length, 1);
   });
 
+  test('is requested again when the one it was requested with has expired before the answer', async (t) => {
+    const { manager, server, until, passUntil, renewed, clock } = managed(t);
+    await manager.start(signal);
+    await until('the first', () => renewed.length === 1);
+    const expires = manager.current()?.facts.notAfter ?? 0;
+    server.state.verdict = 'ignore';
+    // So late that the usual wait for an answer ends long after the certificate.
+    clock.set(expires - 60_000);
+    manager.look();
+    await until('requested', () => server.requests.length === 2 && clock.sleepers() > 0);
+    await passUntil('requested again', 10_000, () => server.requests.length >= 3);
+    assert.ok(clock.now() < expires + 10 * 60_000, `after ${clock.now() - expires} ms`);
+    server.state.verdict = 'approve';
+    await passUntil('renewed', 60_000, () => renewed.length >= 2);
+  });
+
   test('asks again after a failure where the clock is set back by years, and keeps what it has', async (t) => {
     const { manager, server, failures, until, passUntil, clock, renewed } = managed(t);
     server.state.verdict = new Error('no connection');

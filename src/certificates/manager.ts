@@ -215,12 +215,19 @@ async function obtain(
       usages,
       key: lastingKey === undefined ? await makeKey() : await lastingKey.load(),
       isNamed: lastingKey !== undefined,
-      waitMs: lastingKey === undefined ? WAIT_FOR_DECISION_MS : WAIT_FOR_FIRST_DECISION_MS,
+      waitMs: waitFor(current, lastingKey, clock.now()),
       onPending: (name) => show({ kind: 'pending', request: name, goodUntil: current?.facts.notAfter }),
     },
     signal,
   );
   return { pair, receivedAt: clock.now(), lastingKey };
+}
+
+/** No longer than the certificate that the kubelet asks with is good: after that it can't see the answer, and must ask as one that joins. */
+function waitFor(current: CertificatePair | undefined, lastingKey: LastingKey | undefined, now: number): number {
+  const longest = lastingKey === undefined ? WAIT_FOR_DECISION_MS : WAIT_FOR_FIRST_DECISION_MS;
+  const left = current === undefined ? 0 : current.facts.notAfter - now;
+  return left > 0 ? Math.min(left, longest) : longest;
 }
 
 const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));
