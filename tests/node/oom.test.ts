@@ -97,6 +97,11 @@ async function losesNothingInABurst(place: PodNode): Promise<void> {
   assert.ok(named.length >= 5, `${named.length} of ${burst} named`);
 }
 
+async function savedKills(place: PodNode, uid: string, count: number): Promise<true | undefined> {
+  const text = await readFile(`${place.node.kubeletDirectory}/oom_watcher_state`, 'utf8');
+  return text.includes(`["${uid}","c",${count}]`) ? true : undefined;
+}
+
 async function remembersOverKubeletRestarts(place: PodNode): Promise<void> {
   await place.write('asked', {
     volumes: [{ name: 'eat', emptyDir: {} }],
@@ -110,6 +115,8 @@ async function remembersOverKubeletRestarts(place: PodNode): Promise<void> {
   const eat = (times: number) => writeFile(`${volume}/n`, String(times));
   await eat(2);
   const before = await untilKills(place, 'asked', 2);
+  // The state is written a moment after the event: a kubelet that is killed in between reports again rather than never.
+  await until('both kills are in the state file', () => savedKills(place, labels['io.kubernetes.pod.uid'] ?? '', 2));
   await place.node.kubelet.kill();
   await eat(1);
   const procs = () =>
