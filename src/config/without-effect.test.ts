@@ -1,112 +1,45 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
+import { type Account, accountOf, everyField, everySetting, PASSED_WHOLE, SETTLED } from './consumers-testing.ts';
 import { flagTable } from './flags/table.ts';
-import type { Kind } from './schema/kinds.ts';
-import { kubeletConfiguration } from './schema/kubelet-configuration.ts';
+import { applyFileDefaults } from './schema/defaults.ts';
 import { defaultSettings } from './settings.ts';
 import {
   fieldsWithLessEffect,
   fieldsWithoutEffect,
-  lookUp,
+  findWithoutEffect,
   settingsOnlyExplained,
   settingsWithoutEffect,
 } from './without-effect.ts';
 
-const src = join(import.meta.dirname, '..');
-
-/** The code outside of this directory, without what only tests use, comments and texts. */
-const code = globSync('**/*.ts', { cwd: src })
-  .filter((file) => !file.startsWith('config/') && !/\.test\.ts$|testing|\/fake-|\/gen\//.test(file))
-  .map((file) => readFileSync(join(src, file), 'utf8'))
-  .map((text) => text.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/(?<!:)\/\/.*/g, ''))
-  .map((text) => text.replaceAll(/'(?:[^'\\\n]|\\.)*'/g, "''"))
-  .join('\n');
-
-/**
- * Whether code reads the last name of a path from what is called as the name before it: `kubelet.maxPods`, `webhook.cacheTTL`, or
- * `{ maxPods } = config.kubelet`. What sits in `logging.options` is read by the name of the format.
- */
-function isRead(root: 'kubelet' | 'settings', path: string): boolean {
-  const names = [root, ...path.split('.')];
-  const name = names.at(-1) ?? '';
-  const holder = names.at(-2) ?? '';
-  const from = path.startsWith('logging.options.') ? String.raw`options\[\w+\]` : String.raw`\b${holder}\b`;
-  const access = new RegExp(String.raw`${from}\??\.${name}\b`);
-  const taken = new RegExp(String.raw`\{[^{}]*\b${name}\b[^{}]*\}\s*=\s*[\w.?]*${from}\s*[;,)]`);
-  return access.test(code) || taken.test(code);
+/** A setting is read, or has a reason why not; one with less effect than its name says is read and has a reason. */
+function problemOf({ consumers, without, less }: Account): string | undefined {
+  const isRead = consumers.length > 0;
+  if (isRead && without !== undefined)
+    return `it is read by ${consumers.join(' and ')}: remove it from without-effect.ts`;
+  if (!isRead && less !== undefined) return 'no code reads it: it has no effect at all';
+  return isRead || without !== undefined
+    ? undefined
+    : 'no code reads it: use it, or give a reason in without-effect.ts';
 }
 
-/** What the configuration itself makes something else of, and the file that does. */
-const SETTLED: Readonly<Record<string, string>> = {
-  enableServer: 'rules/listen.ts',
-  address: 'rules/listen.ts',
-  readOnlyPort: 'rules/listen.ts',
-  mergeDefaultEvictionSettings: 'schema/defaults.ts',
-  featureGates: 'config.ts',
-  failCgroupV1: 'rules/validate-kernel.ts',
-  'sources.configFile': 'sources.ts',
-  'sources.configDir': 'sources.ts',
-  'sources.strict': 'file/decode.ts',
-  'api.requireKubeconfig': 'settings-layers.ts',
-};
-
-/** Passed on whole, to a function that names only what it wants of it. */
-const PASSED_WHOLE: Readonly<Record<string, string>> = {
-  failSwapOn: 'node/rules/machine.ts',
-  'lock.file': 'node/machine.ts',
-  'lock.exitOnContention': 'node/machine.ts',
-};
-
-function leavesOf(type: Kind, path: string): readonly string[] {
-  if (type.kind !== 'struct') return [path];
-  return Object.entries(type.fields).flatMap(([name, field]) =>
-    leavesOf(field.type, path === '' ? name : `${path}.${name}`),
-  );
-}
-
-/** Labels are one setting, whatever they are called. */
-function settingsBelow(value: unknown, path: string): readonly string[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || path === 'node.labels') return [path];
-  return Object.entries(value).flatMap(([name, one]) => settingsBelow(one, path === '' ? name : `${path}.${name}`));
-}
-
-/** How it is accounted for: each must be in exactly one way. */
-function accountsOf(root: 'kubelet' | 'settings', path: string): readonly string[] {
-  const [without, less] =
-    root === 'kubelet' ? [fieldsWithoutEffect, fieldsWithLessEffect] : [settingsWithoutEffect, settingsOnlyExplained];
-  const whole = PASSED_WHOLE[path];
-  const settled = SETTLED[path];
-  const lastName = path.split('.').at(-1) ?? '';
-  const names = (file: string) => readFileSync(join(src, file), 'utf8').includes(lastName);
-  return [
-    ...(isRead(root, path) || (whole !== undefined && names(whole)) ? ['read'] : []),
-    ...(settled !== undefined && names(join('config', settled)) ? ['settled'] : []),
-    ...(lookUp(without, path) === undefined ? [] : ['without effect']),
-    ...(lookUp(less, path) === undefined ? [] : ['less effect']),
-  ];
-}
-
-const fields = leavesOf(kubeletConfiguration, '');
-const settings = settingsBelow(defaultSettings, '');
-
-for (const path of fields) {
+for (const path of everyField) {
   test(`${path} is read, or said to have no effect`, () => {
-    const expected = lookUp(fieldsWithLessEffect, path) === undefined ? 1 : 2;
-    assert.equal(accountsOf('kubelet', path).length, expected, accountsOf('kubelet', path).join(' and '));
+    assert.equal(problemOf(accountOf('kubelet', path)), undefined);
   });
 }
 
-for (const path of settings) {
+for (const path of everySetting) {
   test(`${path} of the command line is read, or said to have no effect`, () => {
-    const expected = lookUp(settingsOnlyExplained, path) === undefined ? 1 : 2;
-    assert.equal(accountsOf('settings', path).length, expected, accountsOf('settings', path).join(' and '));
+    assert.equal(problemOf(accountOf('settings', path)), undefined);
   });
 }
 
 test('every flag sets something that was checked above', () => {
-  const known = new Set([...fields.map((path) => `kubelet ${path}`), ...settings.map((path) => `settings ${path}`)]);
+  const known = new Set([
+    ...everyField.map((path) => `kubelet ${path}`),
+    ...everySetting.map((path) => `settings ${path}`),
+  ]);
   const others = flagTable.filter(({ of, path }) => !known.has(`${of} ${path}`));
   assert.deepEqual(
     others.map(({ name }) => name),
@@ -118,14 +51,39 @@ test('the tables contain only existing fields', () => {
   const named = (table: object, paths: readonly string[]) =>
     Object.keys(table).filter((path) => !paths.some((leaf) => leaf === path || leaf.startsWith(`${path}.`)));
   const tables = [
-    named({ ...fieldsWithoutEffect, ...fieldsWithLessEffect }, fields),
-    named({ ...settingsWithoutEffect, ...settingsOnlyExplained }, settings),
-    named({ ...SETTLED, ...PASSED_WHOLE }, [...fields, ...settings]),
+    named({ ...fieldsWithoutEffect, ...fieldsWithLessEffect }, everyField),
+    named({ ...settingsWithoutEffect, ...settingsOnlyExplained }, everySetting),
+    named({ ...SETTLED, ...PASSED_WHOLE }, [...everyField, ...everySetting]),
   ];
   assert.deepEqual(tables, [[], [], []]);
 });
 
 test('the check finds a field that no code reads', () => {
-  assert.deepEqual(accountsOf('kubelet', 'brandNewField'), []);
-  assert.deepEqual(accountsOf('settings', 'node.brandNew'), []);
+  for (const account of [accountOf('kubelet', 'brandNewField'), accountOf('settings', 'node.brandNew')]) {
+    assert.match(problemOf(account) ?? '', /no code reads it/);
+  }
+});
+
+/** The same tree with another value at a path. */
+const changed = <Tree>(tree: Tree, path: string): Tree => {
+  const [name = '', ...rest] = path.split('.');
+  const value: unknown = rest.length === 0 ? 'another value' : changed(Object(tree)[name], rest.join('.'));
+  return { ...tree, [name]: value };
+};
+
+test('each of them warns once when it is set, and only then', () => {
+  const configured = { kubelet: applyFileDefaults({}), settings: defaultSettings };
+  assert.deepEqual(findWithoutEffect(configured, flagTable), []);
+  for (const path of Object.keys({ ...fieldsWithoutEffect, ...fieldsWithLessEffect })) {
+    const found = findWithoutEffect({ ...configured, kubelet: changed(configured.kubelet, path) }, flagTable);
+    assert.deepEqual(
+      found.map((finding) => finding.path),
+      [path],
+    );
+  }
+  const silent = flagTable.filter(({ of, path }) => {
+    if (of !== 'settings' || accountOf('settings', path).without === undefined) return false;
+    return findWithoutEffect({ ...configured, settings: changed(configured.settings, path) }, flagTable).length !== 1;
+  });
+  assert.deepEqual(silent, []);
 });
