@@ -9,6 +9,7 @@ import type { NodeFacts } from '../node/node.ts';
 import { nodeIpsOf } from '../node/settings.ts';
 import { createDeadContainers, type DeadContainers } from '../pods/dead-containers.ts';
 import type { Pods } from '../pods/pods.ts';
+import { type Assigning, createAssigning } from '../resources/assigning.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import type { LogRotation } from '../runtime/logs/rotation.ts';
@@ -76,7 +77,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     workers,
     volumesInUse: () => volumes.volumesInUse(),
   });
-  const { events, handlers, observe, resources, addresses, cluster, node, nodeIps } = nodeParts;
+  const { events, handlers, observe, resources, assigning, addresses, cluster, node, nodeIps } = nodeParts;
   const { record } = events;
   const objectParts = composeObjects(config, deps, { kube: tools.kube, record, node });
   const { objects } = objectParts;
@@ -89,21 +90,11 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     onOperation: meters.onVolumeOperation,
     onProgress: (uid) => workers().volumesProgressed(uid),
   });
-  const requests = composeRequests(config, deps, {
-    handlers,
-    resources,
-    objects: objectParts.requests,
-    nodeIps,
-    volumes,
-  });
-  const images = composeImages(config, deps, {
-    cri,
-    record,
-    requests,
-    credentials: objectParts.credentials,
-    onEnsured: meters.onImage,
-    views,
-  });
+  const requestTools = { handlers, resources, objects: objectParts.requests, nodeIps, volumes, assigning };
+  const requests = composeRequests(config, deps, requestTools);
+  const { credentials } = objectParts;
+  const imageTools = { cri, record, requests, credentials, onEnsured: meters.onImage, views };
+  const images = composeImages(config, deps, imageTools);
   const { probes, hooks } = composeProbes(deps, {
     cri,
     record,
@@ -117,7 +108,20 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     onHookFallback: meters.work.hookFellBack,
   });
   const { logs, part: logRotation } = composeLogs(config, deps, { cri, views, removeTree });
-  const made = { cri, running, handlers, observe, resources, volumes, directories, requests, images, hooks, logs };
+  const made = {
+    cri,
+    running,
+    handlers,
+    observe,
+    resources,
+    volumes,
+    directories,
+    requests,
+    images,
+    hooks,
+    logs,
+    assigning,
+  };
   const deadContainers = createDeadContainers(deps.clock, () => pods);
   const pods: Pods = composeWorkers(config, deps, {
     ...made,
@@ -132,7 +136,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     isShortOfDisk: deadContainers.isRemoving,
   });
   const statuses = composeStatuses(config, deps, { handlers, nodeIps, probes: probes.results });
-  subscribe({ pods, probes, statuses, resources, volumes, cluster, objects });
+  subscribe({ pods, probes, statuses, resources, assigning, volumes, cluster, objects });
   const sources = composeSources(config, deps, { record, pods, objects, cluster, isLocal: tools.isLocal });
   const parts = [
     ...[events, addresses, handlers, resources, observe, images.part, probes],
@@ -166,20 +170,24 @@ function composeNodeParts(config: Config, deps: PartDeps, tools: NodePartTools) 
   const made = { cri, record, resources, addresses, lastRelist, pods, onStatusSynced, onStep, volumesInUse };
   const cluster = kube && composeCluster(config, deps, { ...made, kube, conditions, pressure });
   const node = () => cluster?.node.object();
-  return { events, handlers, observe, resources, addresses, cluster, node, nodeIps: nodeIpsOf(addresses, node) };
+  const assigning = createAssigning([]);
+  const nodeIps = nodeIpsOf(addresses, node);
+  return { events, handlers, observe, resources, assigning, addresses, cluster, node, nodeIps };
 }
 
 interface Listening extends Pick<PodParts, 'pods' | 'statuses' | 'volumes' | 'resources' | 'cluster'> {
   readonly probes: ReturnType<typeof composeProbes>['probes'];
   readonly objects: ReturnType<typeof composeObjects>['objects'];
+  readonly assigning: Assigning;
 }
 
 /** Which part gets the updates of which, in this order. */
-function subscribe({ pods, probes, statuses, resources, volumes, cluster, objects }: Listening): void {
+function subscribe({ pods, probes, statuses, resources, assigning, volumes, cluster, objects }: Listening): void {
   // First the probes: what they found before a restart is then in the first status.
   pods.subscribe('probes', probes.follow);
   pods.subscribe('status', statuses.follow);
   pods.subscribe('resources', resources.observe);
+  pods.subscribe('assigned resources', assigning.follow);
   pods.subscribe('volumes', volumes.follow);
   if (cluster !== undefined) {
     statuses.subscribe('status publisher', cluster.publish);

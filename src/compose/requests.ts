@@ -5,6 +5,7 @@ import { resourceListOf } from '../api/pod-resources.ts';
 import { qosClassOf } from '../api/qos-class.ts';
 import type { Config } from '../config/config.ts';
 import { createNetwork } from '../network/network.ts';
+import type { Assigning } from '../resources/assigning.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { Handlers } from '../runtime/handlers.ts';
 import type { ObjectsPort } from '../runtime/ports.ts';
@@ -19,12 +20,13 @@ export interface RequestTools {
   readonly resources: Resources;
   readonly objects: ObjectsPort;
   readonly nodeIps: () => readonly string[];
+  readonly assigning: Pick<Assigning, 'prepare'>;
   readonly volumes: Pick<Volumes, 'subPaths' | 'readFile'>;
 }
 
 export function composeRequests(config: Config, { clock, log, host }: PartDeps, tools: RequestTools): RequestsPort {
   const { kubelet, features, settings } = config;
-  const { handlers, resources, objects, nodeIps, volumes } = tools;
+  const { handlers, resources, objects, nodeIps, volumes, assigning } = tools;
   const podLevel = features.enabled('PodLevelResources');
   const network = createNetwork(
     { mono: clock.mono, readTextFile: host.files.readText, nodeIps },
@@ -55,6 +57,7 @@ export function composeRequests(config: Config, { clock, log, host }: PartDeps, 
       idRange: userNamespaces.rangeOf,
       prepareSubPaths: volumes.subPaths.prepare,
       readVolumeFile: volumes.readFile,
+      assigned: assigning.prepare,
     },
     requestsConfig(config, host.machine.runtimeFacts()),
   );

@@ -24,6 +24,7 @@ import { type AdmissionDeps, createAdmission, createFeasibility } from '../pods/
 import { type Allocations, createAllocations } from '../pods/allocations.ts';
 import { listNode } from '../pods/list-node.ts';
 import { createPods, type Pods, type PodsDeps, startsAtOnce } from '../pods/pods.ts';
+import type { Assigning } from '../resources/assigning.ts';
 import type { Resources } from '../resources/resources.ts';
 import { createContainerHashes } from '../runtime/container-hashes.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
@@ -41,6 +42,7 @@ export interface WorkerTools {
   readonly handlers: Handlers;
   readonly observe: Observe;
   readonly resources: Resources;
+  readonly assigning: Assigning;
   readonly volumes: Volumes;
   readonly directories: PodDirectories;
   readonly requests: ActDeps['requests'];
@@ -92,6 +94,7 @@ export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTool
       decisions: composeDecisions(config, tools, () => pods),
       listNode: (signal) => listNode(listings, signal),
       admit: composeAdmission(config, deps, tools),
+      assigning: tools.assigning,
       restorePod: observe.restore,
       infeasible: createFeasibility(config, deps.host.machine.runtimeFacts()),
       resizeMeter: tools.resizeMeter,

@@ -3,7 +3,6 @@
  * for hints, merges them by the topology policy, and has every provider allocate. What was allocated is added to the requests to the runtime.
  */
 import type { Container } from '../api/container.ts';
-import type { PodUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Device, Mount } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
@@ -36,7 +35,7 @@ export type Assigned =
   | { readonly kind: 'done' }
   /** The pod fails for good, with this reason in its status. */
   | { readonly kind: 'refused'; readonly reason: string; readonly message: string }
-  /** Not now, but perhaps soon: the pod is admitted again when `changed` is called, or when the provider refuses it. */
+  /** Not now, but perhaps soon: the pod is assigned again when the provider reports a change. What it has stays. */
   | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
 
 /** What a container request gets from what was assigned to the container. Missing: nothing of the kind. */
@@ -52,23 +51,4 @@ export interface ContainerAssignment {
   readonly mems?: string;
   /** The CPUs belong to this container alone: no CFS quota. */
   readonly exclusiveCpus?: boolean;
-}
-
-/** CPUs, memory, devices: each is a provider. Hints are read from memory; only `allocate` and `prepare` may wait for others. */
-export interface HintProvider {
-  /** For the log, such as `devices`. */
-  readonly name: string;
-  /** Of what is already allocated to this container, the hints are what it has. */
-  hintsFor(pod: Pod, container: Container): TopologyHints;
-  /** Of all containers of the pod together, for the topology scope `pod`. */
-  hintsForPod(pod: Pod): TopologyHints;
-  /**
-   * Called for init containers first, then for regular ones, in their order. What the container has already stays. On disk when it resolves.
-   * Where it refuses, the caller releases the pod.
-   */
-  allocate(request: AssignmentRequest, signal: AbortSignal): Promise<Assigned>;
-  /** What the request that creates the container gets; rejects where it can't be created now, with a text for its status. */
-  prepare(pod: Pod, container: Container, signal: AbortSignal): Promise<ContainerAssignment>;
-  /** The pod has ended, or was refused: others may have what it had. */
-  release(uid: PodUid): void;
 }

@@ -5,6 +5,7 @@ import { assertNever } from '../base/assert-never.ts';
 import type { PodExplanation } from '../model/explanation.ts';
 import type { PodEnding } from '../model/pod-view.ts';
 import { explainPreemption } from '../plan/explain.ts';
+import type { Assignments } from './assignments.ts';
 import type { Isolation } from './isolation.ts';
 import type { EndRequest } from './pass.ts';
 import type { PodSetTools } from './pod-set.ts';
@@ -21,6 +22,7 @@ export interface ArrivingTools extends Pick<PodSetTools, 'endings' | 'allocation
   readonly begin: (state: WorkerState, signal: AbortSignal) => void;
   readonly end: (uid: PodUid, request: EndRequest) => void;
   readonly preempt: (pod: Pod, victims: Victims) => void;
+  readonly assignments: Assignments;
 }
 
 type Victims = Extract<Admission, { kind: 'preempt' }>['victims'];
@@ -75,7 +77,7 @@ export function createArriving(
   tools: ArrivingTools,
 ): (arrivals: readonly Pod[], signal: AbortSignal) => Promise<void> {
   const { clock } = deps;
-  const { endings, allocations, table, isolation, begin, preempt } = tools;
+  const { endings, allocations, table, isolation, begin, preempt, assignments } = tools;
   const waiting = createWaiting(deps, table);
 
   const reject = (pod: Pod, reason: string, message: string, signal: AbortSignal): void => {
@@ -92,8 +94,11 @@ export function createArriving(
     if (verdict.kind !== 'admit') return verdict.kind === 'resume';
     const admission = deps.admit(pod, admitted);
     switch (admission.kind) {
-      case 'admitted':
-        return true;
+      case 'admitted': {
+        const assigned = assignments.of(pod, signal);
+        if (assigned?.kind === 'refused') reject(pod, assigned.reason, assigned.message, signal);
+        return assigned?.kind === 'done';
+      }
       case 'preempt':
         waiting.explain(pod, admission.victims);
         preempt(pod, admission.victims);
@@ -108,8 +113,9 @@ export function createArriving(
 
   return async (arrivals, signal) => {
     waiting.keepOnly(arrivals);
+    assignments.keepOnly(arrivals);
     if (arrivals.length === 0) return;
-    const admitted = admittedPods(table).map(allocations.reserved);
+    const admitted = [...admittedPods(table), ...assignments.underWay()].map(allocations.reserved);
     for (let first = 0; first < arrivals.length; first += ARRIVALS_AT_ONCE) {
       // With thousands of arrivals, other work must get its turn in between.
       if (first > 0) await clock.sleep(0, signal);

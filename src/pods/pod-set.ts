@@ -7,6 +7,7 @@ import type { FoundPod, PodIdentity } from '../model/pod-identity.ts';
 import type { PodUpdate, PodView } from '../model/pod-view.ts';
 import type { Allocations } from './allocations.ts';
 import { admittedPods, createArriving, createPreempt } from './arriving.ts';
+import { createAssignments } from './assignments.ts';
 import type { EndingStore } from './endings.ts';
 import { createIdentities } from './identities.ts';
 import { createIsolation, type Isolation } from './isolation.ts';
@@ -34,6 +35,8 @@ export interface PodSet {
   view(uid: PodUid): PodView | undefined;
   /** The name is for the log. An exception of one listener is reported and reaches no one else. */
   subscribe(name: string, listener: (update: PodUpdate) => void): () => void;
+  /** Pods that wait for particular resources of the node are assigned again. */
+  assignableChanged(): void;
   /** For each worker: how long its pass under way has lasted, ms. */
   busy(): readonly number[];
   /** Resolves when every worker has ended, after the kubelet's signal. */
@@ -68,7 +71,8 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
   const resizes = createResizes(deps, { ...tools, retry, preempt, publish });
   const begin = createBegin(deps, { ...tools, resizes, retry }, table, listeners.notify);
   const orphans = createOrphans(deps, { ...tools, table, begin });
-  const arrive = createArriving(deps, { ...tools, table, isolation, begin, end, preempt });
+  const assignments = createAssignments({ log, record, assigning: deps.assigning, onAnswer: requestReconcile });
+  const arrive = createArriving(deps, { ...tools, table, isolation, begin, end, preempt, assignments });
   const identify = createIdentities(deps, {
     isolation,
     allFound: table.allFound,
@@ -117,6 +121,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
     views: () => [...table.views.values()],
     view: (uid) => table.views.get(uid),
     subscribe: listeners.add,
+    assignableChanged: assignments.changed,
     busy: () => table.workers().map((worker) => worker.busyFor()),
     stopped: async () => {
       listeners.stop();

@@ -11,6 +11,7 @@ import { createWakeBit } from '../base/wake.ts';
 import type { FoundPod } from '../model/pod-identity.ts';
 import type { PodUpdate, PodView } from '../model/pod-view.ts';
 import type { Allocations } from './allocations.ts';
+import type { AssignPort } from './assignments.ts';
 import { createEndingStore } from './endings.ts';
 import type { EndRequest } from './pass.ts';
 import { createPodSet } from './pod-set.ts';
@@ -53,6 +54,8 @@ export interface Pods extends Part {
   view(uid: PodUid): PodView | undefined;
   /** The name is for the log. An exception of one listener reaches no one else. Returns the function that ends the subscription. */
   subscribe(name: string, listener: (update: PodUpdate) => void): () => void;
+  /** Devices have come or gone: pods that wait for them are assigned again. */
+  assignableChanged(): void;
   /** Why pods are not managed as they should be; undefined when there is no problem. */
   problem(): string | undefined;
 }
@@ -75,6 +78,8 @@ export interface PodsDeps
   readonly admit: (pod: Pod, admitted: readonly Pod[]) => Admission;
   /** A pod that no source has, restored from what is left of it on the node. */
   readonly restorePod: (found: FoundPod, signal: AbortSignal) => Promise<Pod>;
+  /** Assigns devices and CPUs to the pods that are admitted; without it there is nothing to assign. */
+  readonly assigning?: AssignPort;
   /**
    * The static pod under the UID that it has here, given what is on the node under its name; undefined while that can't be decided.
    * Without this function every pod keeps its own UID.
@@ -169,6 +174,7 @@ export function createPods(deps: PodsDeps, allocations: Allocations, config: Pod
     views: set.views,
     view: set.view,
     subscribe: set.subscribe,
+    assignableChanged: set.assignableChanged,
     problem: () => {
       if (!listed) return 'the container runtime has not been listed yet';
       return stuckReason(set.busy());

@@ -7,11 +7,12 @@ import type { ResourceList } from '../api/meta.ts';
 import { type Parsed, parsed, unparsable } from '../api/parsed.ts';
 import type { Pod } from '../api/pod.ts';
 import type { QosClass } from '../api/pod-status.ts';
+import type { ContainerAssignment } from '../model/assignment.ts';
 import type { ContainerRequest, ContainerRequestInput, SandboxRequest } from '../model/runtime-request.ts';
 import type { DNSConfig, ImageSpec, LinuxContainerResources, UserNamespace } from '../wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../wire/message.ts';
 import { type EnvironmentSources, readEnvironment } from './request-inputs.ts';
-import { makeContainerConfig, noExtras } from './spec/container.ts';
+import { type DeviceExtras, makeContainerConfig } from './spec/container.ts';
 import { makeEnvironment } from './spec/environment.ts';
 import { type RequestedSubPath, subPathsOf } from './spec/mounts.ts';
 import { hostUserNamespace, ownUserNamespace, userNamespaceNeed } from './spec/namespaces.ts';
@@ -45,7 +46,12 @@ export interface RequestsDeps extends EnvironmentSources {
     request: { readonly uid: PodUid; readonly container: string; readonly subPaths: readonly PlacedSubPath[] },
     signal: AbortSignal,
   ) => Promise<Parsed<ReadonlyMap<number, string>>>;
+  /** The devices, CPUs and memory that were assigned to the container; rejects where it can't be created now. */
+  readonly assigned?: (pod: Pod, container: Container, signal: AbortSignal) => Promise<ContainerAssignment>;
 }
+
+/** A container that no one has assigned anything to. */
+const NOTHING_ASSIGNED: ContainerAssignment = {};
 
 interface PlacedSubPath extends RequestedSubPath {
   readonly volumePath: string;
@@ -127,6 +133,7 @@ async function makeContainer(
   const { pod, image } = input;
   const nodeAllocatable = deps.nodeAllocatable();
   const nodeIps = deps.nodeIps();
+  const assigned = (await deps.assigned?.(pod, input.container, signal)) ?? NOTHING_ASSIGNED;
   const { unread, ...read } = await readEnvironment(deps, input, signal);
   const env = makeEnvironment({
     pod,
@@ -135,7 +142,7 @@ async function makeContainer(
     hostIps: nodeIps,
     nodeAllocatable,
     ...read,
-    extra: [],
+    extra: assigned.env ?? [],
     gates,
   });
   if (env.kind === 'problem') return unread ? { ...env, actor: 'api-server' } : env;
@@ -158,14 +165,18 @@ async function makeContainer(
     blockDevices: new Map(),
     userNamespace: userNamespace.value,
     extraGroups: [],
-    exclusiveCpus: false,
-    pinning: { cpus: '', mems: '' },
+    exclusiveCpus: assigned.exclusiveCpus ?? false,
+    pinning: { cpus: assigned.cpus ?? '', mems: assigned.mems ?? '' },
     nodeAllocatable,
     handlerRecursiveReadOnly: deps.handlerFeatures(runtimeHandler).recursiveReadOnly,
-    extras: noExtras,
+    extras: extrasOf(assigned),
     settings,
     gates,
   });
+}
+
+function extrasOf({ mounts = [], devices = [], cdiDevices = [], annotations = {} }: ContainerAssignment): DeviceExtras {
+  return { mounts, devices, cdiDevices, annotations };
 }
 
 function handlerOf({ objects }: RequestsDeps, pod: Pod, signal: AbortSignal): Promise<Parsed<string>> {

@@ -33,6 +33,7 @@ export const EXTRA_ENTRY_POINTS: Readonly<Record<string, string>> = {
   'pods/list-node.ts': 'asks four other parts',
   'pods/mirrors.ts': 'only where there is an API server',
   'pods/run-once.ts': 'only with --runonce',
+  'resources/assigning.ts': 'providers of other parts are passed to it',
   'resources/runtime-driver.ts': 'asks the runtime',
   'runtime/container-hashes.ts': 'for the plan',
   'runtime/cri/client.ts': 'the connection, which all others share',
