@@ -2,11 +2,13 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { KUBERNETES_VERSION } from '../config/version.ts';
+import { parseLocalAddress } from '../model/local-address.ts';
 import type { LocalApiConfig } from './local-api.ts';
-import { parseLocalAddress } from './rules/address.ts';
 
 /** `true`, or an address and port of loopback. No flag of the reference stands for it, so it is not one. */
 export const LOCAL_API = 'KUBELET_TS_LOCAL_API';
+
+const USUAL = { address: '127.0.0.1', port: 10260 };
 
 export interface LocalApiSurroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -26,7 +28,7 @@ export function localApiSetting({ settings }: Config, surroundings: LocalApiSurr
   const { environment, nodeName, gates, platform, runtime } = surroundings;
   const text = environment[LOCAL_API] ?? '';
   if (settings.api.kubeconfig !== '' || text === '' || text === 'false') return { kind: 'off' };
-  const address = parseLocalAddress(text);
+  const address = parseLocalAddress(text, USUAL);
   if (!address.ok) return { kind: 'invalid', problem: `${LOCAL_API}: ${address.problem}` };
   const directory = join(settings.directories.root, 'local-api');
   const version = KUBERNETES_VERSION;

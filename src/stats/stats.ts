@@ -8,6 +8,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { Machine } from '../model/machine.ts';
 import type { ImageDisk, PodUsages, SignalReadings } from '../model/usage.ts';
+import type { UsageSample } from '../model/usage-sample.ts';
 import { type CadvisorDeps, createCadvisor } from './cadvisor.ts';
 import { metricText } from './cadvisor-text.ts';
 import type { CgroupPlaces, KernelFilesPort, MachineSize } from './cgroup-files.ts';
@@ -21,6 +22,7 @@ import { needsProcesses, type Selection } from './rules/selection.ts';
 import { computeSummary, type Summary } from './rules/summary.ts';
 import { type NodeGroups, planTargets, type StatsPod } from './rules/targets.ts';
 import { computePodUsages, computeSignals } from './rules/usage.ts';
+import { readSample, type SampleRequest } from './sampling.ts';
 import { createStorage, type StoragePaths, type StoragePorts } from './storage.ts';
 
 export interface StatsDeps {
@@ -62,6 +64,8 @@ export interface Stats extends Part {
     pods(signal: AbortSignal, options?: { readonly measure?: boolean }): Promise<PodUsages>;
     imageDisk(): ImageDisk;
   };
+  /** For charts. */
+  sample(request: SampleRequest, signal: AbortSignal): Promise<UsageSample>;
   /** `/stats/summary` */
   summary(query: URLSearchParams, signal: AbortSignal): Promise<Summary>;
   /** `/metrics/cadvisor`, a family at a time. */
@@ -82,6 +86,7 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
   const storage = createStorage(ports, config.paths);
   const nodeDisks = createNodeDisks(ports, config.paths.root);
   const targets = () => planTargets(deps.groups(), deps.pods());
+  const pressure = () => hasPressure(deps.places, files);
   const collector = createCollector(
     { clock, supervisor: deps.supervisor, files, places: deps.places, machine: config.machine, targets },
     { intervalMs: config.housekeepingMs },
@@ -99,7 +104,7 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
     selection: config.selection,
     machine: deps.machine,
     podsDirectory: config.podsDirectory,
-    hasPressure: () => hasPressure(deps.places, files),
+    hasPressure: pressure,
   });
 
   return {
@@ -128,6 +133,12 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
       },
       imageDisk: nodeDisks.imageDisk,
     },
+    sample: (request, signal) =>
+      readSample(
+        { clock, files, collector, pods: deps.pods, groups: deps.groups, hasPressure: pressure },
+        request,
+        signal,
+      ),
     summary: async (query, signal) => {
       const [pods, groups] = [deps.pods(), deps.groups()];
       const isWhole = query.get('only_cpu_and_memory') !== 'true';

@@ -1,7 +1,7 @@
 /** Lists as tables, which is how `kubectl get` asks for them: the server decides on the columns. */
 import { parseTimestamp } from '../../api/timestamp.ts';
 import { type ApiObject, isMap, mapOf } from './objects.ts';
-import { podCells } from './pod-row.ts';
+import { podCells } from './pod-cells.ts';
 import type { Resource } from './resources.ts';
 
 export interface Column {

@@ -1,43 +1,36 @@
-/** One pod in the table of `kubectl get pods`, by the rules of the API server. */
-import type { Pod } from '../../api/pod.ts';
-import type { ContainerStatus } from '../../api/pod-status.ts';
-import { isSidecar } from '../../api/pod-traits.ts';
-import type { ApiObject } from './objects.ts';
+/** One pod in one line, as `kubectl get pods` shows it by the rules of the API server. */
+import type { Pod } from './pod.ts';
+import type { ContainerStatus } from './pod-status.ts';
+import { isSidecar } from './pod-traits.ts';
 
-export interface RowTimes {
-  readonly age: string;
-  readonly ago: (time: string | undefined) => string;
+export interface PodRow {
+  readonly ready: number;
+  readonly containers: number;
+  readonly status: string;
+  readonly restarts: number;
+  /** When a container last ended that was started again. */
+  readonly lastEnd: string | undefined;
+  readonly ip: string;
 }
 
-export function podCells(object: ApiObject, { age, ago }: RowTimes): readonly string[] {
-  const pod = object as unknown as Pod;
+export function podRow(pod: Pod): PodRow {
   const { status, spec } = pod;
   const statuses = status?.containerStatuses ?? [];
   const sidecars = (status?.initContainerStatuses ?? []).filter((one) => isSidecarStatus(pod, one));
   const counted = [...statuses, ...sidecars];
   const sidecarCount = (spec.initContainers ?? []).filter((container) => isSidecar(pod, container)).length;
-  const ready = counted.filter((one) => one.ready && one.state?.running !== undefined).length;
-  const restarts = counted.reduce((sum, one) => sum + one.restartCount, 0);
-  const last = counted
-    .map((one) => one.lastState?.terminated?.finishedAt)
-    .filter((time) => time !== undefined && time !== null)
-    .sort()
-    .at(-1);
-  const gates = spec.readinessGates ?? [];
-  const met = gates.filter((gate) =>
-    (status?.conditions ?? []).some((one) => one.type === gate.conditionType && one.status === 'True'),
-  );
-  return [
-    object.metadata.name,
-    `${ready}/${spec.containers.length + sidecarCount}`,
-    shownStatus(pod),
-    restarts > 0 && last !== undefined ? `${restarts} (${ago(last)} ago)` : String(restarts),
-    age,
-    status?.podIPs?.[0]?.ip || status?.podIP || '<none>',
-    spec.nodeName || '<none>',
-    '<none>',
-    gates.length === 0 ? '<none>' : `${met.length}/${gates.length}`,
-  ];
+  return {
+    ready: counted.filter((one) => one.ready && one.state?.running !== undefined).length,
+    containers: spec.containers.length + sidecarCount,
+    status: shownStatus(pod),
+    restarts: counted.reduce((sum, one) => sum + one.restartCount, 0),
+    lastEnd: counted
+      .map((one) => one.lastState?.terminated?.finishedAt)
+      .filter((time) => time !== undefined && time !== null)
+      .sort()
+      .at(-1),
+    ip: status?.podIPs?.[0]?.ip || status?.podIP || '',
+  };
 }
 
 const isSidecarStatus = (pod: Pod, { name }: ContainerStatus): boolean =>
