@@ -12,7 +12,7 @@ import { podSpec } from '../world/static-pods.ts';
 
 const RESIZES = 100;
 const LOOK_AGAIN_MS = 2;
-const RESIZED_WITHIN_MS = 60_000;
+const RESIZED_WITHIN_MS = 180_000;
 
 export const resize = clusterMeasure({
   name: 'resize',

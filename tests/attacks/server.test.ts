@@ -40,7 +40,7 @@ async function tokensStayHere({ place, kubelet, token }: Place): Promise<void> {
   const record = join(place.node.world.directory, 'recorded');
   const argv = [process.execPath, '-e', RECORDER, String(RECORDER_PORT), address.port, record];
   const recorder = await place.node.world.start({ name: 'recorder', argv });
-  await recorder.waitForLog(/recorder is ready/, 30_000);
+  await recorder.waitForLog(/recorder is ready/, 120_000);
   place.proxy.changeAnswers((path, bytes) =>
     path === EXEC
       ? Buffer.from(bytes.toString('latin1').replace(`:${address.port}/`, `:${RECORDER_PORT}/`), 'latin1')

@@ -11,7 +11,7 @@ import { BUSYBOX } from '../node/pod-support.ts';
 import { CLIENT_SIGNER, currentOf, NODE, OURS, pkiOf, readCurrent, requestsOf, until } from './certificates-support.ts';
 
 const LIFE_SECONDS = 20;
-const WAIT_MS = 120_000;
+const WAIT_MS = 180_000;
 
 async function inside(cluster: Cluster, script: string): Promise<void> {
   const { code, stderr } = await cluster.node.exec(['sh', '-ec', script]);
@@ -140,7 +140,7 @@ test('a node gets over what keeps its certificate from being renewed', {
         '-c',
         script,
       );
-      await cluster.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=120s');
+      await cluster.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=180s');
       const born = () => cluster.kubectl('exec', 'web', '--', 'cat', '/tmp/born');
       const before = await born();
       await kubelet.kill();

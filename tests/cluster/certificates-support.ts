@@ -34,7 +34,7 @@ export async function until<T>(
   what: string,
   read: () => Promise<T>,
   is: (found: T) => boolean,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
 ): Promise<T> {
   const look = async () => {
     const found = await read().catch((error: unknown) => {

@@ -143,7 +143,7 @@ test('both certificates are renewed under requests and open sessions', { skip },
     const serving = await until('the signed certificate', shown, ({ issuer }) => !issuer.includes('-ca@'));
     assert.match(serving.subjectAltName ?? '', new RegExp(`IP Address:${cluster.node.address}`));
     await cluster.kubectl('run', 'web', `--image=${BUSYBOX}`, '--restart=Never', '--command', '--', 'sleep', '1000');
-    await cluster.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=120s');
+    await cluster.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=180s');
   });
   await t.test('a rotation of each loses no request and no session', async () => {
     const load = requestLoad(cluster, address);

@@ -100,7 +100,7 @@ test('eviction under faults', { skip: whyClusterIsSkipped(process.env) }, async 
     assert.deepEqual(containerIds(await world.get('steady')), steady);
     assert.ok(!phaseIs('Running')(await world.get('during')), 'there is no place for its files');
     await cluster.node.exec(['rm', FILLER]);
-    await world.ready('during', 120_000);
+    await world.ready('during');
     assert.deepEqual(containerIds(await world.ready('steady')), steady, 'it was never touched');
     assert.equal(restarts(await world.get('steady')), 0);
     await kubelet.kill();

@@ -35,7 +35,7 @@ interface ListedEvent {
 const words = (text = ''): string => text.replace(/(available: |using )[\d.]+[KMG]i/g, '$1N');
 
 async function endingOf(world: PodCluster, name: string): Promise<Ending> {
-  const pod = await world.become(name, 'evicted', phaseIs('Failed'), 120_000);
+  const pod = await world.become(name, 'evicted', phaseIs('Failed'));
   const condition = pod.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
   let events: readonly ListedEvent[] = [];
   // It may arrive after the status.
@@ -163,7 +163,7 @@ test('eviction on a real node', { skip: whyClusterIsSkipped(process.env) }, asyn
         containers: [runs('main', `${stream}; ${read}`, { volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
         volumes: [{ name: 'data', emptyDir: {} }],
       });
-      await eventually('the working set alone would cost a pod', async () => (await availableMi(world)) < 90, 120_000);
+      await eventually('the working set alone would cost a pod', async () => (await availableMi(world)) < 90);
       await delay(12_000); // two looks at the node, and more
       assert.equal((await world.get('reader')).status?.phase, 'Running');
       await world.create('hog-again', {

@@ -18,7 +18,7 @@ import { BUSYBOX, until } from '../node/pod-support.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const NODE = 'node-1';
-const WAIT_MS = 120_000;
+const WAIT_MS = 180_000;
 /** For which the tests' machines with cgroup v1 are to blame. */
 const IGNORED = '--ignore-preflight-errors=SystemVerification';
 const KUBEADM_CONFIG = `apiVersion: kubeadm.k8s.io/v1beta4
@@ -211,7 +211,7 @@ async function joinByKubeadm(t: Context, machine: Bare, plane: ControlPlane): Pr
   });
   await t.test('its pods have logs and take commands', async () => {
     await sh(`${admin} run web --image=${BUSYBOX} --restart=Never --command -- sh -c 'echo hello; sleep 1000'
-      ${admin} wait --for=condition=Ready pod/web --timeout=120s`);
+      ${admin} wait --for=condition=Ready pod/web --timeout=180s`);
     assert.equal(await sh(`${admin} logs web; ${admin} exec web -- echo inside`), 'hello\ninside\n');
   });
   const container = await untilRuns(machine, /^web$/);
@@ -224,11 +224,11 @@ async function joinByKubeadm(t: Context, machine: Bare, plane: ControlPlane): Pr
     assert.equal(await runningContainer(machine, /^web$/), container);
   });
   await t.test('a kubelet that hangs is started again by the watchdog', async () => {
-    await sh(`printf '[Service]\\nWatchdogSec=3s\\nTimeoutAbortSec=1s\\n' > /etc/systemd/system/kubelet.service.d/20-watchdog.conf
+    await sh(`printf '[Service]\\nWatchdogSec=10s\\nTimeoutAbortSec=1s\\n' > /etc/systemd/system/kubelet.service.d/20-watchdog.conf
       systemctl daemon-reload; systemctl restart kubelet`);
     const pid = await machine.kubeletPid();
     // It would have been killed by now, were it silent.
-    await new Promise((wait) => setTimeout(wait, 8_000));
+    await new Promise((wait) => setTimeout(wait, 12_000));
     assert.equal(await machine.kubeletPid(), pid);
     await sh(`kill -STOP ${pid}`);
     await untilAnotherKubelet(machine, pid);
@@ -286,7 +286,7 @@ END
       systemctl restart kubelet`);
     await untilReady(plane);
     await sh(`${admin} run web --image=${BUSYBOX} --restart=Never --command -- sh -c 'echo hello; sleep 1000'
-      ${admin} wait --for=condition=Ready pod/web --timeout=120s`);
+      ${admin} wait --for=condition=Ready pod/web --timeout=180s`);
     assert.equal(await sh(`${admin} logs web; ${admin} exec web -- echo inside`), 'hello\ninside\n');
   });
 }

@@ -111,7 +111,7 @@ async function attaches(cluster: Cluster, way: Way): Promise<void> {
 async function startForward(cluster: Cluster, way: Way, port: number): Promise<Part> {
   const argv = [...(await kubectlPath(cluster, way)), 'port-forward', 'tools', `${port}:7`];
   const part = await cluster.node.start({ name: `forward-${port}`, argv, env: { ...process.env, ...way.env } });
-  await part.waitForLog(/Forwarding from 127/, 20_000);
+  await part.waitForLog(/Forwarding from 127/, 120_000);
   return part;
 }
 

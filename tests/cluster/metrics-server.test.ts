@@ -8,7 +8,7 @@ import { BUSYBOX, until } from '../node/pod-support.ts';
 import { IMPATIENT_AUTOSCALER, startMetricsServer } from './metrics-server.ts';
 import { podCluster, stays } from './pods-support.ts';
 
-const WAIT_MS = 120_000;
+const WAIT_MS = 180_000;
 const MEBIBYTE = 1024 * 1024;
 
 /** Rows of a table of kubectl's, without its heading; undefined while metrics are not available yet. */

@@ -17,7 +17,7 @@ export const untilNode = async (
   cluster: Cluster,
   what: string,
   isDone: (node: KubeNode) => boolean,
-  timeoutMs = 20_000,
+  timeoutMs = 180_000,
 ) =>
   (await waitForObject(cluster.admin, { collection: NODES, name: NAME, what, timeoutMs }, (object) =>
     isDone(object as unknown as KubeNode),
@@ -37,7 +37,7 @@ export async function nodeEvents(cluster: Cluster): Promise<readonly ApiEvent[]>
 }
 
 export async function untilEvent(cluster: Cluster, reason: string): Promise<ApiEvent> {
-  for (let look = 0; look < 100; look += 1) {
+  for (let look = 0; look < 1200; look += 1) {
     const found = (await nodeEvents(cluster)).find((event) => event.reason === reason);
     if (found !== undefined) return found;
     await delay(100);

@@ -23,7 +23,7 @@ export async function changes(world: ObjectWorld, t: TestContext): Promise<void>
   const patch = { body: { data: { k: '2' } }, contentType: 'application/merge-patch+json' } as const;
   await admin.request(`${CONFIG_MAPS}/moving`, { method: 'PATCH', ...patch });
   await eventually('the change is told', () => told.length > 0);
-  assert.ok((told[0]?.at ?? 0) - asked < 10_000, 'at once');
+  assert.ok((told[0]?.at ?? 0) - asked < 45_000, 'before the next regular look');
   const second = await objects.configMap('default', 'moving', never);
   assert.equal(second.kind === 'found' && second.object.data?.['k'], '2');
   await admin.request(`${CONFIG_MAPS}/moving`, { method: 'DELETE' });
@@ -83,7 +83,7 @@ export async function tokens(world: ObjectWorld, t: TestContext): Promise<void> 
   const asked = { pod: pod.metadata, serviceAccountName: 'default', audiences: [], expirationSeconds: 600 };
   const first = await objects.token(asked, never);
   assert.equal((await objects.token(asked, never)).token, first.token);
-  assert.ok(Math.abs(first.expiresAt - clock.now() - 600_000) < 10_000);
+  assert.ok(Math.abs(first.expiresAt - clock.now() - 600_000) < 60_000);
   const claims = JSON.parse(Buffer.from(first.token.split('.')[1] ?? '', 'base64url').toString()) as {
     readonly 'kubernetes.io'?: { readonly pod?: unknown; readonly node?: { readonly name?: string } };
   };

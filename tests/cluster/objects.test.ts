@@ -132,9 +132,9 @@ async function missing(world: ObjectWorld): Promise<void> {
   }
   await admin.create(CONFIG_MAPS, { metadata: { name: 'later-map' }, data: { k: 'v' } });
   await admin.create(SECRETS, { metadata: { name: 'later-secret' }, stringData: { k: 'v' } });
-  // At once, not only with the next regular try.
-  await world.ready('no-map', 5000);
-  await world.ready('no-secret', 5000);
+  // Sooner than with the next regular try, a minute later.
+  await world.ready('no-map', 45_000);
+  await world.ready('no-secret', 45_000);
   for (const name of Object.keys(cases)) await world.delete(name);
   for (const name of Object.keys(cases)) await world.gone(name);
 }
@@ -298,7 +298,7 @@ async function manyObjects(world: ObjectWorld): Promise<void> {
   const open = (await openWatches(world)).filter((name) => name.startsWith('configmaps/many-'));
   assert.equal(open.length, names.length);
   await world.create('beside-many');
-  await world.ready('beside-many', 10_000);
+  await world.ready('beside-many');
   for (const name of ['many', 'beside-many']) await world.delete(name);
   for (const name of ['many', 'beside-many']) await world.gone(name);
 }

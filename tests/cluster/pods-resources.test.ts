@@ -85,7 +85,7 @@ async function killedWhileResizing(world: PodCluster): Promise<void> {
     await delay(pause);
     await node.kubelet.kill();
     await node.kubelet.start();
-    const pod = await world.become('sized', `resized after a death at ${pause} ms`, hasSettled, 120_000);
+    const pod = await world.become('sized', `resized after a death at ${pause} ms`, hasSettled);
     assert.deepEqual(await inForce(world, pod), inKernel(cpu, memory));
     assert.deepEqual(containerIds(pod), containerIds(before));
     assert.equal(restarts(pod), 0);

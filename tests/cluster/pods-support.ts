@@ -60,7 +60,7 @@ export async function podCluster(t: TestContext, options: ClusterOptions = {}): 
     controlPlaneFlags: { 'kube-apiserver': audit.flags, ...options.controlPlaneFlags },
   });
   const { admin } = cluster;
-  const become: PodCluster['become'] = async (name, what, is, timeoutMs = 60_000) => {
+  const become: PodCluster['become'] = async (name, what, is, timeoutMs = 180_000) => {
     const wanted = { collection: PODS, name, what, timeoutMs };
     return (await waitForObject(admin, wanted, (object) => is(podIn(object)))) as unknown as Pod;
   };
@@ -169,7 +169,7 @@ export const template = (app: string, spec: object = {}) => ({
 export async function eventually(
   what: string,
   is: () => Promise<boolean> | boolean,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
 ): Promise<void> {
   await until(what, async () => ((await is()) ? true : undefined), timeoutMs);
 }

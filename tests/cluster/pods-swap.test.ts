@@ -50,7 +50,7 @@ test('a kubelet swap', { skip: whyClusterIsSkipped(process.env) }, async (t) => 
 });
 
 async function begin(world: PodCluster): Promise<void> {
-  const probe = { exec: { command: ['true'] }, periodSeconds: 1 };
+  const probe = { exec: { command: ['true'] }, periodSeconds: 1, timeoutSeconds: 60 };
   await world.create('with-probe', { containers: [stays('main', { readinessProbe: probe, livenessProbe: probe })] });
   const sidecar = { ...stays('side'), restartPolicy: 'Always' };
   await world.create('with-init', { initContainers: [sidecar], containers: [stays('main'), stays('other')] });

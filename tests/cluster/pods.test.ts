@@ -88,8 +88,8 @@ async function otherLives(world: PodCluster): Promise<void> {
   await world.delete('crashes-once');
   await rm(manifest);
   for (const [name, most] of [
-    ['crashes-once', 8],
-    [`counted-${NODE}`, 6],
+    ['crashes-once', 9],
+    [`counted-${NODE}`, 7],
   ] as const) {
     await world.gone(name);
     const requests = await world.requestsOf(name, 'delete');
@@ -119,11 +119,11 @@ async function deployment({ cluster, list }: PodCluster): Promise<void> {
     template: template('web', { containers: [stays('main', { env: [{ name: 'COLOR', value: color }] })] }),
   });
   await cluster.admin.create(`${APPS}/deployments`, { metadata: { name: 'web' }, spec: spec('red') });
-  await cluster.kubectl('rollout', 'status', 'deployment/web', '--timeout=60s');
+  await cluster.kubectl('rollout', 'status', 'deployment/web', '--timeout=180s');
   const before = (await list('app=web')).map(({ metadata }) => metadata.uid);
   assert.equal(before.length, 3);
   await cluster.kubectl('set', 'env', 'deployment/web', 'COLOR=blue');
-  await cluster.kubectl('rollout', 'status', 'deployment/web', '--timeout=60s');
+  await cluster.kubectl('rollout', 'status', 'deployment/web', '--timeout=180s');
   await eventually('the old ones are gone', async () => (await list('app=web')).length === 3);
   const after = await list('app=web');
   assert.ok(after.every((pod) => isReady(pod) && !before.includes(pod.metadata.uid)));
@@ -139,8 +139,8 @@ async function jobs({ cluster, list }: PodCluster): Promise<void> {
     });
   await job('good', 'sleep 0.2', { completions: 3, parallelism: 2 });
   await job('bad', 'exit 3', { backoffLimit: 0 });
-  await cluster.kubectl('wait', '--for=condition=Complete', 'job/good', '--timeout=60s');
-  await cluster.kubectl('wait', '--for=condition=Failed', 'job/bad', '--timeout=60s');
+  await cluster.kubectl('wait', '--for=condition=Complete', 'job/good', '--timeout=180s');
+  await cluster.kubectl('wait', '--for=condition=Failed', 'job/bad', '--timeout=180s');
   assert.deepEqual(
     (await list('app=good')).map(({ status }) => status?.phase),
     ['Succeeded', 'Succeeded', 'Succeeded'],
@@ -155,7 +155,7 @@ async function jobs({ cluster, list }: PodCluster): Promise<void> {
 async function daemonSet({ cluster, list }: PodCluster): Promise<void> {
   const spec = { selector: { matchLabels: { app: 'agent' } }, template: template('agent') };
   await cluster.admin.create(`${APPS}/daemonsets`, { metadata: { name: 'agent' }, spec });
-  await cluster.kubectl('rollout', 'status', 'daemonset/agent', '--timeout=60s');
+  await cluster.kubectl('rollout', 'status', 'daemonset/agent', '--timeout=180s');
   assert.equal((await list('app=agent')).length, 1);
   await cluster.kubectl('delete', 'daemonset/agent');
 }
@@ -165,7 +165,7 @@ async function statefulSet(world: PodCluster): Promise<void> {
   const recording = world.record();
   const spec = { serviceName: 'db', replicas: 3, selector: { matchLabels: { app: 'db' } }, template: template('db') };
   await cluster.admin.create(`${APPS}/statefulsets`, { metadata: { name: 'db' }, spec });
-  await cluster.kubectl('rollout', 'status', 'statefulset/db', '--timeout=60s');
+  await cluster.kubectl('rollout', 'status', 'statefulset/db', '--timeout=180s');
   const first = (name: string, is: (pod: Parameters<typeof isReady>[0]) => boolean) =>
     recording.versions.find(({ pod }) => pod.metadata.name === name && is(pod))?.at ?? Number.NaN;
   for (const [before, after] of [
@@ -218,7 +218,7 @@ async function deadlines(world: PodCluster): Promise<void> {
   const body = { spec: { activeDeadlineSeconds: 1 } };
   assert.equal((await world.cluster.admin.request(`${PODS}/shortened`, { ...patch, body })).status, 200);
   for (const name of ['short', 'shortened']) {
-    const pod = await world.become(name, 'past its deadline', phaseIs('Failed'), 20_000);
+    const pod = await world.become(name, 'past its deadline', phaseIs('Failed'));
     assert.equal(pod.status?.reason, 'DeadlineExceeded');
     assert.match(pod.status?.message ?? '', /^Pod was active on the node longer than the specified deadline/);
     await world.delete(name);
@@ -250,12 +250,12 @@ async function graces(world: PodCluster): Promise<void> {
   await world.delete('hurried');
   await world.become('hurried', 'being deleted', ({ metadata }) => metadata.deletionTimestamp !== undefined);
   await world.delete('hurried', { gracePeriodSeconds: 1 });
-  await world.gone('hurried', 10_000);
-  await world.gone('patient-one', 20_000);
+  await world.gone('hurried');
+  await world.gone('patient-one');
   const took = performance.now() - begun;
   assert.ok(took > 2900, `the grace of 3 s was ended after ${took} ms`);
   await world.cluster.kubectl('delete', 'pod/forced', '--force', '--grace-period=0', '--wait=false');
-  await world.gone('forced', 5000);
+  await world.gone('forced');
   // Its name is free at the API server; here the new one waits until the old one is gone, which has 600 s.
   await world.create('forced', { containers: [stays('main')] });
   const pod = await world.become('forced', 'seen', (one) => one.metadata.uid !== '');
@@ -267,13 +267,13 @@ async function finalizer(world: PodCluster): Promise<void> {
   await world.create('kept', { terminationGracePeriodSeconds: 1 }, { finalizers: ['example.com/wait'] });
   await world.ready('kept');
   await world.delete('kept');
-  const pod = await world.become('kept', 'ended', (one) => one.metadata.deletionGracePeriodSeconds === 0, 20_000);
+  const pod = await world.become('kept', 'ended', (one) => one.metadata.deletionGracePeriodSeconds === 0);
   assert.equal(pod.status?.phase, 'Succeeded');
   const requests = await world.requestsOf('kept', 'delete');
   assert.equal(requests.filter((request) => request === 'delete').length, 1);
   const patch = { method: 'PATCH', contentType: 'application/merge-patch+json' } as const;
   await world.cluster.admin.request(`${PODS}/kept`, { ...patch, body: { metadata: { finalizers: null } } });
-  await world.gone('kept', 10_000);
+  await world.gone('kept');
 }
 
 async function preemption(world: PodCluster): Promise<void> {
@@ -286,7 +286,7 @@ async function preemption(world: PodCluster): Promise<void> {
   await world.create('low', { containers: [big], terminationGracePeriodSeconds: 1 });
   await world.ready('low');
   await world.create('high', { containers: [big], priorityClassName: 'high', terminationGracePeriodSeconds: 1 });
-  await world.ready('high', 30_000);
+  await world.ready('high');
   await assert.rejects(world.get('low'), /not found/);
   await world.delete('high');
   await world.gone('high');
@@ -295,14 +295,14 @@ async function preemption(world: PodCluster): Promise<void> {
 async function drain({ cluster, list }: PodCluster): Promise<void> {
   const spec = { replicas: 3, selector: { matchLabels: { app: 'moved' } }, template: template('moved') };
   await cluster.admin.create(`${APPS}/deployments`, { metadata: { name: 'moved' }, spec });
-  await cluster.kubectl('rollout', 'status', 'deployment/moved', '--timeout=60s');
+  await cluster.kubectl('rollout', 'status', 'deployment/moved', '--timeout=180s');
   const before = (await list('app=moved')).map(({ metadata }) => metadata.uid);
-  await cluster.kubectl('drain', NODE, '--ignore-daemonsets', '--force', '--timeout=60s');
+  await cluster.kubectl('drain', NODE, '--ignore-daemonsets', '--force', '--timeout=180s');
   await eventually('the old ones are gone', async () =>
     (await list('app=moved')).every(({ metadata, spec: { nodeName } }) => !before.includes(metadata.uid) && !nodeName),
   );
   await cluster.kubectl('uncordon', NODE);
-  await cluster.kubectl('rollout', 'status', 'deployment/moved', '--timeout=60s');
+  await cluster.kubectl('rollout', 'status', 'deployment/moved', '--timeout=180s');
   await cluster.kubectl('delete', 'deployment/moved');
 }
 

@@ -198,9 +198,9 @@ async function revoked(cluster: Cluster): Promise<void> {
   await until(
     'the token of a deleted account is refused',
     async () => ((await status()) === 401 ? true : undefined),
-    30_000,
+    120_000,
   );
-  assert.ok(performance.now() - gone < API_SERVER_REMEMBERS_MS + TTL_MS + 5000);
+  assert.ok(performance.now() - gone < API_SERVER_REMEMBERS_MS + TTL_MS + 60_000);
 }
 
 async function apiServerAway(cluster: Cluster): Promise<void> {
@@ -240,7 +240,7 @@ async function prometheus(cluster: Cluster): Promise<void> {
     static_configs: [{ targets: [`${node.address}:10250`] }],
   });
   const config = {
-    global: { scrape_interval: '1s', scrape_timeout: '1s' },
+    global: { scrape_interval: '2s', scrape_timeout: '2s' },
     scrape_configs: [job('kubelet', '/metrics'), job('probes', '/metrics/probes'), job('slis', '/metrics/slis')],
   };
   await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config));
@@ -271,7 +271,7 @@ async function prometheus(cluster: Cluster): Promise<void> {
   const [name] = await query('kubelet_node_name');
   assert.equal(name?.metric['node'], NODE);
   await until('a rate can be told', async () =>
-    (await query('rate(process_cpu_seconds_total{job="kubelet"}[10s])')).length === 1 ? true : undefined,
+    (await query('rate(process_cpu_seconds_total{job="kubelet"}[1m])')).length === 1 ? true : undefined,
   );
   const [requests] = await query('sum(rest_client_requests_total{job="kubelet"})');
   assert.ok(Number(requests?.value[1]) > 0);

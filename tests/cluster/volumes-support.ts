@@ -82,7 +82,7 @@ export async function readInside(cluster: Cluster, path: string): Promise<string
 }
 
 /** Looks every few ms, inside of one process of the world, until the file says so. */
-export async function waitForContent(cluster: Cluster, path: string, content: string, seconds = 20): Promise<void> {
+export async function waitForContent(cluster: Cluster, path: string, content: string, seconds = 120): Promise<void> {
   const looks = seconds * 50;
   const script = `i=0; while [ "$(cat '${path}' 2>/dev/null)" != "$1" ]; do i=$((i+1)); [ $i -gt ${looks} ] && exit 9; sleep 0.02; done`;
   const { code } = await cluster.node.exec(['sh', '-c', script, 'sh', content]);
@@ -105,7 +105,7 @@ export async function replaceData(
   assert.equal(answer.status, 200, answer.text);
 }
 
-const LEFT_WITHIN_MS = 60_000;
+const LEFT_WITHIN_MS = 180_000;
 
 /** Waits until the pod has left: no directory, no mount. */
 export async function waitUntilLeft(cluster: Cluster, uid: string): Promise<void> {

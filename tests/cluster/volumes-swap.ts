@@ -56,7 +56,7 @@ export async function swapKubelets(
     await kubelet.start({ ...settings, binary });
     // It has listed the pods once a new one runs.
     await runPod(cluster, { name: 'new-one' });
-    await cluster.kubectl('delete', 'pod', 'new-one', '--wait=true', '--timeout=60s');
+    await cluster.kubectl('delete', 'pod', 'new-one', '--wait=true', '--timeout=180s');
   };
   await cluster.admin.create('/api/v1/namespaces/default/configmaps', {
     metadata: { name: SWAPPED },
@@ -68,13 +68,13 @@ export async function swapKubelets(
   assert.equal(await look(cluster, mine), before, 'the reference finds what ours has made');
   const theirs = await runPod(cluster, { name: 'made-by-reference', volumes, container, spec });
   const made = await look(cluster, theirs);
-  await cluster.kubectl('delete', 'pod', 'made-by-ours', '--wait=true', '--timeout=60s');
+  await cluster.kubectl('delete', 'pod', 'made-by-ours', '--wait=true', '--timeout=180s');
   await waitUntilLeft(cluster, mine);
 
   await use(OURS);
   assert.equal(await look(cluster, theirs), made, 'ours finds what the reference has made');
   await replaceData(cluster, 'configmaps', SWAPPED, { color: 'red' });
   await waitForContent(cluster, `${volumeDirectory(theirs, 'configmap', 'cm')}/color`, 'red');
-  await cluster.kubectl('delete', 'pod', 'made-by-reference', '--wait=true', '--timeout=60s');
+  await cluster.kubectl('delete', 'pod', 'made-by-reference', '--wait=true', '--timeout=180s');
   await waitUntilLeft(cluster, theirs);
 }

@@ -92,7 +92,7 @@ test('a failed or hung test leaves its logs, whose place is printed, and no worl
     const kept = await readdir(directory);
     assert.deepEqual(await findLeftovers(labPlace(ownEnv('logs'))), []);
 
-    const hung = await run('hang', '--test-timeout=3000');
+    const hung = await run('hang', '--test-timeout=15000');
     assert.equal(hung.code, 1);
     assert.match(hung.stdout + hung.stderr, /the logs of "uses a world" are in/);
     assert.deepEqual(await findLeftovers(labPlace(ownEnv('logs'))), []);

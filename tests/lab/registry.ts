@@ -42,7 +42,7 @@ export const ACCOUNTS = [
 const DEFAULT_PORT = 5000;
 /** The registry itself listens this much higher than its proxy. */
 const BEHIND = 1000;
-const START_DEADLINE_MS = 15_000;
+const START_DEADLINE_MS = 120_000;
 
 export async function startRegistry(node: LabNode, binary: string, options: RegistryOptions): Promise<Registry> {
   const port = options.port ?? DEFAULT_PORT;

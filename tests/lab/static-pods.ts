@@ -28,11 +28,14 @@ export async function readPodLog(node: LabNode, pod: string, container: string):
   return (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('');
 }
 
+/** Far more than a busy machine needs: a test waits for something that comes, and does not measure how soon. */
+export const PATIENCE_MS = 120_000;
+
 /** Asks again and again until the answer is a value; on a deadline, the error carries what was being waited for. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | undefined> | T | undefined,
-  timeoutMs = 30_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

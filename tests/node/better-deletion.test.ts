@@ -12,8 +12,8 @@ import { lab } from '../lab/lab.ts';
 import { type PodNode, podNode, runs, stays, until } from './pod-support.ts';
 import { RUNTIMES } from './runtimes.ts';
 
-/** Mostly half a second. Generous, since others use the machine too: what is not cut off takes minutes. */
-const GONE_WITHIN_MS = 10_000;
+/** Mostly half a second. Generous, since others use the machine too: what is not cut off takes longer than that, or for ever. */
+const GONE_WITHIN_MS = 60_000;
 const RUNNING = ContainerState.CONTAINER_RUNNING;
 
 /** Busybox with a layer that no one has yet. */
@@ -55,7 +55,6 @@ for (const runtime of RUNTIMES) {
     const next = performance.now() - began;
     t.diagnostic(`gone after ${took.toFixed(0)} ms; the next one ran after ${next.toFixed(0)} ms`);
     assert.ok(took < GONE_WITHIN_MS, `gone after ${took} ms`);
-    assert.ok(next < 30_000, `the next one ran after ${next} ms`);
     await until('its directory is gone', () =>
       existsSync(join(node.kubeletDirectory, 'pods', uid)) ? undefined : true,
     );
@@ -74,12 +73,15 @@ test('a postStart hook that hangs does not hold up the end of its pod', async (t
   const place = await podNode(t);
   const hooks = [
     { exec: { command: ['sleep', '300'] } },
-    { sleep: { seconds: 30 } },
+    { sleep: { seconds: 300 } },
     { httpGet: { port: 81, host: '192.0.2.99' } },
   ];
   for (const [index, hook] of hooks.entries()) {
     const name = `hook${index}`;
-    const path = await place.write(name, { containers: [stays('c', { lifecycle: { postStart: hook } })] });
+    const path = await place.write(name, {
+      terminationGracePeriodSeconds: 300,
+      containers: [stays('c', { lifecycle: { postStart: hook } })],
+    });
     await until('the container is there', async () =>
       (await place.containers(name, 'c')).find(({ state }) => state === RUNNING),
     );
@@ -97,7 +99,7 @@ test('a pod with a preStop hook that hangs has its grace and no more', async (t)
   });
   await place.running('slow', 'c');
   const took = await takeAway(place, 'slow', path);
-  assert.ok(took > 1900 && took < 2000 + GONE_WITHIN_MS + 1000, `gone after ${took} ms`);
+  assert.ok(took > 1900 && took < GONE_WITHIN_MS, `gone after ${took} ms`);
 });
 
 /** A failed liveness probe gives a container its own, long time to end; the pod that goes meanwhile has a short one. */
@@ -122,6 +124,6 @@ for (const [what, container] of [
     await place.untilEvent('short', /^Killing: .*failed liveness probe/);
     const took = await takeAway(place, 'short', path);
     t.diagnostic(`gone after ${took.toFixed(0)} ms`);
-    assert.ok(took > 800 && took < 1000 + 2 * GONE_WITHIN_MS, `gone after ${took} ms`);
+    assert.ok(took > 800 && took < GONE_WITHIN_MS, `gone after ${took} ms`);
   });
 }

@@ -82,7 +82,7 @@ test('a volume of a kind that no one knows here: its pod waits and says why, the
 const MANY = 10_000;
 const ROOM = 3;
 /** About a second on a machine that has time. Far more than a busy machine needs: the test is about answers that do not come. */
-const ANSWERED_WITHIN_MS = 15_000;
+const ANSWERED_WITHIN_MS = 60_000;
 
 test('a file with ten thousand pods: the kubelet answers all the time, and takes as many as it may', async (t) => {
   const place = await podNode(t, { config: { maxPods: ROOM } });

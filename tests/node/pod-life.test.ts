@@ -150,7 +150,7 @@ for (const runtime of RUNTIMES) {
     await rm(path);
     await gone('deaf');
     const took = performance.now() - begun;
-    assert.ok(took > 2500 && took < 15_000, `gone after ${took.toFixed(0)} ms`);
+    assert.ok(took > 2500 && took < 60_000, `gone after ${took.toFixed(0)} ms`);
     assert.ok(existsSync(join(stamps, 'hook')), 'the hook has run');
   });
 }

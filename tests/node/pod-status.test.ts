@@ -101,7 +101,7 @@ function comparable(status: PodStatus): unknown {
  * Left out on purpose: the reference tells no node address without an API server, and reads the limits of the pod back
  * from its cgroup (see tests/recorded/status-differences.json).
  */
-test('static pods have the reference’s statuses', { timeout: 120_000 }, async (t) => {
+test('static pods have the reference’s statuses', async (t) => {
   const [ours, theirs] = await Promise.all([
     podNode(t),
     podNode(t, { kubelet: 'reference', config: { readOnlyPort: 10_255 } }),
@@ -141,14 +141,10 @@ function isAtRest({ phase, conditions = [] }: PodStatus): boolean {
 
 async function untilSettled(name: string, settled: string, read: Read): Promise<unknown> {
   let last: PodStatus | undefined;
-  const found = await until(
-    `${name} comes to ${settled}`,
-    async () => {
-      last = await read(name);
-      return summary(last) === settled && last !== undefined && isAtRest(last) ? last : undefined;
-    },
-    60_000,
-  ).catch((error: unknown) => {
+  const found = await until(`${name} comes to ${settled}`, async () => {
+    last = await read(name);
+    return summary(last) === settled && last !== undefined && isAtRest(last) ? last : undefined;
+  }).catch((error: unknown) => {
     throw new Error(`${error instanceof Error ? error.message : error}; it is at ${summary(last)}`);
   });
   return comparable(found);

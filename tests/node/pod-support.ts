@@ -13,6 +13,7 @@ import {
   type PodSandbox,
 } from '../../src/wire/gen/cri-runtime-v1.ts';
 import { type LabNode, type LabNodeOptions, lab } from '../lab/lab.ts';
+import { PATIENCE_MS } from '../lab/static-pods.ts';
 
 export const BUSYBOX = 'lab.local/busybox:1';
 export const never = new AbortController().signal;
@@ -25,7 +26,9 @@ export interface PodNode {
   /** Newest first. */
   containers(pod: string, name?: string): Promise<readonly Container[]>;
   sandboxes(pod: string): Promise<readonly PodSandbox[]>;
-  /** Waits until the newest container of that name runs. */
+  /** Waits until there is a container of that name and attempt, however short its life is. */
+  appeared(pod: string, name: string, attempt: number): Promise<ContainerStatus>;
+  /** Waits until the newest container of that name runs: one that stays, since a short life is easily missed. */
   running(pod: string, name: string, attempt?: number): Promise<ContainerStatus>;
   gone(pod: string): Promise<void>;
   /** What the kubelet told, as `reason: message`, in order. */
@@ -70,6 +73,11 @@ export async function podNode(t: TestContext, options: LabNodeOptions = {}): Pro
     },
     containers,
     sandboxes,
+    appeared: (pod, name, attempt) =>
+      until(`${pod}/${name} has its attempt ${attempt}`, async () => {
+        const found = (await containers(pod, name)).find(({ metadata }) => metadata?.attempt === attempt);
+        return found === undefined ? undefined : (await cri.containers.status(found.id, {}, never))?.status;
+      }),
     running: (pod, name, attempt = 0) =>
       until(`${pod}/${name} runs`, async () => {
         const [newest] = await containers(pod, name);
@@ -93,7 +101,7 @@ export async function podNode(t: TestContext, options: LabNodeOptions = {}): Pro
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined> | T | undefined,
-  timeoutMs = 30_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -9,7 +9,7 @@ import { liveAgain } from '../recorded/run/run.ts';
 /** Variables and a hosts file, two containers with limits, the order of init containers, a sidecar with a probe, and an end. */
 const LIVES = ['env-values', 'guaranteed', 'init-chain', 'sidecar', 'fails'];
 
-test('pods live under our kubelet as recorded under the reference', { timeout: 90_000 }, async (t) => {
+test('pods live under our kubelet as recorded under the reference', async (t) => {
   const judge = createJudge(readDifferences());
   for (const life of await liveAgain(LIVES.map(loadLife), { test: t })) {
     await t.test(life.name, () => {

@@ -16,5 +16,5 @@ test('--runonce brings every pod up, ends well and leaves them running', async (
 async function runOnce(node: Awaited<ReturnType<typeof podNode>>['node']) {
   // It may be over before its health was ever asked for.
   await node.kubelet.start({ flags: ['-v=2', '--runonce'] }).catch(() => undefined);
-  return await until('it ends', () => (node.kubelet.isRunning() ? undefined : node.kubelet.exited()), 60_000);
+  return await until('it ends', () => (node.kubelet.isRunning() ? undefined : node.kubelet.exited()));
 }

@@ -192,7 +192,7 @@ for (const runtime of BOTH_RUNTIMES) {
     await cri.containers.start(id, never);
     const run = async (command: string) => {
       const { stdout } = await cri.streams.execSync(
-        { containerId: id, command: ['sh', '-c', command], timeoutSeconds: 10 },
+        { containerId: id, command: ['sh', '-c', command], timeoutSeconds: 60 },
         never,
       );
       return bytes(stdout).trimEnd();

@@ -76,13 +76,16 @@ async function saysWhatTheKernelSays(node: StatsNode): Promise<void> {
     ),
     [20_000, 100_000, 32 * 1024 * 1024],
   );
-  // A container that only sleeps: nothing of its memory moves.
-  const idle = find(series, 'container_memory_usage_bytes', 'idle');
-  assert.equal(idle.value, Number(read('memory', idle.labels['id'] ?? '', 'memory.usage_in_bytes')));
-  const inactive = Number(
-    /^total_inactive_file (\d+)$/m.exec(read('memory', idle.labels['id'] ?? '', 'memory.stat'))?.[1],
-  );
-  assert.equal(find(series, 'container_memory_working_set_bytes', 'idle').value, idle.value - inactive);
+  // A container that only sleeps: nothing of its memory moves, once the kernel has settled what it had taken in advance.
+  await until('the numbers of an idle container are the kernel’s', async () => {
+    const page = seriesOf(await textOf(node, '/metrics/cadvisor'));
+    const { value, labels } = find(page, 'container_memory_usage_bytes', 'idle');
+    const usage = Number(read('memory', labels['id'] ?? '', 'memory.usage_in_bytes'));
+    const stat = read('memory', labels['id'] ?? '', 'memory.stat');
+    const inactive = Number(/^total_inactive_file (\d+)$/m.exec(stat)?.[1]);
+    const workingSet = find(page, 'container_memory_working_set_bytes', 'idle').value;
+    return value === usage && workingSet === usage - inactive ? true : undefined;
+  });
 }
 
 interface Summary {

@@ -229,9 +229,7 @@ test('what is asked for of a log, and logs of containers that wait, ended and st
   });
   await t.test('a follower ends with its container, and the one before is there', async () => {
     await answered(logs('again', 'c'), /life/);
-    const from = clock.mono();
     assert.equal((await kubelet.request(`${logs('again', 'c')}?follow=true`)).text(), 'life\n');
-    assert.ok(clock.mono() - from < 10_000);
     const before = await answered(`${logs('again', 'c')}?previous=true`, /^life\n$/);
     assert.equal(before.status, 200);
   });

@@ -112,7 +112,7 @@ async function openSession(socket: Duplex): Promise<Session> {
     send: (channel, body) => void socket.write(frameOf(Buffer.concat([Buffer.from([channel]), Buffer.from(body)]))),
     received,
     until: async (what, isSo) => {
-      const deadline = performance.now() + 20_000;
+      const deadline = performance.now() + 120_000;
       while (!isSo()) {
         const seen = [...channels.keys()].map((channel) => `${channel}: ${received(channel).slice(-200)}`);
         assert.ok(performance.now() < deadline && !(isOver && !isSo()), `${what}; received ${seen.join(' | ')}`);

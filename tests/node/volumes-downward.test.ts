@@ -8,7 +8,7 @@ import { atLeast, finished, mountsIn, podUidOf, readLog } from './volumes-suppor
 const field = (path: string, fieldPath: string, more: object = {}) => ({ path, fieldRef: { fieldPath }, ...more });
 const labels = field('labels', 'metadata.labels');
 
-test('downward API volumes of a static pod', { timeout: 120_000 }, async (t) => {
+test('downward API volumes of a static pod', async (t) => {
   const place = await podNode(t, { config: { volumeStatsAggPeriod: '1s' } });
   const kubelet = kubeletClient(place.node);
   const script = `

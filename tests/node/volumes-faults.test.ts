@@ -12,7 +12,7 @@ import { finished, isGone, mountsIn, podDirectory, readLog } from './volumes-sup
 const FUSE_SERVER = resolve(import.meta.dirname, 'fuse-main.ts');
 const quick = { terminationGracePeriodSeconds: 1 };
 
-test('volumes and faults', { timeout: 290_000 }, async (t) => {
+test('volumes and faults', { timeout: 600_000 }, async (t) => {
   const place = await proxiedNode(t);
   await t.test('what others have mounted into a volume is never deleted', (st) => dataLoss(st, place));
   await t.test('a volume that is in use is taken away when it is free', (st) => busy(st, place));

@@ -13,7 +13,7 @@ const permissions = async (path: string): Promise<string> => {
 };
 
 for (const runtime of RUNTIMES) {
-  test(`volumes on ${runtime}`, { timeout: 240_000 }, async (t) => {
+  test(`volumes on ${runtime}`, async (t) => {
     const place = await podNode(t, { runtime });
     await t.test('emptyDir: disk, memory with its size, fsGroup', (st) => emptyDirs(st, place));
     await t.test('hostPath: every type, two pods on one', (st) => hostPaths(st, place));

@@ -5,7 +5,7 @@ import { podUid } from '../../src/api/ids.ts';
 import { makePod, podWorld } from './pod-world.ts';
 
 async function until(what: string, holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + 60_000;
   while (!holds()) {
     assert.ok(performance.now() < deadline, what);
     await new Promise((resolve) => setTimeout(resolve, 2));

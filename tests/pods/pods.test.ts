@@ -182,7 +182,7 @@ test('deleting a pod ends its pull at once, and nothing of it starts later', asy
   const begun = performance.now();
   pods.setDesired([], true);
   await until('it is gone', () => (pods.views().length === 0 ? true : undefined));
-  assert.ok(performance.now() - begun < 10_000);
+  assert.ok(performance.now() - begun < 25_000);
   assert.equal(aborted, 1);
   assert.ok(!runtime.load.begun.some((what) => what.startsWith('create')));
 });
@@ -205,7 +205,7 @@ test('a shortened grace counts at once: while the hook runs, and while the runti
     const end = { phase: 'Failed', reason: 'Evicted', message: 'now' } as const;
     const begun = performance.now();
     pods.end(podUid('uid-slow'), { end, graceSeconds: 1, eventType: 'Warning' });
-    await until('it is gone', () => (pods.views().length === 0 ? true : undefined), 20_000);
+    await until('it is gone', () => (pods.views().length === 0 ? true : undefined));
     const took = performance.now() - begun;
     assert.ok(took > 900 && took < 20_000, `gone after ${took} ms`);
     assert.equal(world.events.filter(({ reason }) => reason === 'Killing').length, 1);

@@ -25,7 +25,7 @@ describe('lock file', () => {
 
   it('makes the kubelet wait for flock(1), and go on when that ends', async () => {
     const lock = join(directory, 'held');
-    const holder = spawn('flock', ['--no-fork', lock, 'sh', '-c', 'echo held; exec sleep 60']);
+    const holder = spawn('flock', ['--no-fork', lock, 'sh', '-c', 'echo held; exec sleep 600']);
     await once(holder.stdout, 'data');
     await using kubelet = await startKubelet({ flags: ['--lock-file', lock] });
     await kubelet.waitForLog(/"Waiting for the lock file, another process holds it"/);
@@ -68,7 +68,7 @@ describe('lock file', () => {
       const asked = performance.now();
       act(lock);
       assert.equal((await kubelet.exited).code, 0);
-      assert.ok(performance.now() - asked < 10_000);
+      assert.ok(performance.now() - asked < 60_000);
     });
   }
 

@@ -103,7 +103,7 @@ describe('the log', () => {
     const asked = performance.now();
     kubelet.signal('SIGTERM');
     assert.equal((await kubelet.exited).code, 0);
-    assert.ok(performance.now() - asked < 10_000, `took ${performance.now() - asked} ms`);
+    assert.ok(performance.now() - asked < 60_000, `took ${performance.now() - asked} ms`);
   });
 
   it('loses no problem of a refused configuration', async () => {

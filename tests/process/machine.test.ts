@@ -83,10 +83,7 @@ describe('limits', () => {
     await using kubelet = await startKubelet({ config: { maxOpenFiles: 1_000_000 }, prepare });
     await kubelet.up();
     assert.equal(limitsOf(kubelet.pid)[1], '4000');
-    assert.match(
-      kubelet.log(),
-      /W.*"Failed to raise the limit of open files to maxOpenFiles" request=1000000 limit=4000/,
-    );
+    await kubelet.waitForLog(/W.*"Failed to raise the limit of open files to maxOpenFiles" request=1000000 limit=4000/);
   });
 
   it('for the out-of-memory killer are set, or warned about where that is not allowed', async () => {
@@ -95,7 +92,7 @@ describe('limits', () => {
     await using denied = await startKubelet({ config: { oomScoreAdj: -321 }, prepare });
     await Promise.all([allowed.up(), denied.up()]);
     assert.equal(readFileSync(`/proc/${allowed.pid}/oom_score_adj`, 'utf8').trim(), '321');
-    assert.match(denied.log(), /W.*"Failed to set own oomScoreAdj" err="EACCES/);
+    await denied.waitForLog(/W.*"Failed to set own oomScoreAdj" err="EACCES/);
   });
 });
 

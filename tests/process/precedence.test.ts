@@ -40,15 +40,15 @@ describe('where a value comes from', () => {
     const { anonymous, webhook } = authentication as Record<string, { enabled: boolean }>;
     assert.deepEqual([anonymous?.enabled, webhook?.enabled, readOnlyPort], [true, false, 10255]);
     assert.equal((authorization as { mode: string }).mode, 'AlwaysAllow');
-    assert.match(kubelet.log(), /W.*listening on 127\.0\.0\.1 only: port 10255/);
-    assert.match(kubelet.log(), new RegExp(`"Starting to listen" address="127.0.0.1" port=${kubelet.serverPort}`));
+    await kubelet.waitForLog(/W.*listening on 127\.0\.0\.1 only: port 10255/);
+    await kubelet.waitForLog(new RegExp(`"Starting to listen" address="127.0.0.1" port=${kubelet.serverPort}`));
   });
 
   it('warns of unknown fields and of old names, and goes on', async () => {
     await using kubelet = await startKubelet({ config: { maxPodz: 3, manifestURL: 'http://127.0.0.1:1/' } });
     await kubelet.up();
-    assert.match(kubelet.log(), /W.*kubelet\.yaml:\d+.*maxPodz.*maxPods/);
-    assert.match(kubelet.log(), /W.*manifestURL.*staticPodURL/);
+    await kubelet.waitForLog(/W.*kubelet\.yaml:\d+.*maxPodz.*maxPods/);
+    await kubelet.waitForLog(/W.*manifestURL.*staticPodURL/);
     assert.equal((await kubelet.configz())['staticPodURL'], 'http://127.0.0.1:1/');
   });
 });

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { networkInterfaces } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { before, type TestContext, test } from 'node:test';
 import { capture } from '../../tools/machine/capture.ts';
@@ -71,12 +71,14 @@ async function startRun(t: TestContext, args: readonly string[] = []): Promise<R
   return running;
 }
 
-/** Everything that a node could leave on the machine, but for the lab's own worlds, which come and go meanwhile. */
+/** Everything that a node could leave on the machine, but for the cgroups of other worlds, which come and go meanwhile. */
 async function machineState(): Promise<Record<string, unknown>> {
   const hierarchies = await readHierarchies();
-  const cgroups = (await listTrees(hierarchies, '')).filter((name) => !/^kubelet-ts-(lab|selftest)/.test(name));
+  const isOfOthers = (name: string) => name.startsWith('kubelet-ts-') && !name.startsWith(place.cgroupPrefix);
+  const cgroups = (await listTrees(hierarchies, '')).filter((name) => !isOfOthers(name));
   return {
-    mounts: await readFile('/proc/self/mounts', 'utf8'),
+    // Unit tests mount below the directory for temporary files; a node does not.
+    mounts: (await readFile('/proc/self/mounts', 'utf8')).split('\n').filter((line) => !line.includes(` ${tmpdir()}/`)),
     cgroups,
     interfaces: Object.keys(networkInterfaces()).sort(),
     links: (await capture(['ip', '-brief', 'link'])).stdout,

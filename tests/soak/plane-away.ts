@@ -26,7 +26,8 @@ export interface PlaneAwaySettings {
   readonly each: number;
 }
 
-const RIGHT_WITHIN_MS = 5000;
+/** A second or two; a busy machine has far more. */
+const RIGHT_WITHIN_MS = 120_000;
 
 /** What becomes of a pod while no one can be told. */
 interface Fate {
@@ -39,6 +40,7 @@ const exitCode = (pod: Pod) => pod.status?.containerStatuses?.[0]?.state.termina
 const probe = (command: string) => ({
   exec: { command: ['sh', '-c', command] },
   periodSeconds: 1,
+  timeoutSeconds: 30,
   failureThreshold: 1,
 });
 

@@ -18,7 +18,7 @@ export interface CgroupHierarchies {
 
 const CGROUP_ROOT = '/sys/fs/cgroup';
 /** The kernel removes a killed process from its cgroup in milliseconds; a dying fork bomb takes longer. */
-const DRAIN_DEADLINE_MS = 15_000;
+const DRAIN_DEADLINE_MS = 60_000;
 const DRAIN_STEP_MS = 5;
 
 /** Reads the mounts of /proc/self/mounts. */

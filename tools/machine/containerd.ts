@@ -66,7 +66,7 @@ export interface ContainerdOptions {
 /** Printed when every plugin is loaded and the sockets are served. */
 const BOOTED = /containerd successfully booted/;
 /** A loaded machine takes its time; it is up in a fraction of a second otherwise. */
-const START_DEADLINE_MS = 30_000;
+const START_DEADLINE_MS = 120_000;
 const CRI_STEP_MS = 10;
 
 export async function createContainerd(options: ContainerdOptions): Promise<Containerd> {

@@ -34,7 +34,7 @@ export async function openGate(world: Pick<World, 'directory' | 'start'>): Promi
   const socketPath = join(world.directory, 'gate.sock');
   const program = join(import.meta.dirname, 'gate-main.ts');
   const part = await world.start({ name: 'gate', argv: [process.execPath, program, socketPath] });
-  await part.waitForLog(/gate is open/, 10_000);
+  await part.waitForLog(/gate is open/, 120_000);
   const dial = (host: string, port: number) => dialThrough(socketPath, host, port);
   const stream = (url: string | URL, request: GateRequest = {}) => send(dial, new URL(url), request);
   return {

@@ -22,7 +22,7 @@ export function createPlace(root: string, cgroupPrefix: string): WorldPlace {
 const LEDGER = 'ledger.json';
 const UNBORN = '.new-';
 /** What a killed process left of a world that it had begun is taken for a leftover after this. */
-const LONGEST_BIRTH_MS = 60_000;
+const LONGEST_BIRTH_MS = 300_000;
 
 /** Makes the world's directory, owned by this process. Fails when a world of that name is there already. */
 export async function claimWorld(place: WorldPlace, id: string): Promise<string> {

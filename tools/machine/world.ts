@@ -125,7 +125,7 @@ async function furnishWorld(given: {
     env,
     logFile: join(logsDirectory, 'anchor.log'),
   });
-  await anchor.waitForLog(new RegExp(ANCHOR_READY), 10_000);
+  await anchor.waitForLog(new RegExp(ANCHOR_READY), 120_000);
   await delegateControllers(hierarchies, cgroup);
   const enter = ['nsenter', `--target=${anchor.pid}`, '--mount', '--net', '--cgroup', '--'];
 

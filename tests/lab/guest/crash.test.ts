@@ -14,8 +14,8 @@ import { ownerOf } from '../../../tools/machine/owner.ts';
 import { createSupplies } from '../supplies.ts';
 import { labPlace } from '../worlds.ts';
 
-const START_DEADLINE_MS = 60_000;
-const END_DEADLINE_MS = 10_000;
+const START_DEADLINE_MS = 300_000;
+const END_DEADLINE_MS = 120_000;
 
 /** A place of its own: other runs on this machine sweep the common one. */
 function ownEnv(name: string): NodeJS.ProcessEnv {

@@ -87,7 +87,7 @@ export interface GuestDeps {
   readonly runtime?: RuntimeBinaries;
 }
 
-const RUN_TIMEOUT_MS = 60_000;
+const RUN_TIMEOUT_MS = 300_000;
 /** It takes about 20 s with two processors to itself, and ten times as long on a machine that is busy. */
 const BOOT_DEADLINE_MS = 600_000;
 const MEMORY_MIB = 1536;

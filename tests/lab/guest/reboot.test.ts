@@ -45,7 +45,7 @@ test('a pod has its limits on cgroup v2 and comes back with its services after a
   await guest.installKubelet({ config: { cgroupDriver: 'cgroupfs', podPidsLimit: 100 } });
   await guest.startKubelet();
   await guest.runOk(`cat > ${MANIFEST} <<'POD'\n${JSON.stringify(POD)}\nPOD\n${untilLogged('0.log')}`, {
-    timeoutMs: 120_000,
+    timeoutMs: 600_000,
   });
 
   const limits = await guest.runOk(`cd ${podCgroup}; cat memory.max cpu.max cpu.weight pids.max`);
@@ -55,15 +55,15 @@ test('a pod has its limits on cgroup v2 and comes back with its services after a
   const boot = await guest.runOk('systemctl --quiet enable containerd kubelet; cat /proc/sys/kernel/random/boot_id');
 
   await guest.reboot();
-  const health = await guest.runOk(`until curl --silent --fail ${HEALTH}; do sleep 0.5; done`, { timeoutMs: 120_000 });
+  const health = await guest.runOk(`until curl --silent --fail ${HEALTH}; do sleep 0.5; done`, { timeoutMs: 600_000 });
   assert.match(health, /\[\+\]container-runtime ok/);
   assert.notEqual(await guest.runOk('cat /proc/sys/kernel/random/boot_id'), boot);
-  await guest.runOk(untilLogged('1.log'), { timeoutMs: 120_000 });
+  await guest.runOk(untilLogged('1.log'), { timeoutMs: 600_000 });
 
   await guest.runOk(`rm ${MANIFEST}; while compgen -G '${podCgroup}' > /dev/null; do sleep 0.5; done`, {
-    timeoutMs: 120_000,
+    timeoutMs: 600_000,
   });
-  const off = guest.run('systemctl poweroff; sleep 600', { timeoutMs: 120_000 });
+  const off = guest.run('systemctl poweroff; sleep 600', { timeoutMs: 600_000 });
   await assert.rejects(off, /the guest's virtual machine ended \(exit code 0\)/);
   assert.deepEqual(await guest.exited, { code: 0, signal: null });
 });

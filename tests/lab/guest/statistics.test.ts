@@ -153,7 +153,7 @@ async function reportsGroupsAndTheMachine(guest: Guest): Promise<void> {
   const eat = 'dd if=/dev/zero of=/dev/null bs=64M count=1';
   const eater = container('c', `echo up; sleep 500 & ${eat}; ${WAIT}`, { memory: String(LIMIT) });
   const seen = await guest.runOk(
-    `${write('eater', { containers: [eater] })}${untilEvent('reason="OOMKilled".*Process dd')}; sleep 3; journalctl --unit kubelet | grep 'reason="OOMKilled"'`,
+    `${write('eater', { containers: [eater] })}${untilEvent('reason="OOMKilled".*Process dd')}; ${untilEvent('reason="OOMKilled".*Process sh')}; journalctl --unit kubelet | grep 'reason="OOMKilled"'`,
     SLOW,
   );
   assert.match(

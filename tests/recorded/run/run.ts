@@ -44,11 +44,11 @@ const AT_ONCE = 10;
 /** Most lives were looked at after this time and then ended; the longer ones just before their recorded end. */
 const USUAL_MS = 12_000;
 const LONG_MS = 18_000;
-const MORE_MS = 20_000;
+const MORE_MS = 60_000;
 const STEP_MS = 200;
 /** What follows from the last event or status, such as the end of a cgroup, is soon done. */
 const REST_MS = 1000;
-const GONE_WITHIN_MS = 30_000;
+const GONE_WITHIN_MS = 180_000;
 
 export async function liveAgain(
   lives: readonly RecordedLife[],
