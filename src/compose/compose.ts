@@ -31,6 +31,7 @@ import { composeKube, type KubeParts } from './kube.ts';
 import { composeLocalApi, type LocalApiParts } from './local-api.ts';
 import { composeMetrics, type Meters } from './metrics.ts';
 import { composeOom } from './oom.ts';
+import { composePodResources } from './pod-resources.ts';
 import { composePods, type PodParts } from './pods.ts';
 import { composeRuntime } from './runtime.ts';
 import { composeServer, type ProcessPort } from './server.ts';
@@ -147,6 +148,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     syncloop: () => startingReason(lifecycle.starting()) ?? pods.problem(),
     loops: supervisor.problem,
     'container-runtime': runtimeHealth.check,
+    'device-plugin': podParts.devices.problem,
   });
 
   const parts: readonly Part[] = [
@@ -162,6 +164,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     statistics,
     server,
     ...podParts.parts,
+    composePodResources(config, deps, { pods, devices: podParts.devices, metrics: meters.metrics }),
     ...localPorts(local, served, () => composeStreams(config, deps, { served, cri, running })),
     oomWatcher,
     ...(servingCertificate === undefined ? [] : [servingCertificate.manager]),

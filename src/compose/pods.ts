@@ -1,6 +1,7 @@
 /** Everything that manages pods: from the sources over the workers to the runtime and back to the statuses. */
 import type { Part } from '../base/lifecycle.ts';
 import type { Config } from '../config/config.ts';
+import type { Devices } from '../devices/devices.ts';
 import type { Events } from '../events/events.ts';
 import type { Images } from '../images/images.ts';
 import type { Kube } from '../kube/kube.ts';
@@ -18,6 +19,7 @@ import type { Statuses } from '../status/status.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import { type Cluster, composeCluster } from './cluster.ts';
 import type { PartDeps } from './compose.ts';
+import { composeDevices } from './devices.ts';
 import { composeEvents } from './events.ts';
 import { composeImages } from './images.ts';
 import { composeLogs } from './logs.ts';
@@ -55,6 +57,7 @@ export interface PodParts {
   readonly statuses: Statuses;
   readonly volumes: Volumes;
   readonly resources: Resources;
+  readonly devices: Devices;
   readonly images: Images;
   readonly deadContainers: DeadContainers;
   readonly logRotation: Pick<LogRotation, 'rotateNow'>;
@@ -75,9 +78,10 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     ...tools,
     counting,
     workers,
+    statuses: () => statuses,
     volumesInUse: () => volumes.volumesInUse(),
   });
-  const { events, handlers, observe, resources, assigning, addresses, cluster, node, nodeIps } = nodeParts;
+  const { events, handlers, observe, resources, devices, assigning, addresses, cluster, node, nodeIps } = nodeParts;
   const { record } = events;
   const objectParts = composeObjects(config, deps, { kube: tools.kube, record, node });
   const { objects } = objectParts;
@@ -132,14 +136,15 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     identify: cluster?.identify,
     onReleased: cluster?.released,
     pressure: tools.pressure,
+    devices,
     resizeMeter: meters.resizes,
     isShortOfDisk: deadContainers.isRemoving,
   });
-  const statuses = composeStatuses(config, deps, { handlers, nodeIps, probes: probes.results });
+  const statuses = composeStatuses(config, deps, { handlers, nodeIps, devices, probes: probes.results });
   subscribe({ pods, probes, statuses, resources, assigning, volumes, cluster, objects });
   const sources = composeSources(config, deps, { record, pods, objects, cluster, isLocal: tools.isLocal });
   const parts = [
-    ...[events, addresses, handlers, resources, observe, images.part, probes],
+    ...[events, addresses, handlers, resources, devices, nodeParts.plugins, observe, images.part, probes],
     ...(objects === undefined ? [] : [objects]),
     ...(cluster?.before ?? []),
     ...[volumes, statuses, pods, logRotation],
@@ -147,12 +152,13 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     sources,
   ];
   const reclaimable = { images, deadContainers, logRotation, measureTree };
-  return { parts, pods, events, statuses, volumes, resources, ...reclaimable, cluster };
+  return { parts, pods, events, statuses, volumes, resources, devices, ...reclaimable, cluster };
 }
 
 interface NodePartTools extends PodTools {
   readonly counting: Counting;
   readonly workers: () => Pods;
+  readonly statuses: () => Statuses;
   readonly volumesInUse: Volumes['volumesInUse'];
 }
 
@@ -167,12 +173,36 @@ function composeNodeParts(config: Config, deps: PartDeps, tools: NodePartTools) 
   const { lastRelist } = observe;
   const onStatusSynced = meters.work.statusSynced;
   const onStep = meters.onNodeStep;
-  const made = { cri, record, resources, addresses, lastRelist, pods, onStatusSynced, onStep, volumesInUse };
+  const { devices, plugins } = composeDevices(config, deps, {
+    record,
+    metrics: meters.metrics,
+    pods,
+    onChange: (uids) => {
+      for (const uid of uids) tools.statuses().devicesChanged(uid);
+      pods().assignableChanged();
+      cluster?.node.requestUpdate();
+    },
+  });
+  const nodeResources = {
+    capacity: () => new Map([...resources.capacity(), ...devices.capacity()]),
+    allocatable: () => new Map([...resources.allocatable(), ...devices.allocatable()]),
+  };
+  const made = {
+    cri,
+    record,
+    resources: nodeResources,
+    addresses,
+    lastRelist,
+    pods,
+    onStatusSynced,
+    onStep,
+    volumesInUse,
+  };
   const cluster = kube && composeCluster(config, deps, { ...made, kube, conditions, pressure });
   const node = () => cluster?.node.object();
-  const assigning = createAssigning([]);
+  const assigning = createAssigning([devices.provider]);
   const nodeIps = nodeIpsOf(addresses, node);
-  return { events, handlers, observe, resources, assigning, addresses, cluster, node, nodeIps };
+  return { events, handlers, observe, resources, devices, plugins, assigning, addresses, cluster, node, nodeIps };
 }
 
 interface Listening extends Pick<PodParts, 'pods' | 'statuses' | 'volumes' | 'resources' | 'cluster'> {

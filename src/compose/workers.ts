@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { type ActDeps, createAct } from '../act/act.ts';
 import type { PodDirectories } from '../act/pod-directories.ts';
 import type { KubeNode } from '../api/node.ts';
+import type { Pod } from '../api/pod.ts';
 import type { Config } from '../config/config.ts';
+import type { Devices } from '../devices/devices.ts';
 import type { Images } from '../images/images.ts';
 import {
   type Counting,
@@ -43,6 +45,7 @@ export interface WorkerTools {
   readonly observe: Observe;
   readonly resources: Resources;
   readonly assigning: Assigning;
+  readonly devices: Pick<Devices, 'admissible'>;
   readonly volumes: Volumes;
   readonly directories: PodDirectories;
   readonly requests: ActDeps['requests'];
@@ -158,10 +161,10 @@ function composeDecisions(
 function composeAdmission(
   config: Config,
   { nodeName, host, machine }: PartDeps,
-  { handlers, resources, node, pressure }: WorkerTools,
+  { handlers, resources, devices, node, pressure }: WorkerTools,
 ) {
   const identity = nodeIdentity(config, { nodeName, architecture: machine.architecture });
-  const { allocatable } = resources;
+  const allocatable = (pod: Pod) => new Map([...resources.allocatable(), ...devices.admissible(pod)]);
   return createAdmission(
     { traits: () => nodeTraits(identity, node()), allocatable, strictGroups: handlers.strictGroups, pressure },
     config,

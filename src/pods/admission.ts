@@ -14,7 +14,8 @@ import { parseKernelVersion, safeSysctls } from './rules/sysctls.ts';
 export interface AdmissionDeps {
   /** The labels and taints of the node as they are now. */
   readonly traits: () => { readonly labels: StringMap; readonly taints: readonly Taint[] };
-  readonly allocatable: () => Quantities;
+  /** What there is for this pod and the others. */
+  readonly allocatable: (pod: Pod) => Quantities;
   /** Undefined while the runtime has not reported it. */
   readonly strictGroups: () => boolean | undefined;
   /** What the node is short of. */
@@ -46,7 +47,7 @@ export function createAdmission(
     admitPod(pod, others, {
       ...node,
       ...traits(),
-      allocatable: allocatable(),
+      allocatable: allocatable(pod),
       strictGroups: strictGroups(),
       pressure: pressure(),
     });

@@ -10,6 +10,7 @@ import type { Part } from '../base/lifecycle.ts';
 import { createListeners } from '../base/listeners.ts';
 import type { Logger, LogValues } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
+import type { DeviceHealth } from '../model/device.ts';
 import type { PodUpdate, PodView } from '../model/pod-view.ts';
 import type { ProbeResults } from '../model/probe-results.ts';
 import { type KnownStatus, nextStatus } from './rules/next-status.ts';
@@ -38,6 +39,8 @@ export interface StatusDeps {
   qosClassOf(pod: Pod): QosClass;
   /** Whether the pod's runtime handler can make a whole tree of mounts read-only. */
   recursiveReadOnly(pod: Pod): boolean;
+  /** The devices that a container has, by resource. */
+  deviceHealth?(uid: PodUid, container: string): readonly DeviceHealth[];
   readonly gates: StatusGates;
 }
 
@@ -46,6 +49,8 @@ export interface Statuses extends Part {
   follow(update: PodUpdate): void;
   /** A verdict on a container of this pod has changed: it goes into the status at once, with what else is known of the pod. */
   probesChanged(uid: PodUid): void;
+  /** The health of a device of this pod has changed. */
+  devicesChanged(uid: PodUid): void;
   /** As others see it. */
   get(uid: PodUid): PodStatus | undefined;
   /** Called on each change, in the order of subscription. The name is for the log. Returns the way to end it. */
@@ -70,12 +75,19 @@ export function createStatus(deps: StatusDeps): Statuses {
       runtimeName: deps.runtimeName(),
       recursiveReadOnly: deps.recursiveReadOnly(view.pod),
       now: clock.now(),
+      deviceHealth: (container) => deps.deviceHealth?.(view.uid, container) ?? [],
       gates: deps.gates,
     });
     entries.set(view.uid, { view, known });
     if (!isChange) return;
     log.v(2)?.info('Pod status changed', { ...aboutPod(known.change), status: known.change.status });
     listeners.notify(known.change);
+  };
+
+  /** A pod that ends is published by its worker alone. */
+  const publishAgain = (uid: PodUid): void => {
+    const view = entries.get(uid)?.view;
+    if (view?.step === 'syncing') supervisor.guard('status', { podUID: uid }, () => publish(view));
   };
 
   return {
@@ -86,11 +98,8 @@ export function createStatus(deps: StatusDeps): Statuses {
       if (update.kind === 'gone') entries.delete(update.uid);
       else publish(update.view);
     },
-    probesChanged: (uid) => {
-      const view = entries.get(uid)?.view;
-      // A pod that ends is published by its worker alone.
-      if (view?.step === 'syncing') supervisor.guard('status', { podUID: uid }, () => publish(view));
-    },
+    probesChanged: publishAgain,
+    devicesChanged: publishAgain,
     get: (uid) => entries.get(uid)?.known.change.status,
     subscribe: listeners.add,
   };

@@ -60,6 +60,7 @@ export const EXTRA_ENTRY_POINTS: Readonly<Record<string, string>> = {
   'server/pages/pods.ts': 'a group of routes',
   'server/pages/profiling.ts': 'a group of routes',
   'server/pages/z-pages.ts': 'a group of routes',
+  'server/pod-resources/pod-resources.ts': 'a socket of its own',
   'server/pods-port.ts': 'pods as the routes see them',
   'server/routes.ts': 'the type of a route',
   'server/streams/checkpoint.ts': 'a group of routes',

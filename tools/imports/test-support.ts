@@ -9,7 +9,6 @@ import { importsOf } from './rules.ts';
 const OF_THE_KUBELET: Readonly<Record<string, string>> = {
   'base/manual-clock.ts': 'the other clock, for simulated nodes',
   'main.ts': 'the program',
-  'wire/grpc-server.ts': 'the other end of the client, for the sockets that plugins and monitors connect to',
   'volumes/ownership.ts': 'for volumes that outlive their pods',
 };
 

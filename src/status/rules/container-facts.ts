@@ -7,7 +7,9 @@ import { resourcesInForce } from './resources-in-force.ts';
 import type { StatusInput } from './status-input.ts';
 
 type MountStatus = NonNullable<ContainerStatus['volumeMounts']>[number];
-export type Facts = Partial<Pick<ContainerStatus, 'resources' | 'allocatedResources' | 'user' | 'stopSignal'>>;
+export type Facts = Partial<
+  Pick<ContainerStatus, 'resources' | 'allocatedResources' | 'allocatedResourcesStatus' | 'user' | 'stopSignal'>
+>;
 
 export function mountStatuses(
   container: Container,
@@ -24,14 +26,31 @@ function mountStatus({ name, mountPath, readOnly, recursiveReadOnly }: VolumeMou
 }
 
 /** Only for a container that is there: one that waits to be made uses nothing yet. */
-export function observedFacts(container: Container, seen: ObservedContainer, { gates, inForce }: StatusInput): Facts {
+export function observedFacts(container: Container, seen: ObservedContainer, input: StatusInput): Facts {
+  const { gates, inForce } = input;
   const requests = container.resources?.requests;
   return {
     resources: resourcesInForce(container.resources ?? {}, seen, inForce && resourcesOf(inForce, container.name)),
     ...(requests === undefined ? {} : { allocatedResources: requests }),
+    ...deviceFacts(container, input),
     ...userOf(seen),
     ...(gates.containerStopSignals && seen.stopSignal !== '' ? { stopSignal: seen.stopSignal } : {}),
   };
+}
+
+/** Not for init containers. */
+function deviceFacts(
+  container: Container,
+  { pod, deviceHealth }: StatusInput,
+): Pick<Facts, 'allocatedResourcesStatus'> {
+  const isRegular = pod.spec.containers.some(({ name }) => name === container.name);
+  const devices = isRegular ? (deviceHealth?.(container.name) ?? []) : [];
+  if (devices.length === 0) return {};
+  const allocatedResourcesStatus = devices.map(({ resource, devices: ids }) => ({
+    name: resource,
+    resources: ids.map(({ id, health }) => ({ resourceID: id, health })),
+  }));
+  return { allocatedResourcesStatus };
 }
 
 function userOf({ user }: ObservedContainer): Pick<ContainerStatus, 'user'> | undefined {

@@ -22,7 +22,7 @@ export interface KnownStatus {
 /** What a status is made from besides the view. */
 export type StatusSurroundings = Pick<
   StatusInput,
-  'nodeIps' | 'runtimeName' | 'recursiveReadOnly' | 'now' | 'gates' | 'qosClass'
+  'nodeIps' | 'deviceHealth' | 'runtimeName' | 'recursiveReadOnly' | 'now' | 'gates' | 'qosClass'
 >;
 
 export interface NextStatus {

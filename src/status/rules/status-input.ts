@@ -3,6 +3,7 @@
 import type { Pod } from '../../api/pod.ts';
 import type { PodPhase, PodStatus, QosClass } from '../../api/pod-status.ts';
 import type { Allocation, PodResize } from '../../model/allocation.ts';
+import type { DeviceHealth } from '../../model/device.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { WaitingReason } from '../../model/plan.ts';
 import type { PodStep } from '../../model/pod-view.ts';
@@ -53,5 +54,7 @@ export interface StatusInput {
   /** When the kubelet first had the pod, wall clock, milliseconds. */
   readonly startedAt: number;
   readonly now: number;
+  /** The devices that a container has, by resource. */
+  readonly deviceHealth?: (container: string) => readonly DeviceHealth[];
   readonly gates: StatusGates;
 }

@@ -1,0 +1,41 @@
+/** The pod-resources API. */
+import { join } from 'node:path';
+import type { Part } from '../base/lifecycle.ts';
+import type { Config } from '../config/config.ts';
+import type { Devices } from '../devices/devices.ts';
+import type { Pods } from '../pods/pods.ts';
+import { createPodResources } from '../server/pod-resources/pod-resources.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { createPodResourcesMetrics } from '../telemetry/metrics-devices.ts';
+import type { PartDeps } from './compose.ts';
+
+export interface PodResourcesTools {
+  readonly pods: Pick<Pods, 'views'>;
+  readonly devices: Devices;
+  readonly metrics: Metrics;
+}
+
+export function composePodResources(
+  { settings, features }: Config,
+  { clock, log }: PartDeps,
+  { pods, devices, metrics }: PodResourcesTools,
+): Part {
+  const counts = createPodResourcesMetrics(metrics);
+  return createPodResources(
+    {
+      log: log.named('pod-resources'),
+      mono: clock.mono,
+      views: pods.views,
+      devices,
+      // CPUs and memory are not assigned to containers yet.
+      cpus: { cpusOf: () => [], allocatableCpus: () => [] },
+      memory: { memoryOf: () => [], allocatableMemory: () => [] },
+      onRequest: counts.requested,
+      onFailure: counts.failed,
+    },
+    {
+      socket: join(settings.directories.root, 'pod-resources', 'kubelet.sock'),
+      activeOnly: features.enabled('KubeletPodResourcesListUseActivePods'),
+    },
+  );
+}
