@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createSystemClock } from '../base/clock.ts';
 import { createSilentLogger } from '../base/logger.ts';
-import { createTestSupervisor } from '../base/supervise-testing.ts';
+import type { SupervisorDeps } from '../base/supervise.ts';
+import { createTestSupervisor, throwEachOnce } from '../base/supervise-testing.ts';
 import { createHost } from '../host/host.ts';
 import type { NodeEvent } from '../model/event.ts';
 import { Registration } from '../wire/gen/plugin-registration-v1.ts';
@@ -33,7 +34,7 @@ interface Info {
   readonly hang?: boolean;
 }
 
-async function ground(t: TestContext): Promise<Ground> {
+async function ground(t: TestContext, faults: Partial<SupervisorDeps> = {}): Promise<Ground> {
   const directory = await mkdtemp(join(tmpdir(), 'plugins-'));
   const clock = createSystemClock();
   const calls: string[] = [];
@@ -49,7 +50,7 @@ async function ground(t: TestContext): Promise<Ground> {
     {
       clock,
       log: createSilentLogger(),
-      supervisor: createTestSupervisor(clock),
+      supervisor: createTestSupervisor(clock, faults),
       inotify,
       record: (event) => {
         events.push(event);
@@ -162,4 +163,12 @@ test('a plugin that hangs delays no other', async (t) => {
   const fine = await serve('works.sock');
   await until('the other', () => fine.notified.includes('registered'));
   assert.deepEqual(calls, ['register works.sock']);
+});
+
+test('a registration that throws is tried again', async (t) => {
+  const beforeRound = throwEachOnce('plugin registry', 'plugin registration');
+  const { serve, start, until } = await ground(t, { beforeRound });
+  start();
+  const plugin = await serve('one.sock');
+  await until('registered', () => plugin.notified.includes('registered'));
 });

@@ -17,6 +17,7 @@ const ROOT = resolve(import.meta.dirname, '..', '..');
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'pod reconcile': 'tests/pods/isolation.test.ts',
   'pod worker': 'tests/pods/isolation.test.ts',
+  'plugin registration': 'src/plugins/plugins.test.ts',
   'pull progress': 'src/images/progress.test.ts',
   'volume ownership progress': 'src/volumes/ownership.test.ts',
   'node allocatable': 'src/resources/resources.test.ts',
