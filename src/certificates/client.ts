@@ -17,6 +17,8 @@ export interface ClientCertificate {
   path(): string | undefined;
   /** Whether there is no certificate yet, and one is being requested. */
   isAwaited(): boolean;
+  /** The API server does not accept it: decides again, since a clock that was wrong may be right now. */
+  refused(): void;
 }
 
 export interface ClientCertificateDeps
@@ -98,6 +100,7 @@ export function createClientCertificate(
     },
     path: () => (isGood(manager.current()) && config.rotates ? store.currentPath : undefined),
     isAwaited: () => joins && !isGood(manager.current()),
+    refused: manager.look,
   };
 }
 

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { describeError } from '../base/errors.ts';
+import { CodedError, describeError } from '../base/errors.ts';
 import { createSilentLogger, type LogValues } from '../base/logger.ts';
 import { createManualClock, type ManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor } from '../base/supervise-testing.ts';
@@ -100,7 +100,7 @@ function createApi(clock: ManualClock, signer: ReturnType<typeof createSigner>) 
   const requests: { name: string; spec: { request: string; signerName: string; usages: string[] } }[] = [];
   const listeners = new Map<string, WatchListener<KubeObject>>();
   const objects = new Map<string, SigningRequest>();
-  const state = { verdict: 'approve' as Verdict, days: 100 };
+  const state = { verdict: 'approve' as Verdict, days: 100, now: clock.now };
   const decide = (name: string) => {
     const known = objects.get(name);
     if (known === undefined || state.verdict === 'ignore' || state.verdict instanceof Error) return;
@@ -110,7 +110,7 @@ function createApi(clock: ManualClock, signer: ReturnType<typeof createSigner>) 
         ? { conditions: [{ type: 'Denied', reason: 'No', message: 'not you' }] }
         : {
             conditions: [{ type: 'Approved' }],
-            certificate: Buffer.from(signer.sign(request, clock.now(), state.days)).toString('base64'),
+            certificate: Buffer.from(signer.sign(request, state.now(), state.days)).toString('base64'),
           };
     objects.set(name, { ...known, status });
     listeners.get(name)?.changed(objects.get(name) as unknown as KubeObject);
@@ -125,6 +125,7 @@ function createApi(clock: ManualClock, signer: ReturnType<typeof createSigner>) 
           spec: (typeof requests)[0]['spec'];
         };
         const name = given.metadata.name ?? `${given.metadata.generateName}${requests.length}`;
+        if (objects.has(name)) return Promise.reject(new CodedError('exists', `${name} exists`));
         requests.push({ name, spec: given.spec });
         const made: SigningRequest = { metadata: { name, uid: `uid-${name}` }, spec: given.spec };
         objects.set(name, made);
@@ -304,6 +305,30 @@ describe('a managed certificate', () => {
     assert.equal(server.requests.length, 1);
     clock.set(Date.UTC(2020, 6, 1));
     await passUntil('renewed', 600_000, () => renewed.length >= 2);
+  });
+
+  test('is requested with another key where what was issued for the first one expired while the clock was wrong', async (t) => {
+    const keys = [await makeKey()];
+    const removed: number[] = [];
+    const lastingKey = {
+      load: async () => keys[0] ?? (keys[0] = await makeKey()),
+      remove: async () => void removed.push(keys.splice(0).length),
+    };
+    const { manager, server, failures, clock, passUntil, until, renewed } = managed(t, { lastingKey: () => lastingKey });
+    const signed = clock.now();
+    server.state.days = 1;
+    server.state.now = () => signed;
+    clock.set(signed + 3 * DAY);
+    await manager.start(signal);
+    await until('issued, and of no use', () => failures.length === 1 && clock.sleepers() > 0);
+    // It may be of use as soon as the clock is right: the next attempt asks for the same.
+    assert.equal(removed.length, 0);
+    await passUntil('given up', 1000, () => failures.length >= 2);
+    assert.deepEqual([removed.length, server.requests.length], [1, 1]);
+    clock.set(signed + 4 * DAY);
+    server.state.now = clock.now;
+    await passUntil('another one', 1000, () => renewed.length === 1);
+    assert.equal(new Set(server.requests.map(({ name }) => name)).size, server.requests.length);
   });
 
   test('stays as it was where the new one can not be written', async (t) => {

@@ -219,7 +219,11 @@ async function obtain(
       onPending: (name) => show({ kind: 'pending', request: name, goodUntil: current?.facts.notAfter }),
     },
     signal,
-  );
+  ).catch(async (error: unknown) => {
+    // The name follows from the key: with the same key the next attempt would find the same certificate.
+    if (error instanceof CodedError && error.data['isStale'] === true) await lastingKey?.remove();
+    throw error;
+  });
   return { pair, receivedAt: clock.now(), lastingKey };
 }
 

@@ -250,7 +250,12 @@ describe('access to the API server works', () => {
     const said: string[] = [];
     const state = { isAwaited: true };
     const own = join(pki.directory, 'issued-later.pem');
-    const clientCertificate = { path: () => (state.isAwaited ? undefined : own), isAwaited: () => state.isAwaited };
+    const refusals: string[] = [];
+    const clientCertificate = {
+      path: () => (state.isAwaited ? undefined : own),
+      isAwaited: () => state.isAwaited,
+      refused: () => void refusals.push('401'),
+    };
     server.handle((seen, response) => sendJson(response, 200, { client: seen.client }));
     const user = { 'client-certificate': own, 'client-key': own };
     await using t = await start({ user, deps: { clientCertificate } });
@@ -268,6 +273,10 @@ describe('access to the API server works', () => {
     const before = said.length;
     await t.kube.refreshCredentials('renewed');
     assert.equal(said.length, before, 'a renewal is no end of an outage');
+    assert.equal(refusals.length, 0);
+    server.handle((_seen, response) => sendStatus(response, 401, 'Unauthorized'));
+    await assert.rejects(t.kube.general.request(GET, t.signal), { code: 'unauthenticated' });
+    assert.ok(refusals.length > 0, 'an answer 401 was not reported');
   });
 
   test('while its certificate is awaited, it is not said that the server does not answer', async () => {

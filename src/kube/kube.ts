@@ -145,6 +145,8 @@ export interface RotatedCertificate {
   path(): string | undefined;
   /** Whether the first one is still being requested: that it is missing is then no error of the configuration. */
   isAwaited(): boolean;
+  /** Called at each answer 401: it may have expired while our clock said otherwise. */
+  refused?(): void;
 }
 
 export interface KubeConfig {
@@ -166,6 +168,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
   const onRequest = (record: RequestRecord) => {
     const serverAt = record.date === undefined ? undefined : parseHttpDate(record.date);
     if (serverAt !== undefined) date = { serverAt, ownAt: deps.clock.now() };
+    if (record.code === '401') deps.clientCertificate?.refused?.();
     deps.onRequest?.(record);
   };
   const load = async () => {

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import type { Cluster } from '../lab/cluster/cluster.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { lab } from '../lab/lab.ts';
+import { makeSettableClock } from '../lab/settable-clock.ts';
 import { BUSYBOX } from '../node/pod-support.ts';
 import { CLIENT_SIGNER, currentOf, NODE, OURS, pkiOf, readCurrent, requestsOf, until } from './certificates-support.ts';
 
@@ -57,6 +58,51 @@ async function bootstrapByProgram(cluster: Cluster): Promise<string> {
   config.users[0].user = { exec: { apiVersion, command, interactiveMode: 'Never' } };
   await writeFile(path, stringify(config));
   return runs;
+}
+
+const HOURS_2 = 7_200;
+
+/** The kubelet's own clock, past the end of its certificate and then before its beginning, each time until it really has expired. */
+async function clockJumps(cluster: Cluster, t: TestContext): Promise<void> {
+  const { kubelet } = cluster.node;
+  const clock = await makeSettableClock(cluster.node.world.directory);
+  const born = () => cluster.kubectl('exec', 'web', '--', 'cat', '/tmp/born');
+  const before = await born();
+  await kubelet.stop();
+  await kubelet.start({ env: clock.env });
+  await cluster.waitUntilNodeReady();
+  const { pid } = kubelet;
+  for (const seconds of [HOURS_2, -HOURS_2]) {
+    const { serialNumber } = await currentOf(cluster, 'client');
+    const requests = (await requestsOf(cluster, CLIENT_SIGNER)).length;
+    const began = performance.now();
+    await clock.set(seconds);
+    if (seconds > 0) await untilLogged(cluster, /Failed to obtain a certificate.*has expired/);
+    await untilExpired(cluster);
+    await clock.set(0);
+    const corrected = performance.now();
+    await untilRenewed(cluster, serialNumber);
+    const after = await until(
+      'it takes a command',
+      () => born().catch(() => ''),
+      (text) => text !== '',
+      WAIT_MS,
+    );
+    assert.equal(after, before);
+    await cluster.waitUntilNodeReady();
+    assert.equal(kubelet.pid, pid);
+    assert.ok(kubelet.isRunning());
+    const made = (await requestsOf(cluster, CLIENT_SIGNER)).length - requests;
+    const took = performance.now() - began;
+    t.diagnostic(
+      `${seconds} s: back ${Math.round(performance.now() - corrected)} ms after the clock was right, ${made} requests in ${Math.round(took)} ms`,
+    );
+    // Renewals are due every 14 s or later; a request that fails is followed by another after 2 s, 4 s and so on.
+    assert.ok(made <= 6 + took / 4_000, `${made} requests in ${took} ms`);
+  }
+  await kubelet.stop();
+  await kubelet.start({ env: {} });
+  await cluster.waitUntilNodeReady();
 }
 
 test('a node gets over what keeps its certificate from being renewed', {
@@ -166,6 +212,10 @@ test('a node gets over what keeps its certificate from being renewed', {
       assert.equal(kubelet.pid, pid);
     },
   );
+
+  await t.test('the clock is set ahead and back while the kubelet runs: pods run on, and the node is back', async () => {
+    await clockJumps(cluster, t);
+  });
 
   await t.test('a second kubelet joins under the same name: each has a certificate of its own', async () => {
     const { world } = cluster.node;
