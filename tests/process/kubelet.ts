@@ -3,10 +3,9 @@
  * nothing of the machine is touched and several kubelets run side by side.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get as httpsGet } from 'node:https';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -54,6 +53,8 @@ export interface KubeletProcess extends AsyncDisposable {
   waitForLog(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves when the health port answers. */
   up(): Promise<void>;
+  /** Resolves when the server with TLS takes connections, which may be later. */
+  serving(): Promise<void>;
   get(path: string): Promise<{ readonly status: number; readonly body: string }>;
   /** From the server with TLS, with the node's token. */
   ask(path: string): Promise<{ readonly status: number; readonly body: string }>;
@@ -82,14 +83,21 @@ export function workingConfig(directory: string, healthzPort: number, port: numb
   };
 }
 
+/** Below the ports that the kernel gives to outgoing connections: one of those would be taken again before the kubelet listens there. */
+const [FIRST_PORT, LAST_PORT] = [12_000, 32_000];
+
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
+    const server = createServer();
+    const isFree = await new Promise<boolean>((done) => {
+      server.once('error', () => done(false));
+      server.listen(port, '127.0.0.1', () => done(true));
+    });
+    if (!isFree) continue;
+    await new Promise((done) => server.close(done));
+    return port;
+  }
 }
 
 /** Empty directories in place of the fixed ones of a node; where the machine has none, none is left on it either. */
@@ -196,14 +204,21 @@ function watch(
     const answer = await fetch(`http://127.0.0.1:${healthzPort}${path}`, { headers: { connection: 'close' } });
     return { status: answer.status, body: await answer.text() };
   };
-  const ask = (path: string) => askServer(server, join(directory, 'root/server-token'), path);
-  const up = async () => {
-    for (;;) {
+  const until = async (isSo: () => Promise<boolean>) => {
+    while (!(await isSo())) {
       if (ended !== undefined) throw new Error(`the kubelet ended with code ${ended.code}:\n${log}`);
-      const answer = await get('/healthz/ping').catch(() => undefined);
-      if (answer?.status === 200) return;
       await new Promise((next) => setTimeout(next, 5));
     }
+  };
+  const up = () =>
+    until(async () => {
+      const answer = await get('/healthz/ping').catch(() => undefined);
+      return answer?.status === 200;
+    });
+  const serving = () => until(() => isListening(server));
+  const ask = async (path: string) => {
+    await serving();
+    return await askServer(server, join(directory, 'root/server-token'), path);
   };
   const waitForLog = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((found, fail) => {
@@ -229,6 +244,7 @@ function watch(
     stdout: () => stdout,
     waitForLog,
     up,
+    serving,
     get,
     ask,
     configz: async () => JSON.parse((await ask('/configz')).body).kubeletconfig,
@@ -240,6 +256,16 @@ function watch(
       if (owned) rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+function isListening({ address, port }: { readonly address: string; readonly port: number }): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(port, address, () => {
+      socket.destroy();
+      done(true);
+    });
+    socket.on('error', () => done(false));
+  });
 }
 
 /** Asks the server of a node without a cluster, whose certificate no one knows, with the token that it has made. */

@@ -34,7 +34,7 @@ describe('TLS of the server', () => {
 
   it('has nothing below the smallest version', async () => {
     await using kubelet = await startKubelet({ config: { tlsMinVersion: 'VersionTLS13' } });
-    await kubelet.up();
+    await kubelet.serving();
     assert.match(shake(kubelet) ?? '', /^TLSv1\.3 /);
     assert.equal(shake(kubelet, ...WITH_TLS12), undefined);
   });
@@ -50,7 +50,7 @@ describe('TLS of the server', () => {
         tlsCurvePreferences: [24],
       },
     });
-    await kubelet.up();
+    await kubelet.serving();
     const suite = (name: string) => shake(kubelet, ...WITH_TLS12, '-cipher', name);
     assert.equal(suite('ECDHE-RSA-AES128-GCM-SHA256'), 'TLSv1.2 ECDHE-RSA-AES128-GCM-SHA256');
     assert.equal(suite('ECDHE-RSA-AES256-GCM-SHA384'), undefined);
@@ -65,7 +65,7 @@ describe('TLS of the server', () => {
     const other = makePair(directory, 'other', '-newkey', 'rsa:2048');
     {
       await using kubelet = await startKubelet({ directory, config: ec });
-      await kubelet.up();
+      await kubelet.serving();
       assert.match(shake(kubelet, ...WITH_TLS12) ?? '', /^TLSv1\.2 ECDHE-ECDSA-/);
       assert.equal(shake(kubelet, '-tls1_1'), undefined);
     }
