@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { stringify } from 'yaml';
 import { ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
-import { type PodNode, podNode, stays, until } from './pod-support.ts';
-
-const TOLD_WITHIN_MS = 15_000;
+import { never, type PodNode, podNode, stays, until } from './pod-support.ts';
 
 const manifest = (name: string, env: string): string =>
   stringify({
@@ -28,19 +26,17 @@ const BROKEN: Readonly<Record<string, (good: string) => string>> = {
   'nothing at all': () => '',
 };
 
-test('a broken edit keeps the running pod and is told soon', async (t) => {
-  const place = await podNode(t);
+test('a broken edit keeps the running pod and is told at once', async (t) => {
+  // The files are looked at by the clock so rarely that only a change of them can be what tells.
+  const place = await podNode(t, { config: { fileCheckFrequency: '1h' } });
   const path = join(place.node.manifestsDirectory, 'a.yaml');
   const good = manifest('a', 'first');
   await writeFile(path, good);
   const before = await place.running('a', 'c');
   for (const [what, breakIt] of Object.entries(BROKEN)) {
     const told = (await complaints(place)).length;
-    const began = performance.now();
     await writeFile(path, breakIt(good));
     await until(`${what} is told`, async () => ((await complaints(place)).length > told ? true : undefined));
-    const took = performance.now() - began;
-    assert.ok(took < TOLD_WITHIN_MS, `${what}: told after ${took} ms`);
     await writeFile(path, good);
   }
   // Had any of these ended the pod, it would show by the time that another one is up.
@@ -127,7 +123,7 @@ test('a hundred quick edits end in exactly the last one', async (t) => {
 
 async function roundOf({ cri }: PodNode, id: string): Promise<string> {
   const command = ['sh', '-c', 'echo $ROUND'];
-  const asked = cri.streams.execSync({ containerId: id, command, timeoutSeconds: 10 }, AbortSignal.timeout(15_000));
+  const asked = cri.streams.execSync({ containerId: id, command, timeoutSeconds: 60 }, never);
   // It may be ending: then it is not the last one.
   return await asked.then(
     ({ stdout }) => Buffer.from(stdout).toString().trim(),

@@ -78,13 +78,10 @@ for (const runtime of RUNTIMES) {
   });
 
   test(`${runtime}: hung, then going on`, async (t) => {
-    const { node, cri } = await labNode(t, runtime);
-    await cri.version(never);
+    const { node, cri } = await labNode(t, runtime, { health: 500 });
     await freeze(node.containerd.pid);
     try {
-      const started = performance.now();
       await assert.rejects(cri.version(never), isCoded('deadline', /no answer within 500 ms/));
-      assert.ok(performance.now() - started < 60_000);
     } finally {
       process.kill(node.containerd.pid, 'SIGCONT');
     }

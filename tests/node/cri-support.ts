@@ -1,13 +1,13 @@
 /** Pods made by hand, through the CRI client alone, on a lab node of either generation of containerd. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createSystemClock } from '../../src/base/clock.ts';
 import { CodedError } from '../../src/base/errors.ts';
 import { type CriClient, createCriClient } from '../../src/runtime/cri/client.ts';
-import { DEFAULT_CRI_TIMEOUTS } from '../../src/runtime/cri/timeouts.ts';
+import { type CriTimeouts, DEFAULT_CRI_TIMEOUTS } from '../../src/runtime/cri/timeouts.ts';
 import { NamespaceMode, type PodSandboxConfig, SecurityProfileProfileType } from '../../src/wire/gen/cri-runtime-v1.ts';
 import type { Init } from '../../src/wire/message.ts';
 import { type LabNode, lab } from '../lab/lab.ts';
@@ -16,12 +16,16 @@ import type { RuntimeName } from '../lab/supplies.ts';
 export const BUSYBOX = 'lab.local/busybox:1';
 export const never = new AbortController().signal;
 
-export async function labNode(t: TestContext, runtime: RuntimeName): Promise<{ node: LabNode; cri: CriClient }> {
+export async function labNode(
+  t: TestContext,
+  runtime: RuntimeName,
+  timeouts: Partial<CriTimeouts> = {},
+): Promise<{ node: LabNode; cri: CriClient }> {
   const node = await lab.node({ test: t, runtime, kubelet: 'none' });
   const cri = createCriClient({
     endpoint: node.containerd.endpoint,
     clock: createSystemClock(),
-    timeouts: { ...DEFAULT_CRI_TIMEOUTS, health: 500 },
+    timeouts: { ...DEFAULT_CRI_TIMEOUTS, ...timeouts },
   });
   t.after(async () => {
     await cri.close();
@@ -73,6 +77,13 @@ export async function startPod(cri: CriClient, node: LabNode, script: string): P
     never,
   );
   await cri.containers.start(container, never);
+  // The first process of a container takes no notice of SIGTERM before it has a handler.
+  if (script === SLEEPER) {
+    const log = join(config.logDirectory ?? '', 'c.log');
+    await eventually('the sleeper handles signals', () =>
+      existsSync(log) && readFileSync(log, 'utf8').includes('hello') ? true : undefined,
+    );
+  }
   return { config, sandbox, container };
 }
 

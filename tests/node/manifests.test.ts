@@ -6,18 +6,18 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import type { Pod } from '../../src/api/pod.ts';
-import { podNode, stays, until } from './pod-support.ts';
+import { never, podNode, stays, until } from './pod-support.ts';
 
 test('a broken edit keeps the container and is told soon, over a restart of the kubelet too', async (t) => {
-  const { node, running, containers, write, events, untilEvent } = await podNode(t);
+  // The files are looked at by the clock so rarely that only a change of them can be what tells.
+  const config = { fileCheckFrequency: '1h' };
+  const { node, running, containers, write, events, untilEvent } = await podNode(t, { config });
   const path = await write('web', { containers: [stays('c')], terminationGracePeriodSeconds: 1 });
   const before = await running('web', 'c');
   const good = await readFile(path, 'utf8');
 
-  const begun = performance.now();
   await writeFile(path, good.replace('containers:', 'containers: ['));
   await untilEvent('web', /^FailedValidation: .*web\.yaml:\d+:\d+: not valid YAML/);
-  assert.ok(performance.now() - begun < 10_000);
 
   const told = async () => (await events('web')).filter((event) => event.startsWith('FailedValidation')).length;
   const toldBefore = await told();
@@ -90,7 +90,7 @@ test('copies that editors leave change nothing, and 100 quick edits end in exact
   const now = await running('web', 'c');
   await delay(1000);
   assert.deepEqual(
-    (await cri.containers.list({}, AbortSignal.timeout(5000))).map(({ id }) => id),
+    (await cri.containers.list({}, never)).map(({ id }) => id),
     [now.id],
   );
   assert.ok(node.kubelet.pid);

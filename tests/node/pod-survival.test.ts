@@ -4,8 +4,9 @@ import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ContainerState } from '../../src/wire/gen/cri-runtime-v1.ts';
+import { untilLogged } from '../lab/static-pods.ts';
 import { freeze } from './cri-support.ts';
-import { BUSYBOX, type PodNode, podNode, runs, stays, until } from './pod-support.ts';
+import { BUSYBOX, never, type PodNode, podNode, runs, stays, until } from './pod-support.ts';
 import { RUNTIMES } from './runtimes.ts';
 
 /** Numbers that look random and are the same again for the same seed. */
@@ -21,7 +22,7 @@ const SEED = Number(process.env['KUBELET_TS_SEED'] ?? Math.floor(Math.random() *
 
 /** Every container id with the times it was made and how often the kubelet counts it restarted. */
 async function picture({ cri }: PodNode): Promise<string[]> {
-  const all = await cri.containers.list(undefined, AbortSignal.timeout(10_000));
+  const all = await cri.containers.list(undefined, never);
   return all.map(({ id, metadata, state }) => `${metadata?.name}#${metadata?.attempt} ${id} ${state}`).sort();
 }
 
@@ -99,13 +100,14 @@ test('a pod that was taken away while no kubelet ran is ended, with its own grac
   const path = await write('orphan', {
     terminationGracePeriodSeconds: 20,
     containers: [
-      runs('c', `trap 'sleep 1; echo bye; exit 0' TERM; while true; do sleep 0.05; done`, {
+      runs('c', `trap 'sleep 1; echo bye; exit 0' TERM; echo listens; while true; do sleep 0.05; done`, {
         lifecycle: { preStop: { exec: { command: ['sh', '-c', 'echo hook > /proc/1/fd/1'] } } },
       }),
     ],
   });
   await write('stays', { containers: [stays('c')] });
   const { logPath } = await running('orphan', 'c');
+  await untilLogged(node, 'orphan', 'c', 'listens');
   const other = await running('stays', 'c');
   await node.kubelet.kill();
   await rm(path);
@@ -120,20 +122,21 @@ test('a pod that was taken away while no kubelet ran is ended, with its own grac
 
 for (const runtime of RUNTIMES) {
   test(`${runtime}: the container runtime is killed and comes back: containers live on, work resumes by itself`, async (t) => {
-    const { node, write, running } = await podNode(t, { runtime });
+    const { node, write, running, appeared } = await podNode(t, { runtime });
     await write('steady', { containers: [stays('x')] });
     const before = await running('steady', 'x');
-    await node.containerd.kill('SIGKILL');
+    node.containerd.kill('SIGKILL');
     await until('health tells', async () => ((await node.kubelet.healthz()).status === 200 ? undefined : true));
     await write('meanwhile', { containers: [stays('x')] });
     await delay(300);
     assert.ok(node.kubelet.isRunning());
+    await until('the runtime is gone', () => (node.containerd.isRunning() ? undefined : true));
     await node.containerd.start();
     await running('meanwhile', 'x');
     assert.equal((await running('steady', 'x')).id, before.id);
     await until('healthy again', async () => ((await node.kubelet.healthz()).status === 200 ? true : undefined));
     const crash = await write('crash', { containers: [runs('c', 'sleep 0.2; exit 1')] });
-    await running('crash', 'c', 1);
+    await appeared('crash', 'c', 1);
     await rm(crash);
   });
 }

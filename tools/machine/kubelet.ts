@@ -47,6 +47,8 @@ const HEALTHZ_PORT = 10248;
 /** The reference is up in 0.35 s; a machine under load takes longer. */
 const HEALTHY_DEADLINE_MS = 120_000;
 const HEALTH_STEP_MS = 10;
+/** It ends within a second; a machine under load takes longer, and a test may look at the exit code. */
+const STOP_GRACE_MS = 60_000;
 
 /** The settings of every kubelet in a world; the rest are its defaults. */
 export function baseConfig(place: KubeletPlace): Record<string, unknown> {
@@ -148,7 +150,7 @@ class WorldKubelet implements Kubelet {
   }
 
   async stop(): Promise<PartExit> {
-    return await this.#running().stop();
+    return await this.#running().stop(STOP_GRACE_MS);
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<PartExit> {
