@@ -15,13 +15,14 @@ const shell = (probes: object): object => ({
   terminationGracePeriodSeconds: 1,
   containers: [{ name: 'c', image: BUSYBOX, command: ['sh', '-c', FOREVER], ...probes }],
 });
-/** Often, and never often enough to change anything. */
+/** Often, and never often enough to change anything. Patient, but where it is the matter that an answer is late. */
 const often = (handler: object): object => ({
   periodSeconds: 1,
-  timeoutSeconds: 1,
+  timeoutSeconds: 10,
   failureThreshold: 1000,
   ...handler,
 });
+const LATE = { timeoutSeconds: 3 };
 const readiness = (handler: object): object => ({ readinessProbe: often(handler) });
 const http = (httpGet: object): object => server(readiness({ httpGet: { port: 'web', ...httpGet } }));
 
@@ -29,7 +30,7 @@ const pods: Readonly<Record<string, object>> = {
   'http-500': http({ path: '/status/500' }),
   'http-404': server({ livenessProbe: often({ httpGet: { port: 8080, path: '/status/404' } }) }),
   'http-refused': http({ port: 81 }),
-  'http-late': http({ path: '/status/200?delay=5s' }),
+  'http-late': server(readiness({ httpGet: { port: 'web', path: '/status/200?delay=60s' }, ...LATE })),
   'http-away': http({ path: '/redirect?to=http://elsewhere.invalid/' }),
   'http-circle': http({ path: '/redirect?to=%2Fredirect%3Fto%3D%252Fstatus%252F503' }),
   'http-garbage': http({ port: 7000 }),
@@ -41,7 +42,7 @@ const pods: Readonly<Record<string, object>> = {
   'grpc-http': server(readiness({ grpc: { port: 8080 } })),
   'exec-fails': shell({ livenessProbe: often({ exec: { command: ['sh', '-c', 'printf "not \\"well\\""; exit 1'] } }) }),
   'exec-silent': shell({ startupProbe: often({ exec: { command: ['test', '-f', '/tmp/none'] } }) }),
-  'exec-late': shell(readiness({ exec: { command: ['sleep', '30'] } })),
+  'exec-late': shell(readiness({ exec: { command: ['sleep', '30'] }, ...LATE })),
   'exec-missing': shell(readiness({ exec: { command: ['/no/such/program'] } })),
 };
 

@@ -342,6 +342,8 @@ async function restarted(_: TestContext, place: PodNode): Promise<void> {
   await rename(join(root, '..new'), join(root, '..data'));
   await writeFile(join(root, 'go'), '');
   assert.match(await readLog(place, 'again', 'c', 'done'), /v2 here/);
-  assert.equal((await mountsIn(place, 'volume-subpaths/')).length, 1, 'the old one is gone');
+  await until('the old one is gone', async () =>
+    (await mountsIn(place, 'volume-subpaths/')).length === 1 ? true : undefined,
+  );
   await finished(place, 'again', file);
 }
