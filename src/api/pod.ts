@@ -16,7 +16,7 @@ export interface Toleration {
   readonly key?: string;
   readonly operator?: 'Exists' | 'Equal' | 'Lt' | 'Gt';
   readonly value?: string;
-  readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute' | '';
   readonly tolerationSeconds?: number;
 }
 

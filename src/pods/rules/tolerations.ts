@@ -24,7 +24,7 @@ export function tolerates(
   taint: Taint,
   { comparison }: TolerationOptions,
 ): boolean {
-  if (effect !== undefined && effect !== taint.effect) return false;
+  if (effect !== undefined && effect !== '' && effect !== taint.effect) return false;
   if (key !== '' && key !== taint.key) return false;
   switch (operator) {
     case 'Exists':
