@@ -4,7 +4,7 @@ import type { Events } from '../events/events.ts';
 import { createEviction, type Eviction } from '../eviction/eviction.ts';
 import { memoryAlarm } from '../eviction/memory-alarm.ts';
 import { evictablePods } from '../eviction/pods-port.ts';
-import { evictionConfig } from '../eviction/settings.ts';
+import { evictionConfig, watchesStalls } from '../eviction/settings.ts';
 import type { Images } from '../images/images.ts';
 import type { DeadContainers } from '../pods/dead-containers.ts';
 import type { Pods } from '../pods/pods.ts';
@@ -21,7 +21,7 @@ export interface EvictionTools {
   readonly statistics: Pick<Stats, 'usage'>;
   readonly images: Pick<Images, 'removeUnused'>;
   readonly deadContainers: DeadContainers;
-  readonly logRotation: Pick<LogRotation, 'rotateNow'>;
+  readonly logRotation: Pick<LogRotation, 'shrinkNow'>;
   readonly resources: Pick<Resources, 'groupCgroups'>;
   readonly events: Pick<Events, 'record'>;
   /** Undefined: standalone. */
@@ -47,8 +47,9 @@ export function composeEviction(config: Config, deps: PartDeps, tools: EvictionT
         directory: (cgroup) => cgroupPlaces(cgroups.hierarchies()).directory(cgroup, 'memory'),
         pods: () => resources.groupCgroups()?.pods,
       }),
+      stalls: watchesStalls(config) ? cgroups.stallEvents : undefined,
       reclaim: {
-        rotateLargeLogs: logRotation.rotateNow,
+        shrinkLargeLogs: logRotation.shrinkNow,
         removeDeadContainers: deadContainers.remove,
         removeUnusedImages: async (bytes, signal) => {
           await images.removeUnused(bytes, signal);

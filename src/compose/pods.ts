@@ -60,7 +60,7 @@ export interface PodParts {
   readonly devices: Devices;
   readonly images: Images;
   readonly deadContainers: DeadContainers;
-  readonly logRotation: Pick<LogRotation, 'rotateNow'>;
+  readonly logRotation: Pick<LogRotation, 'shrinkNow'>;
   readonly measureTree: VolumeParts['measureTree'];
   /** Undefined for a kubelet without an API server. */
   readonly cluster: Cluster | undefined;

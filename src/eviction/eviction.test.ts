@@ -7,7 +7,7 @@ import { createManualClock } from '../base/manual-clock.ts';
 import { createTestSupervisor, throwOnce } from '../base/supervise-testing.ts';
 import type { PodUsage } from '../model/usage.ts';
 import { createEviction } from './eviction.ts';
-import type { MemoryAlarm } from './ports.ts';
+import type { MemoryAlarm, StallAlarm } from './ports.ts';
 import { computeThresholds } from './rules/threshold.ts';
 
 const MI = 1 << 20;
@@ -25,7 +25,8 @@ function createWorld(
     releasedAfterMs = 0,
     quickMemory = false,
     alarm,
-  }: { releasedAfterMs?: number; quickMemory?: boolean; alarm?: MemoryAlarm } = {},
+    stalls,
+  }: { releasedAfterMs?: number; quickMemory?: boolean; alarm?: MemoryAlarm; stalls?: StallAlarm } = {},
 ) {
   const clock = createManualClock(1_000_000);
   const ended: string[] = [];
@@ -73,8 +74,9 @@ function createWorld(
         untilEnded: () => Promise.resolve(),
       },
       alarm,
+      stalls,
       reclaim: {
-        rotateLargeLogs: () => Promise.resolve(),
+        shrinkLargeLogs: () => Promise.resolve(),
         removeDeadContainers: () => Promise.resolve(),
         removeUnusedImages: () => Promise.resolve(),
       },
@@ -159,6 +161,47 @@ test('the kernel is asked to report, and its report is acted on at once', async 
   assert.equal(asked.filter((one) => one === 'closed').length, asked.filter((one) => one !== 'closed').length);
 });
 
+test('where processes wait for memory it is looked at at once, and what is available decides', async () => {
+  let stall: () => void = () => undefined;
+  const closes: string[] = [];
+  const stalls: StallAlarm = {
+    watchMemory: (onStalled) => {
+      stall = onStalled;
+      return { close: () => void closes.push('closed') };
+    },
+  };
+  const { clock, eviction, ended, running } = createWorld({ small: 10 * MI }, { stalls });
+  const stopping = new AbortController();
+  eviction.start(stopping.signal);
+  const stalled = async () => {
+    await clock.advance(300);
+    stall();
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  };
+  await clock.advance(1000);
+  running.set('reader', 850 * MI);
+  await stalled();
+  assert.deepEqual(ended, [], 'waiting alone costs no pod');
+  running.set('hog', 100 * MI);
+  await stalled();
+  assert.deepEqual(ended, ['reader Evicted 1']);
+  stopping.abort('over');
+  await eviction.stop?.();
+  assert.equal(closes.length, 1);
+});
+
+test('a kernel without such reports is no obstacle', async () => {
+  const stalls: StallAlarm = {
+    watchMemory: () => {
+      throw new Error('no such file');
+    },
+  };
+  const { clock, eviction, ended } = createWorld({ hog: 950 * MI }, { stalls });
+  eviction.start(signal);
+  await clock.advance(1000);
+  assert.deepEqual(ended, ['hog Evicted 1']);
+});
+
 test('a kernel that reports nothing is looked at every second, where memory must be quick', async () => {
   const { clock, eviction, ended, running } = createWorld({ small: 10 * MI }, { quickMemory: true });
   eviction.start(signal);
@@ -166,6 +209,25 @@ test('a kernel that reports nothing is looked at every second, where memory must
   running.set('hog', 950 * MI);
   for (let step = 0; step < 4; step += 1) await clock.advance(300);
   assert.deepEqual(ended, ['hog Evicted 1']);
+});
+
+test('whenever a threshold is crossed: 5 s at most until the pod ends, 1 s where memory must be quick', async () => {
+  for (const [quickMemory, mostMs] of [
+    [false, 5000],
+    [true, 1000],
+  ] as const) {
+    for (let phase = 0; phase < 5000; phase += 700) {
+      const { clock, eviction, ended, running } = createWorld({ small: 10 * MI }, { quickMemory });
+      const stopping = new AbortController();
+      eviction.start(stopping.signal);
+      await clock.advance(20_000 + phase);
+      running.set('hog', 950 * MI);
+      for (let waited = 0; waited < mostMs; waited += 100) await clock.advance(100);
+      assert.deepEqual(ended, ['hog Evicted 1'], `${phase}`);
+      stopping.abort('over');
+      await eviction.stop?.();
+    }
+  }
 });
 
 test('a swing around the threshold is one change of the condition', async () => {

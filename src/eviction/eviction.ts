@@ -12,8 +12,8 @@ import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit, type WakeBit } from '../base/wake.ts';
 import type { EvictionSignal, SignalReadings } from '../model/usage.ts';
 import { type EvictorConfig, type EvictorDeps, evictForLimits, relieve } from './evictor.ts';
-import { createNotifier } from './notifier.ts';
-import type { MemoryAlarm } from './ports.ts';
+import { createNotifier, watchStalls } from './notifier.ts';
+import type { MemoryAlarm, StallAlarm } from './ports.ts';
 import type { EvictionDecision } from './rules/decision.ts';
 import { nextLookMs } from './rules/next-look.ts';
 import { NO_PRESSURE, type PressureConfig, type PressureStep, stepPressure } from './rules/pressure-state.ts';
@@ -30,6 +30,8 @@ export interface EvictionDeps extends Omit<EvictorDeps, 'onDecision'> {
   readonly supervisor: Supervisor;
   /** Undefined: the kernel reports nothing. */
   readonly alarm: MemoryAlarm | undefined;
+  /** Undefined: not asked for. */
+  readonly stalls: StallAlarm | undefined;
   /** The conditions of the node have changed. */
   onPressure(): void;
   /** For metrics: how old the numbers were that a decision was made on. */
@@ -91,7 +93,11 @@ export function createEviction(deps: EvictionDeps, config: EvictionConfig): Evic
       if (config.thresholds.length === 0 && !config.limitsStorage) return;
       for (const text of config.ignored) log.info(text);
       const rest = () => restUntilWoken(clock.sleep, { restMs: state.restMs, woken }, signal);
-      running = deps.supervisor.run({ name: 'eviction', pass, rest }, signal).finally(() => notifier?.close());
+      const stalls = deps.stalls && watchStalls({ log, stalls: deps.stalls }, woken.wake);
+      running = deps.supervisor.run({ name: 'eviction', pass, rest }, signal).finally(() => {
+        notifier?.close();
+        stalls?.close();
+      });
     },
     stop: () => running,
     pressure: () => ({

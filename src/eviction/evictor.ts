@@ -162,7 +162,7 @@ async function carryOut(
 ): Promise<void> {
   switch (step) {
     case 'large logs':
-      return await port.rotateLargeLogs(signal);
+      return await port.shrinkLargeLogs(signal);
     case 'dead containers':
       return await port.removeDeadContainers(signal);
     case 'unused images':

@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { SignalReadings } from '../model/usage.ts';
-import type { MemoryAlarm } from './ports.ts';
+import type { MemoryAlarm, StallAlarm } from './ports.ts';
 import { isMemorySignal, notifyAt, type Threshold } from './rules/threshold.ts';
 
 export interface Notifier {
@@ -55,4 +55,22 @@ export function createNotifier(
       watches.clear();
     },
   };
+}
+
+/** Where processes wait for memory it is looked at at once: what is available decides, the kernel's notification says when. */
+export function watchStalls(
+  { log, stalls }: { readonly log: Logger; readonly stalls: StallAlarm },
+  onStalled: () => void,
+): { close(): void } {
+  try {
+    const watch = stalls.watchMemory(() => {
+      log.v(4)?.info('Eviction manager: processes wait for memory'); // once a second, for as long as they do
+      onStalled();
+    });
+    log.info('Eviction manager: the kernel reports when processes wait for memory');
+    return watch;
+  } catch (err) {
+    log.info('Eviction manager: the kernel does not report when processes wait for memory', { err });
+    return { close: () => undefined };
+  }
 }

@@ -30,11 +30,17 @@ export interface EvictionRequest {
 
 /** What frees space without a pod losing anything. */
 export interface ReclaimPort {
-  /** Rotates the logs that have grown beyond their limit, and removes what of them is too much. */
-  rotateLargeLogs(signal: AbortSignal): Promise<void>;
+  /** Rotates the logs that have grown beyond their limit, and removes the beginning of those that are far beyond it. */
+  shrinkLargeLogs(signal: AbortSignal): Promise<void>;
   removeDeadContainers(signal: AbortSignal): Promise<void>;
   /** The longest unused first, until so many bytes are free. */
   removeUnusedImages(bytes: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Notifications of the kernel that processes wait for memory. */
+export interface StallAlarm {
+  /** Throws where the kernel has none. */
+  watchMemory(onStalled: () => void): { close(): void };
 }
 
 /** Notifications of the kernel about memory. */

@@ -24,3 +24,6 @@ export function evictionConfig({ kubelet, features }: Config): EvictionConfig {
     podLevel: features.enabled('PodLevelResources'),
   };
 }
+
+/** `--eviction-memory-signal=available` */
+export const watchesStalls = ({ settings }: Config): boolean => settings.eviction.memorySignal === 'available';

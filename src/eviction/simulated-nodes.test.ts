@@ -134,6 +134,7 @@ async function live(seed: number) {
       log: createSilentLogger(),
       supervisor,
       alarm: undefined,
+      stalls: undefined,
       usage: {
         signals: () => Promise.resolve(new Map([['nodefs.available', read()]])),
         pods: () => Promise.resolve(new Map(node.running.map(useOf))),
@@ -141,7 +142,7 @@ async function live(seed: number) {
       },
       pods: { active: () => node.running.map(asPod), end, untilEnded: () => Promise.resolve() },
       reclaim: {
-        rotateLargeLogs: () => Promise.resolve(node.sizes.removeLogs()),
+        shrinkLargeLogs: () => Promise.resolve(node.sizes.removeLogs()),
         removeDeadContainers: () => Promise.resolve(node.sizes.removeDead()),
         removeUnusedImages: (bytes) => Promise.resolve(removeImages(bytes)),
       },

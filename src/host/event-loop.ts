@@ -8,7 +8,7 @@ import wholeProcess from 'node:process';
 import { CodedError } from '../base/errors.ts';
 
 const UV_POLL = 8;
-const EVENTS = { readable: 1, writable: 2, either: 3 } as const;
+const EVENTS = { readable: 1, writable: 2, either: 3, urgent: 8 } as const;
 
 export interface Readiness {
   /**

@@ -30,6 +30,7 @@ import { createProcesses, isKernelThread, ownPid } from './processes.ts';
 import { releaseProgramPages } from './program-pages.ts';
 import { readRuntimeFacts } from './runtime-facts.ts';
 import { notifyServiceManager, readWatchdog } from './service-manager.ts';
+import { createStallEvents } from './stall-events.ts';
 import { createSyscalls } from './syscalls.ts';
 import { readTextFile } from './text-file.ts';
 
@@ -74,6 +75,7 @@ export function createHost(): LinuxHost {
       tree: () => createCgroups(readCgroupMounts()),
       files: createKernelFiles,
       memoryEvents: createMemoryEvents(syscalls, readiness),
+      stallEvents: createStallEvents(readiness),
     },
     processes: { ...createProcesses(), isKernelThread: (pid) => isKernelThread(pid) },
     kernel: {

@@ -25,6 +25,7 @@ import type { OpenFilesOutcome } from './open-files.ts';
 import type { OwnProcess } from './own-process.ts';
 import type { Processes } from './processes.ts';
 import type { RuntimeFacts } from './runtime-facts.ts';
+import type { StallEvents } from './stall-events.ts';
 
 export interface Host {
   readonly files: HostFiles;
@@ -70,6 +71,7 @@ export interface HostCgroups {
   /** Reads files of cgroups and of processes. `onFailure` is called with what exists and cannot be read. */
   files(onFailure: (path: string, error: unknown) => void): KernelFiles;
   readonly memoryEvents: MemoryEvents;
+  readonly stallEvents: StallEvents;
 }
 
 export interface HostProcesses extends Processes {

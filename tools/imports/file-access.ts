@@ -41,6 +41,7 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'host/processes.ts': KERNEL,
   'host/program-pages.ts': KERNEL,
   'host/runtime-facts.ts': KERNEL,
+  'host/stall-events.ts': KERNEL,
   'host/sub-path.ts': `${DESCRIPTOR}; mount points are ${OWN}`,
   'host/text-file.ts': NODE,
   'host/tree-own.ts': DESCRIPTOR,

@@ -52,6 +52,7 @@ export function createSimulatedCgroups(): SimulatedCgroups {
     tree: () => tree,
     files: () => simulatedKernelFiles(groups),
     memoryEvents: { watch: () => ({ close: () => undefined }) },
+    stallEvents: { watchMemory: () => ({ close: () => undefined }) },
     paths: () => [...groups.keys()].sort(),
     valueOf: (path, file) => groups.get(path)?.get(file),
   };

@@ -19,6 +19,7 @@ import { createSilentLogger } from '../../base/logger.ts';
 import { createFileCalls } from '../../host/file-calls.ts';
 import { createGuardedFiles } from '../../host/guarded-files.ts';
 import { keepLogSmall, type RotateDeps } from './rotate.ts';
+import { shrinkLog } from './trim.ts';
 
 const never = new AbortController().signal;
 
@@ -142,4 +143,31 @@ test('links, pipes and names that a container put beside a log lead nowhere', { 
   symlinkSync(precious, path);
   await assert.rejects(rotate(), /is not a regular file/);
   assert.ok(isSafe());
+});
+
+test('on a node short of disk the end of what was written too fast is kept, from a whole line on', async (t) => {
+  const { directory, path } = createPlace(t);
+  const deps: RotateDeps = { ...depsOf(directory), maxSize: 100n };
+  const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at}\n`).join('');
+  writeFileSync(path, lines(1000), { mode: 0o640 });
+  const older = join(directory, '0.log.20260103-000000');
+  writeFileSync(older, lines(30));
+  writeFileSync(join(directory, '0.log.20260102-000000.gz'), 'x'.repeat(1000));
+  await shrinkLog(deps, { containerId: 'id', path }, never);
+  const rotated = join(directory, '0.log.20260104-000000');
+  assert.equal(readFileSync(rotated, 'utf8'), lines(1000).slice(-99), 'eleven lines of nine bytes');
+  assert.equal((statSync(rotated).mode & 0o777).toString(8), '640');
+  assert.equal(gunzipSync(readFileSync(`${older}.gz`)).toString(), lines(30).slice(-96), 'before it was compressed');
+  assert.equal(readFileSync(path, 'utf8'), 'new\n');
+  assert.deepEqual(
+    readdirSync(directory).filter((name) => name.endsWith('.tmp')),
+    [],
+  );
+});
+
+test('a log that is not far beyond its size loses nothing on a node short of disk', async (t) => {
+  const { directory, path } = createPlace(t);
+  writeFileSync(path, '12345678');
+  await shrinkLog(depsOf(directory), { containerId: 'id', path }, never);
+  assert.equal(readFileSync(join(directory, '0.log.20260104-000000'), 'utf8'), '12345678');
 });

@@ -28,7 +28,7 @@ export interface RotateDeps {
 }
 
 /** More names than rotation makes in a directory: a pod with that directory mounted made them. */
-const MOST_NAMES = 20_000;
+export const MOST_NAMES = 20_000;
 
 /** Nothing happens to a log that is small enough. One that is missing is opened again: its writer has lost it. */
 export async function keepLogSmall(

@@ -8,6 +8,7 @@ import type { ObservedContainer } from '../../model/observation.ts';
 import { keepLogSmall, type RotateDeps, type WrittenLog } from './rotate.ts';
 import { logStamp } from './rules/log-names.ts';
 import { writtenLogs } from './rules/rotation.ts';
+import { shrinkLog } from './trim.ts';
 
 export interface LogRotationDeps {
   readonly clock: Clock;
@@ -29,8 +30,8 @@ export interface LogRotationConfig {
 }
 
 export interface LogRotation extends Part {
-  /** Does it at once, on a node that is short of disk. */
-  rotateNow(signal: AbortSignal): Promise<void>;
+  /** Does it at once, on a node that is short of disk, and cuts what was written faster than it could be rotated. */
+  shrinkNow(signal: AbortSignal): Promise<void>;
 }
 
 export function createLogRotation(deps: LogRotationDeps, config: LogRotationConfig): LogRotation {
@@ -47,9 +48,9 @@ export function createLogRotation(deps: LogRotationDeps, config: LogRotationConf
   };
   let running: Promise<unknown> = Promise.resolve();
 
-  const look = async (one: WrittenLog, signal: AbortSignal): Promise<void> => {
+  const look = async (keepSmall: typeof keepLogSmall, one: WrittenLog, signal: AbortSignal): Promise<void> => {
     try {
-      await keepLogSmall(rotate, one, signal);
+      await keepSmall(rotate, one, signal);
     } catch (error) {
       // The container may have ended, or its pod gone, since it was listed: that is its worker's business.
       const isThere = written().some(({ containerId }) => containerId === one.containerId);
@@ -57,11 +58,11 @@ export function createLogRotation(deps: LogRotationDeps, config: LogRotationConf
     }
   };
 
-  const lookAtAll = async (signal: AbortSignal): Promise<void> => {
+  const lookAtAll = async (keepSmall: typeof keepLogSmall, signal: AbortSignal): Promise<void> => {
     const waiting = [...written()];
     const work = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
-        await look(next, signal);
+        await look(keepSmall, next, signal);
       }
     };
     await Promise.all(Array.from({ length: config.workers }, work));
@@ -72,13 +73,14 @@ export function createLogRotation(deps: LogRotationDeps, config: LogRotationConf
     start: (signal) => {
       if (config.maxSize < 0n) return;
       const rest = () => clock.sleep(config.intervalMs, signal);
-      running = deps.supervisor.run({ name: 'log rotation', pass: lookAtAll, rest }, signal);
+      const pass = (current: AbortSignal) => lookAtAll(keepLogSmall, current);
+      running = deps.supervisor.run({ name: 'log rotation', pass, rest }, signal);
     },
     stop: async () => {
       await running;
     },
-    rotateNow: async (signal) => {
-      if (config.maxSize >= 0n) await lookAtAll(signal);
+    shrinkNow: async (signal) => {
+      if (config.maxSize >= 0n) await lookAtAll(shrinkLog, signal);
     },
   };
 }

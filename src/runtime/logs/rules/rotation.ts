@@ -69,3 +69,16 @@ export function stampAfter(newest: string, now: string): string {
   const [, base = newest, count = '0'] = /^(.*)x(\d{6})$/.exec(newest) ?? [];
   return `${base}x${String(Number(count) + 1).padStart(6, '0')}`;
 }
+
+/** Rotated files that are not compressed: `0.log.20260104-000000`. */
+export function rotatedNames(log: string, names: readonly string[]): readonly string[] {
+  return names.filter((name) => name.startsWith(`${log}.`) && !name.endsWith(COMPRESSED) && !name.endsWith(HALF_DONE));
+}
+
+/**
+ * Where the part of a rotated file begins that is kept on a node short of disk; undefined: all of it. A file is rotated some seconds after it has
+ * reached its size, so that it may be somewhat larger.
+ */
+export function oversizeFrom(bytes: number, maxSize: number): number | undefined {
+  return maxSize > 0 && bytes > 2 * maxSize ? bytes - maxSize : undefined;
+}
