@@ -117,6 +117,30 @@ const IMAGE_DISK: Readonly<Record<string, Play>> = {
     }),
 };
 
+/** Writable layers count for the node's disk, where `containerfs` is watched by the thresholds of `nodefs`. */
+const SPLIT_DISK: Readonly<Record<string, Play>> = {
+  'an image that no one uses goes before any pod, apart from layers': ({ play, use }) =>
+    play({
+      pressure: 'DiskPressure',
+      pods: { writer: use({ first: bytes('/x', 100), later: bytes('/y', 240) }) },
+      victims: [],
+    }),
+  'containerfs.available': ({ play, use }) =>
+    play({
+      pressure: 'DiskPressure',
+      pods: {
+        critical: use({ first: bytes('/data/x', 60), mounts: ['data'] }, CRITICAL),
+        small: use({ first: bytes('/data/x', 60), mounts: ['data'] }),
+        hog: use({
+          first: `${bytes('/x', 100)}; ${bytes('/data/x', 40)}`,
+          later: bytes('/data/y', 180),
+          mounts: ['data'],
+        }),
+      },
+      victims: ['hog'],
+    }),
+};
+
 /** `make pressure` plays all of them, `make test` one for each way in which a signal is read and ranked. */
 const ALL = process.env['LONG'] === '1' || process.env['RECORD'] === '1';
 const IN_SHORT = [
@@ -144,17 +168,29 @@ async function live(on: EvictionWorld, plays: Readonly<Record<string, Play>>): P
 
 const worlds = (t: TestContext, kubelet: KubeletKind) =>
   ({
-    'one disk': async () => live(await evictionWorld(t, kubelet, { disks: { node: DISK } }), ONE_DISK),
+    'one disk': async () =>
+      live(await evictionWorld(t, kubelet, { disks: { node: DISK }, countsProcesses: ALL }), ONE_DISK),
     'a disk for images': async () =>
       live(
         await evictionWorld(t, kubelet, { disks: { node: DISK, images: DISK }, images: [unusedImage()] }),
         IMAGE_DISK,
       ),
+    'layers apart from images': async () =>
+      live(
+        await evictionWorld(t, kubelet, {
+          disks: { node: DISK, images: DISK },
+          images: [unusedImage()],
+          isSplit: true,
+        }),
+        SPLIT_DISK,
+      ),
   }) as const;
 
 const recorded = (): Record<string, Recorded> => JSON.parse(readFileSync(RECORDED, 'utf8')) as Record<string, Recorded>;
 
-for (const name of ['one disk', 'a disk for images'] as const) {
+const NAMES = ['one disk', 'a disk for images', ...(ALL ? (['layers apart from images'] as const) : [])] as const;
+
+for (const name of NAMES) {
   test(`pressure on a real node: ${name}`, { skip: whyClusterIsSkipped(process.env) }, async (t) => {
     if (process.env['RECORD'] === '1') {
       const found = { ...recorded(), [name]: await worlds(t, 'reference')[name]() };

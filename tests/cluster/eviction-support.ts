@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import type { Pod } from '../../src/api/pod.ts';
 import type { ApiObject } from '../lab/cluster/api.ts';
 import type { ClusterOptions } from '../lab/cluster/cluster.ts';
+import { startCriProxy } from '../lab/cri-proxy.ts';
 import type { LabNode } from '../lab/lab.ts';
 import { runs } from '../node/pod-support.ts';
 import { conditionOf, eventually, NODE, PODS, type PodCluster, phaseIs, podCluster, podIn } from './pods-support.ts';
@@ -77,17 +78,45 @@ async function measure(node: LabNode) {
   };
 }
 
+const IMAGE_FS_INFO = '/runtime.v1.ImageService/ImageFsInfo';
+
+/**
+ * A runtime that keeps writable layers on the node's disk, apart from images: containerd keeps both together, and a proxy has it say otherwise.
+ * Its answer has the place of images first, then that of layers.
+ */
+async function splitRuntime(t: TestContext, node: LabNode): Promise<object> {
+  const proxy = await startCriProxy(node.runtimeSocket);
+  t.after(() => proxy.close());
+  const images = join(node.containerd.root, 'io.containerd.snapshotter.v1.overlayfs');
+  const layers = '/var/lib/kubelet/'.padEnd(images.length, 'l'); // an answer may not become longer or shorter
+  await node.exec(['mkdir', '-p', layers]);
+  proxy.changeAnswers((path, bytes) => {
+    const at = path === IMAGE_FS_INFO ? bytes.lastIndexOf(images) : -1;
+    if (at > bytes.indexOf(images)) bytes.write(layers, at);
+    return bytes;
+  });
+  return { containerRuntimeEndpoint: proxy.endpoint };
+}
+
+export type EvictionWorldOptions = Pick<ClusterOptions, 'disks' | 'images' | 'config' | 'flags'> & {
+  /** Writable layers are apart from images, on the node's disk. */
+  readonly isSplit?: boolean;
+  /** Process ids have a threshold, too. All processes of the machine count for it: others may cross it as well. */
+  readonly countsProcesses?: boolean;
+};
+
 export async function evictionWorld(
   t: TestContext,
   kubelet: KubeletKind,
-  { config = {}, ...options }: Pick<ClusterOptions, 'disks' | 'images' | 'config'>,
+  { config = {}, isSplit = false, countsProcesses = false, ...options }: EvictionWorldOptions,
 ): Promise<EvictionWorld> {
   const world = await podCluster(t, { kubelet: 'none', ...options });
   const { cluster } = world;
+  const runtime = isSplit ? await splitRuntime(t, cluster.node) : {};
   const found = await measure(cluster.node);
   const thresholds = {
     'memory.available': `${found.total - found.used - ROOM.memoryMi * MI}`,
-    'pid.available': `${found.processLimit - found.processes - ROOM.processes}`,
+    ...(countsProcesses && { 'pid.available': `${found.processLimit - found.processes - ROOM.processes}` }),
     'nodefs.available': `${found.node.available - ROOM.diskMi * MI}`,
     'nodefs.inodesFree': `${found.node.inodes - ROOM.inodes}`,
     'imagefs.available': `${found.images.available - ROOM.diskMi * MI}`,
@@ -99,6 +128,7 @@ export async function evictionWorld(
     evictionPressureTransitionPeriod: kubelet === 'ours' ? '8s' : '30s',
     imageMinimumGCAge: '1s',
     ...(kubelet === 'ours' ? {} : { volumeStatsAggPeriod: '5s' }),
+    ...runtime,
     ...config,
   });
   // The reference ranks by sizes that it and the runtime measured some time ago.
@@ -165,6 +195,20 @@ async function untilDirectoriesAreGone(node: LabNode): Promise<void> {
     const { stdout } = await node.exec(['ls', '/var/lib/kubelet/pods']);
     return stdout.trim() === '';
   });
+}
+
+/** While a node is short it takes no new pods. */
+export async function untilNoPressure({ cluster }: PodCluster): Promise<void> {
+  await eventually(
+    'no pressure',
+    async () => {
+      const { conditions } = (await cluster.admin.get(`/api/v1/nodes/${NODE}`)).status as {
+        readonly conditions: readonly { readonly type: string; readonly status: string }[];
+      };
+      return conditions.every(({ type, status }) => !type.endsWith('Pressure') || status === 'False');
+    },
+    120_000,
+  );
 }
 
 export async function endingOf(world: PodCluster, name: string): Promise<Ending> {

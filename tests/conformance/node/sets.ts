@@ -55,6 +55,7 @@ const DEVICES = any('Device Plugin', 'Device Manager', 'DeviceManager', 'POD Res
 const MANAGERS = any('CPU Manager', 'Memory Manager', 'Topology Manager', 'HugePages');
 const MEMORY_EVICTION = any('MemoryAllocatableEviction', 'PriorityMemory', 'PriorityPid', 'SystemNodeCritical');
 const DISK_EVICTION = any('LocalStorage', 'InodeEviction', 'ImageGCNo', 'ImageGCTerm', 'KubeletSeparateDisk');
+const GARBAGE = any('\\] GarbageCollect', '\\] ImageGarbageCollect');
 const PREEMPTION = '\\] CriticalPod';
 const CREDENTIALS = 'Ensure Credential';
 const MISSING_SOURCES = 'Should fail non-optional'; // five minutes of waiting each
@@ -126,6 +127,7 @@ export const SETS: readonly SpecSet[] = [
       CREDENTIALS,
       MEMORY_EVICTION,
       DISK_EVICTION,
+      GARBAGE,
       PREEMPTION,
       RESTARTS,
       'GracefulNodeShutdown',
@@ -183,6 +185,7 @@ export const SETS: readonly SpecSet[] = [
     minutes: 80,
     later: 'what the reference passes of it here is not recorded yet',
   },
+  { ...alone, name: 'garbage', about: 'garbage collection of containers and images', focus: GARBAGE },
   {
     ...alone,
     name: 'shutdown',
