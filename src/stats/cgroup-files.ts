@@ -90,7 +90,7 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
     const isRuntimes = kind === 'sandbox' || kind === 'container';
     const first = kind === 'node' ? 1 : isRuntimes ? pids.find((pid) => pid > 0) : undefined;
     // The network of a pod is that of its sandbox: it is counted once.
-    const hasNetwork = first !== undefined && kind !== 'container';
+    const hasNetwork = depth !== 'processes' && first !== undefined && kind !== 'container';
     const opened = { files: 0, sockets: 0 };
     for (const pid of depth === 'all' ? pids : []) {
       const found = yield* files.openFiles(pid);

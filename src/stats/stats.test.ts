@@ -295,6 +295,17 @@ describe('statistics', () => {
     assert.equal(less.node.fs, undefined);
   });
 
+  it('of pods for decisions about pressure have the number of their processes', async () => {
+    const { stats, files, reads } = setUp();
+    files.set('/cg/kubepods/podb/c/cgroup.procs', '7\n8\n9\n');
+    const found = await stats.usage.pods(new AbortController().signal);
+    assert.deepEqual(
+      [...found.values()].map(({ processes }) => processes),
+      [1, 3],
+    );
+    assert.ok(!reads.some((path) => path.startsWith('/proc/')), 'nothing of single processes is read for it');
+  });
+
   it('are a quarter in the lean profile, and no process is looked at for them', async () => {
     const lines = async (selection: Selection) => {
       const world = setUp({ selection });

@@ -127,7 +127,7 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
         const [layers] = measure
           ? await Promise.all([measureLayers({ clock, ports }, pods, signal), ports.measureVolumes(signal)])
           : [undefined];
-        const readings = await collector.read(planTargets(deps.groups(), pods), 'basic', signal);
+        const readings = await collector.read(planTargets(deps.groups(), pods), 'processes', signal);
         const rule = { layers, withoutCache: config.withoutCache };
         return computePodUsages(pods, readings, await storage.read(pods, signal), rule);
       },

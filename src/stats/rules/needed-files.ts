@@ -1,8 +1,8 @@
 /** Which files of a cgroup a consumer needs: each costs some microseconds, and a node with a hundred pods has three hundred cgroups. */
 import type { ReadFile } from './sample.ts';
 
-/** `basic`: CPU and memory. `metrics`: disks and network too. `rates`: what the summary shows. `all`: also what each process has open. */
-export type Depth = 'basic' | 'metrics' | 'rates' | 'all';
+/** `basic`: CPU and memory. `processes`: how many there are, too. `metrics`: disks and network too. `rates`: what the summary shows. `all`: also what each process has open. */
+export type Depth = 'basic' | 'processes' | 'metrics' | 'rates' | 'all';
 
 /** `controller/file`; the second generation has no controllers. Limits are not among them: they are read seldom, and then all. */
 const BASIC: readonly string[] = [
@@ -23,6 +23,7 @@ const OFTEN_READ: ReadonlySet<string> = new Set([...SUMMARY, '/cgroup.procs']);
 
 const NEEDED: Readonly<Record<Depth, ReadonlySet<string> | undefined>> = {
   basic: new Set(BASIC),
+  processes: new Set([...BASIC, 'cpu/cgroup.procs']),
   rates: new Set(SUMMARY),
   metrics: undefined,
   all: undefined,
