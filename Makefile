@@ -80,7 +80,7 @@ certificates: build ## both certificates of a node are renewed five times under 
 	@LONG=1 $(NODE) --test --test-force-exit --test-concurrency=1 tests/cluster/certificates.test.ts
 
 pressure: build ## every signal of eviction driven over its threshold on a real node, and back
-	@LONG=1 $(NODE) --test --test-force-exit --test-concurrency=1 tests/cluster/eviction-signals.test.ts
+	@LONG=1 $(NODE) --test --test-force-exit --test-concurrency=1 tests/cluster/eviction-signals.test.ts tests/lab/guest/memory-signal-main.ts
 
 dist: build ## a release directory: one executable file, systemd unit, sample config, checksums
 	@$(NODE) tools/dist.ts

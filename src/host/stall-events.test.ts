@@ -17,7 +17,7 @@ test('a kernel that does not measure stalls is an error', () => {
   assert.throws(() => events.watchMemory(() => undefined), { code: 'ENOENT' });
 });
 
-// What the kernel does with it is shown in a guest (tests/lab/guest/statistics.test.ts): this kernel may have none.
+// What the kernel does with it is shown in a guest (tests/lab/guest/memory-signal-main.ts): this kernel may have none.
 test('the kernel is told what counts as a wait, and a file that can not be waited for stays not open', () => {
   const directory = mkdtempSync(join(tmpdir(), 'stalls-'));
   try {
