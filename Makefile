@@ -9,7 +9,7 @@ PROGRAMS := debian-containerd debian-containerd-shim-runc-v2 debian-ctr debian-r
   containerd containerd-shim-runc-v2 ctr runc kubelet-reference
 CLUSTER_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kubeadm debian-kubectl metrics-server agnhost ginkgo e2e.test nginx
 
-.PHONY: help programs build run test test-long test-unit lint format bench conformance recorded soak scraped runtimes certificates pressure dist deb clean
+.PHONY: help programs build run test test-long test-unit lint format bench conformance recorded soak scraped runtimes certificates pressure repeated dist deb clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -37,7 +37,7 @@ test: lint build programs ## every test: unit, process, lab, node, cluster, gues
 	@$(NODE) tools/test/main.ts $(SUITES)
 
 # Hours: what only repeats what a shorter form in `make test` does, or needs no repeating at every change.
-test-long: $(READY) ## the long runs one after the other: recorded, conformance, conformance SUITE=node, soak, scraped, runtimes, certificates, pressure (ONLY=soak runs one)
+test-long: $(READY) ## the long runs one after the other: recorded, conformance, conformance SUITE=node, soak, scraped, runtimes, certificates, pressure, repeated (ONLY=soak runs one)
 	@$(NODE) tools/test/long.ts $(ONLY)
 
 test-unit: $(READY) ## the fast part: rules and parts beside their code
@@ -81,6 +81,9 @@ certificates: build ## both certificates of a node are renewed five times under 
 
 pressure: build ## every signal of eviction driven over its threshold on a real node, and back
 	@LONG=1 $(NODE) --test --test-force-exit --test-concurrency=1 tests/cluster/eviction-signals.test.ts tests/lab/guest/memory-signal-main.ts
+
+repeated: build ## tests in a cluster with more of the same: a twin of the reference, copies of 200 MB, a hundred pods on one config map
+	@LONG=1 $(NODE) --test --test-force-exit --test-concurrency=1 tests/cluster/node.test.ts tests/cluster/kubectl.test.ts tests/cluster/volumes.test.ts
 
 dist: build ## a release directory: one executable file, systemd unit, sample config, checksums
 	@$(NODE) tools/dist.ts

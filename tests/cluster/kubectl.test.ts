@@ -27,7 +27,9 @@ interface Way {
   readonly copy: readonly string[];
 }
 
-const NEW: Way = { name: 'websocket', program: 'kubectl', env: {}, megabytes: 200, copy: ['--retries=0'] };
+/** `make repeated` copies 200 MB. */
+const MEGABYTES = process.env['LONG'] === '1' ? 200 : 50;
+const NEW: Way = { name: 'websocket', program: 'kubectl', env: {}, megabytes: MEGABYTES, copy: ['--retries=0'] };
 const WAYS: readonly Way[] = [
   NEW,
   { ...NEW, name: 'spdy', env: WITHOUT_WEBSOCKETS },
@@ -69,7 +71,7 @@ async function commands(kubectl: Run): Promise<void> {
 
 async function terminal(cluster: Cluster, way: Way): Promise<void> {
   // `script` gives kubectl a terminal of its own.
-  const enter = `${(await kubectlPath(cluster, way)).join(' ')} exec -it tools -c main -- sh -c 'sleep 1; stty size; tty; exit 9'`;
+  const enter = `${(await kubectlPath(cluster, way)).join(' ')} exec -it tools -c main -- sh -c 'until [ "$(stty size)" = "43 132" ]; do sleep 0.1; done; stty size; tty; exit 9'`;
   const seen = await cluster.node.exec(['script', '-qec', `stty rows 43 cols 132; ${enter}`, '/dev/null'], {
     env: { ...process.env, ...way.env },
   });
@@ -96,10 +98,11 @@ async function copies(kubectl: Run, directory: string, { name, megabytes, copy }
   await kubectl(['exec', 'tools', '-c', 'main', '--', 'rm', `/tmp/${name}`]);
 }
 
-/** kubectl with an input that stays open for a while after its words, as a person's does: an attach ends with its input. */
+/** kubectl with an input that stays open until the answer is there, as a person's does: an attach ends with its input. */
 async function typed(cluster: Cluster, way: Way, args: string, words: string): Promise<Captured> {
   const kubectl = (await kubectlPath(cluster, way)).join(' ');
-  const script = `(sleep 1; echo ${words}; sleep 3) | ${kubectl} ${args}`;
+  const answered = `tries=0; until grep -q ' ${words}' $said || [ $tries -gt 1200 ]; do tries=$((tries+1)); sleep 0.1; done`;
+  const script = `said=$(mktemp); (echo ${words}; ${answered}) | ${kubectl} ${args} > $said; code=$?; cat $said; rm $said; exit $code`;
   return cluster.node.exec(['sh', '-c', script], { env: { ...process.env, ...way.env } });
 }
 

@@ -277,7 +277,11 @@ async function immutable(world: ObjectWorld, t: TestContext): Promise<void> {
   const env = [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'fixed', key: 'k' } } }];
   await world.create('fixed', { containers: [stays('main', { env })] });
   await world.ready('fixed');
-  const reads = (await readsOf(world, 'configmaps')).filter(({ name }) => name === 'fixed');
+  const readsOfFixed = async () => (await readsOf(world, 'configmaps')).filter(({ name }) => name === 'fixed');
+  await eventually('its watch ends', async () =>
+    (await readsOfFixed()).some((read) => isAnswered(read) && read.stage === 'ResponseComplete'),
+  );
+  const reads = await readsOfFixed();
   t.diagnostic(`${reads.filter((read) => !isAnswered(read)).length / 2} requests were denied before`);
   assert.deepEqual(
     reads.filter(isAnswered).map(({ verb, stage, code }) => `${verb} ${stage} ${code}`),

@@ -100,11 +100,16 @@ async function endlessHook(world: PodCluster): Promise<void> {
   const lifecycle = { preStop: { exec: { command: ['sh', '-c', loop] } } };
   const deaf = runs('main', 'trap "echo signal" TERM; while true; do sleep 0.1; done', { lifecycle });
   await world.create('endless', { terminationGracePeriodSeconds: 2, containers: [deaf] });
-  await world.ready('endless');
-  const log = world.cluster.runKubectl(['logs', '-f', '--timestamps', 'endless']);
+  const { uid } = (await world.ready('endless')).metadata;
+  // Read through one descriptor, because the file goes with its pod.
+  const path = `/var/log/pods/default_endless_${uid}/main/0.log`;
+  const follow = `exec 3< ${path}; echo following; while [ -e ${path} ]; do cat <&3; sleep 0.1; done; cat <&3`;
+  const follower = await world.cluster.node.start({ name: 'follower', argv: ['sh', '-c', follow] });
+  await follower.waitForLog(/^following$/, 120_000);
   await world.delete('endless');
   await world.gone('endless');
-  const lines = (await log).stdout.trim().split('\n');
+  await follower.exited;
+  const lines = (await readFile(follower.logFile, 'utf8')).trim().split('\n');
   const timeOf = (line = '') => Date.parse(line.split(' ')[0] ?? '');
   const [signal, last] = ['signal', 'hook'].map((word) => timeOf(lines.findLast((line) => line.endsWith(word))));
   assert.ok((last ?? 0) - (signal ?? 0) > 1000, `the hook goes on after the signal:\n${lines.join('\n')}`);
@@ -153,7 +158,8 @@ async function victims(world: PodCluster): Promise<void> {
     },
   };
   for (const [name, { spec }] of Object.entries(expected)) await world.create(name, { nodeName: NODE, ...spec });
-  for (const name of Object.keys(expected)) await world.ready(name);
+  await world.listens('victim-succeeds');
+  await world.ready('victim-fails');
   const critical = stays('main', needs(node.status?.allocatable?.cpu));
   await world.create('critical', { nodeName: NODE, priorityClassName: 'system-node-critical', containers: [critical] });
   await world.ready('critical');

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pod } from '../../src/api/pod.ts';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
 import { runs, until } from '../node/pod-support.ts';
@@ -71,15 +70,26 @@ async function away(world: PodCluster): Promise<void> {
   const { kubelet } = cluster.node;
   await world.create('deleted');
   await world.create('forced-away');
-  await world.create('finishing', { restartPolicy: 'Never', containers: [runs('main', 'sleep 4; exit 7')] });
+  const finish = 'until [ -e /data/end ]; do sleep 0.1; done; exit 7';
+  const finishing = await world.create('finishing', {
+    restartPolicy: 'Never',
+    containers: [runs('main', finish, { volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
+    volumes: [{ name: 'data', emptyDir: {} }],
+  });
   for (const name of ['deleted', 'forced-away', 'finishing']) await world.ready(name);
+  const [id = ''] = containerIds(await world.get('finishing'));
   await kubelet.kill();
   await world.delete('deleted');
   await world.delete('forced-away', { gracePeriodSeconds: 0 });
   await world.create('bound', { nodeName: NODE });
   await world.create('never', { nodeName: NODE });
   await world.delete('never');
-  await delay(4000); // until one has ended unseen
+  const volume = `/var/lib/kubelet/pods/${finishing.metadata.uid}/volumes/kubernetes.io~empty-dir/data`;
+  await cluster.node.exec(['touch', `${volume}/end`]);
+  await eventually('one has ended unseen', async () => {
+    const { stdout } = await cluster.node.containerd.ctr('tasks', 'ls');
+    return !stdout.split('\n').some((line) => line.startsWith(id.replace('containerd://', '')) && /RUNNING/.test(line));
+  });
   await kubelet.start();
   await world.gone('deleted');
   await world.gone('never');

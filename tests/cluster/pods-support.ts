@@ -17,9 +17,12 @@ export const PODS = '/api/v1/namespaces/default/pods';
 /** What every pod of these tests says; who needs a token says otherwise. */
 export const PLAIN = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 5 };
 
+/** The last word of a container before it waits: from now on it ends when it is told to, and not only when it is killed. */
+const LISTENS = 'listens';
+
 /** A container that stays until it is told to go, and does nothing meanwhile: a hundred of them must not load the machine. */
 export function stays(name: string, more: object = {}) {
-  const script = "trap 'exit 0' TERM; while true; do sleep 1000 & wait $!; done";
+  const script = `trap 'exit 0' TERM; echo ${LISTENS}; while true; do sleep 1000 & wait $!; done`;
   return { name, image: BUSYBOX, command: ['sh', '-c', script], ...more };
 }
 
@@ -31,6 +34,8 @@ export interface PodCluster {
   /** Waits until the pod is so. */
   become(name: string, what: string, is: (pod: Pod) => boolean, timeoutMs?: number): Promise<Pod>;
   ready(name: string, timeoutMs?: number): Promise<Pod>;
+  /** Ready, and its container `main` handles SIGTERM: it will end with 0, and not be killed. */
+  listens(name: string): Promise<Pod>;
   gone(name: string, timeoutMs?: number): Promise<void>;
   list(selector?: string): Promise<readonly Pod[]>;
   /** Every version of the pods of the default namespace from now on. */
@@ -60,8 +65,8 @@ export async function podCluster(t: TestContext, options: ClusterOptions = {}): 
     controlPlaneFlags: { 'kube-apiserver': audit.flags, ...options.controlPlaneFlags },
   });
   const { admin } = cluster;
-  const become: PodCluster['become'] = async (name, what, is, timeoutMs = 180_000) => {
-    const wanted = { collection: PODS, name, what, timeoutMs };
+  const become: PodCluster['become'] = async (name, what, is, timeoutMs) => {
+    const wanted = { collection: PODS, name, what, ...(timeoutMs !== undefined && { timeoutMs }) };
     return (await waitForObject(admin, wanted, (object) => is(podIn(object)))) as unknown as Pod;
   };
   return {
@@ -80,6 +85,13 @@ export async function podCluster(t: TestContext, options: ClusterOptions = {}): 
       assert.equal(answer.status, 200, answer.text);
     },
     ready: (name, timeoutMs) => become(name, 'Ready', isReady, timeoutMs),
+    listens: async (name) => {
+      const pod = await become(name, 'Ready', isReady);
+      const log = join(cluster.node.podLogsDirectory, `default_${name}_${pod.metadata.uid}`, 'main', '0.log');
+      const isSaid = () => readFile(log, 'utf8').then((text) => text.includes(LISTENS));
+      await eventually(`${name} handles signals`, () => isSaid().catch(() => false));
+      return pod;
+    },
     gone: (name, timeoutMs) => waitUntilGone(admin, PODS, name, timeoutMs),
     list: async (selector = '') => {
       const query = selector === '' ? '' : `?labelSelector=${encodeURIComponent(selector)}`;

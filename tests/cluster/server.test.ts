@@ -60,6 +60,20 @@ async function allow(cluster: Cluster, name: string, rules: readonly object[]): 
     roleRef: { apiGroup: group, kind: 'ClusterRole', name },
     subjects: [{ kind: 'ServiceAccount', name, namespace: 'default' }],
   });
+  await untilAllowed(cluster, name, rules as readonly ReturnType<typeof may>[]);
+}
+
+/** The API server's authorizer learns of a role a moment after it was made. */
+async function untilAllowed(cluster: Cluster, name: string, rules: readonly ReturnType<typeof may>[]): Promise<void> {
+  const user = `system:serviceaccount:default:${name}`;
+  for (const { resources, verbs } of rules) {
+    const [resource, subresource] = (resources[0] ?? '').split('/');
+    const spec = { user, resourceAttributes: { verb: verbs[0], resource, subresource } };
+    await until(`${name} may ${verbs[0]} ${resources[0]}`, async () => {
+      const review = await cluster.admin.create('/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec });
+      return (review.status as { readonly allowed?: boolean }).allowed ? true : undefined;
+    });
+  }
 }
 
 const may = (resource: string, ...verbs: readonly string[]) => ({ apiGroups: [''], resources: [resource], verbs });
@@ -194,13 +208,13 @@ async function revoked(cluster: Cluster): Promise<void> {
   const status = async () => (await ask(cluster, '/metrics', { token })).status;
   assert.equal(await status(), 200);
   await cluster.kubectl('delete', 'serviceaccount', 'leaver');
-  const gone = performance.now();
+  // The API server remembers it for 10 s, the kubelet for the time that it is told here; its default would be two minutes.
+  const within = API_SERVER_REMEMBERS_MS + TTL_MS + 60_000;
   await until(
     'the token of a deleted account is refused',
     async () => ((await status()) === 401 ? true : undefined),
-    120_000,
+    within,
   );
-  assert.ok(performance.now() - gone < API_SERVER_REMEMBERS_MS + TTL_MS + 60_000);
 }
 
 async function apiServerAway(cluster: Cluster): Promise<void> {
@@ -219,10 +233,8 @@ async function apiServerAway(cluster: Cluster): Promise<void> {
   } finally {
     await server.start();
   }
-  await until(
-    'the API server is asked again',
-    async () => ((await ask(cluster, '/metrics', { token })).status === 200 ? true : undefined),
-    60_000,
+  await until('the API server is asked again', async () =>
+    (await ask(cluster, '/metrics', { token })).status === 200 ? true : undefined,
   );
 }
 
@@ -259,14 +271,10 @@ async function prometheus(cluster: Cluster): Promise<void> {
         }[])
       : [];
   };
-  const up = await until(
-    'all targets are up',
-    async () => {
-      const found = await query('up == 1');
-      return found.length === 3 ? found : undefined;
-    },
-    60_000,
-  ).catch(async () => assert.fail((await node.gate.request('http://127.0.0.1:9090/api/v1/targets')).text()));
+  const up = await until('all targets are up', async () => {
+    const found = await query('up == 1');
+    return found.length === 3 ? found : undefined;
+  }).catch(async () => assert.fail((await node.gate.request('http://127.0.0.1:9090/api/v1/targets')).text()));
   assert.deepEqual(up.map(({ metric }) => metric['job']).toSorted(), ['kubelet', 'probes', 'slis']);
   const [name] = await query('kubelet_node_name');
   assert.equal(name?.metric['node'], NODE);

@@ -18,6 +18,7 @@ test('a run that fails keeps none of the others from running, and shows at the e
       ['runtimes', 0],
       ['certificates', 0],
       ['pressure', 0],
+      ['repeated', 0],
     ],
   );
   const lines = renderResults(results).trim().split('\n');
@@ -32,7 +33,7 @@ test('one run may be chosen by its name', () => {
   );
   assert.throws(
     () => chooseRuns(['soap']),
-    /no long run named soap; there are recorded, conformance, node-suite, soak, scraped, runtimes, certificates, pressure/,
+    /no long run named soap; there are recorded, conformance, node-suite, soak, scraped, runtimes, certificates, pressure, repeated/,
   );
 });
 

@@ -14,6 +14,7 @@ export const LONG_RUNS: readonly LongRun[] = [
   { name: 'runtimes', target: ['runtimes'] },
   { name: 'certificates', target: ['certificates'] },
   { name: 'pressure', target: ['pressure'] },
+  { name: 'repeated', target: ['repeated'] },
 ];
 
 export interface LongResult {
