@@ -66,7 +66,7 @@ async function nobodySuffers(t: TestContext, place: PodNode, stall: (place: PodN
   t.diagnostic(`${(log.match(/\n/g) ?? []).length} lines of log during the stalls`);
 }
 
-test('a kubelet that is stopped for three seconds (SIGSTOP) fails no probe', async (t) => {
+test('a kubelet that is stopped for six seconds (SIGSTOP) fails no probe', async (t) => {
   await nobodySuffers(t, await podNode(t), async ({ node }) => {
     node.kubelet.signal('SIGSTOP');
     await delay(STALL_MS);
@@ -86,7 +86,7 @@ console.log(await answered);
 socket.close();
 `;
 
-test('an event loop that is busy for three seconds fails no probe', async (t) => {
+test('an event loop that is busy for six seconds fails no probe', async (t) => {
   const place = await podNode(t, { kubelet: 'none' });
   await place.node.kubelet.start({ env: { NODE_OPTIONS: '--inspect=127.0.0.1:9229' } });
   await nobodySuffers(t, place, async ({ node }) => {
@@ -132,17 +132,20 @@ test('the probes of many pods come evenly spread, also right after a restart of 
     const lines = (await readFile(listener.logFile, 'utf8')).matchAll(/^(\d+) \/(\S+)$/gm);
     return Array.from(lines, ([, at, pod]) => ({ at: Number(at), pod: pod ?? '' }));
   };
-  await until(
-    'every pod was asked',
-    async () => {
-      const pods = new Set((await asked()).map(({ pod }) => pod));
-      return names.every((name) => pods.has(name)) ? true : undefined;
-    },
-    60_000,
-  );
+  await until('every pod was asked', async () => {
+    const pods = new Set((await asked()).map(({ pod }) => pod));
+    return names.every((name) => pods.has(name)) ? true : undefined;
+  });
 
   await place.node.kubelet.kill();
-  const before = (await asked()).length;
+  // What the dead one sent last may be read and written down after its end.
+  let before = (await asked()).length;
+  await until('no one asks any more', async () => {
+    const last = before;
+    await delay(1000);
+    before = (await asked()).length;
+    return before === last ? true : undefined;
+  });
   await place.node.kubelet.start();
   const first = await until('the first one asks', async () => (await asked())[before]);
   await delay(PERIODS_WATCHED * PERIOD_SECONDS * 1000);

@@ -1,6 +1,7 @@
 /** A runtime that does not answer for one pod, or forgets to tell: seen through a proxy between the kubelet and containerd. */
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { PodSandboxState } from '../../src/wire/gen/cri-runtime-v1.ts';
 import { living, podNames, proxiedNode, randomNumbers, seedOf } from './better-support.ts';
@@ -20,7 +21,12 @@ test('one pod whose status never comes: the node stays healthy, the others go on
     if (/\/(RunPodSandbox|CreateContainer)$/.test(path)) return false;
     return STATUS.test(path) && [...ofHung].some((id) => request.includes(id));
   });
-  await write('hung', { containers: [stays('c'), runs('d', 'sleep 2; exit 1')] });
+  // The first life of d ends when the test says so; the second one stays.
+  const dies = 'test -e /e/seen && exec sleep 1000; touch /e/seen; until [ -e /e/end ]; do sleep 0.1; done; exit 1';
+  await write('hung', {
+    containers: [stays('c'), runs('d', dies, { volumeMounts: [{ name: 'e', mountPath: '/e' }] })],
+    volumes: [{ name: 'e', emptyDir: {} }],
+  });
   const [sandbox] = await until('the sandbox of the hung pod', async () => {
     const found = await place.sandboxes('hung');
     return found.length > 0 ? found : undefined;
@@ -32,6 +38,8 @@ test('one pod whose status never comes: the node stays healthy, the others go on
   });
   for (const { id } of [...(sandbox === undefined ? [] : [sandbox]), ...containers]) ofHung.add(id);
   const before = proxy.calls().length;
+  const volumes = join(node.kubeletDirectory, 'pods', sandbox?.metadata?.uid ?? '', 'volumes');
+  await writeFile(join(volumes, 'kubernetes.io~empty-dir', 'e', 'end'), '');
   await until('a call is held', () =>
     proxy
       .calls()
