@@ -55,9 +55,11 @@ async function dataLoss(_: TestContext, place: PodNode): Promise<void> {
   assert.equal(mounted.code, 0, mounted.stderr);
   await rm(file);
   await place.gone('loss');
-  await delay(3000);
+  await until('the kubelet has tried, and says why it does not', async () =>
+    /can't be removed: .*mounted/.test(await readFile(node.kubelet.logFile, 'utf8')) ? true : undefined,
+  );
+  await delay(1000);
   assert.equal(await readFile(join(precious, 'deep/data'), 'utf8'), 'years of work');
-  assert.match(await readFile(node.kubelet.logFile, 'utf8'), /can't be removed: .*mounted/);
   assert.equal(await isGone(directory), undefined, 'the directory waits');
   const unmount = `for p in "$1/a/b" "$1/c" "$2/volumes/kubernetes.io~empty-dir/m/a" "$2/plugins/x"; do while umount "$p" 2>/dev/null; do :; done; done`;
   const freed = await node.exec(['sh', '-c', unmount, 'sh', e, inside]);
@@ -78,9 +80,9 @@ async function busy(_: TestContext, place: PodNode): Promise<void> {
   const inside = directory.replace(node.kubeletDirectory, '/var/lib/kubelet');
   const user = await node.start({
     name: 'user',
-    argv: ['sh', '-c', `cd ${inside}/volumes/kubernetes.io~empty-dir/m && exec sleep 1000`],
+    argv: ['sh', '-c', `cd ${inside}/volumes/kubernetes.io~empty-dir/m && echo is inside && exec sleep 1000`],
   });
-  await delay(300);
+  await user.waitForLog(/is inside/, 120_000);
   await rm(file);
   await place.gone('busy');
   await until('the kubelet says why', async () => {
