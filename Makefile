@@ -5,7 +5,7 @@ NODE  := node_modules/.bin/node --disable-warning=ExperimentalWarning
 READY := node_modules/.ready
 APT   := apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends
 
-PROGRAMS := debian-containerd debian-containerd-shim-runc-v2 debian-ctr debian-runc cni-plugins docker-registry busybox catatonit iptables prometheus promtool \
+PROGRAMS := debian-containerd debian-containerd-shim-runc-v2 debian-ctr debian-runc cni-plugins docker-registry busybox catatonit iptables prometheus promtool chromium \
   containerd containerd-shim-runc-v2 ctr runc kubelet-reference
 CLUSTER_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kubeadm debian-kubectl metrics-server agnhost ginkgo e2e.test nginx
 
@@ -46,6 +46,7 @@ test-unit: $(READY) ## the fast part: rules and parts beside their code
 lint: $(READY) ## formatting, lint rules, types, import directions, supervised loops, generated code and tables up to date
 	@node_modules/.bin/biome check --error-on-warnings .
 	@node_modules/.bin/tsc --noEmit
+	@node_modules/.bin/tsc -p ui
 	@$(NODE) tools/check-imports.ts
 	@$(NODE) tools/import-graph.ts --check
 	@$(NODE) tools/check-shape.ts

@@ -114,6 +114,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     logProblem,
     surroundings: surroundings(),
     program: ownProgram(),
+    pageFile: (name) => host.pageFile(process.argv[1] ?? '', name),
     process: processPort(setVerbosity),
     serviceManager: { watchdog: host.readWatchdog(process.env, process.pid), notify },
   });

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { bundleKubelet } from './bundle/bundle.ts';
 import { makeCodeCache } from './bundle/code-cache.ts';
 import { NODE_OPTIONS } from './bundle/node-options.ts';
+import { bundlePage } from './bundle/page.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const dist = join(root, 'dist');
@@ -36,12 +37,13 @@ function replaceFile(path: string, content: string | Uint8Array, mode = 0o644): 
 }
 
 const started = performance.now();
-const { code, map, boot } = await bundleKubelet(root);
-mkdirSync(dist, { recursive: true });
+const [{ code, map, boot }, page] = await Promise.all([bundleKubelet(root), bundlePage(root)]);
+mkdirSync(join(dist, 'ui'), { recursive: true });
 replaceFile(join(dist, 'kubelet.cjs.map'), map);
 replaceFile(join(dist, 'kubelet.cjs'), code);
 replaceFile(join(dist, 'boot.cjs'), boot);
 replaceFile(join(dist, 'kubelet.code-cache'), makeCodeCache(join(dist, 'kubelet.cjs')));
+for (const [name, content] of page) replaceFile(join(dist, 'ui', name), content);
 replaceFile(join(dist, 'kubelet'), LAUNCHER, 0o755);
 console.log(
   `dist/kubelet: ${Math.round(Buffer.byteLength(code) / 1024)} KB in ${Math.round(performance.now() - started)} ms`,

@@ -31,7 +31,9 @@ import { composeKube, type KubeParts } from './kube.ts';
 import { composeLocalApi, type LocalApiParts } from './local-api.ts';
 import { composeMetrics, type Meters } from './metrics.ts';
 import { composeOom } from './oom.ts';
+import { composePage } from './page.ts';
 import { composePodResources } from './pod-resources.ts';
+
 import { composePods, type PodParts } from './pods.ts';
 import { composeRuntime } from './runtime.ts';
 import { composeServer, type ProcessPort } from './server.ts';
@@ -58,6 +60,8 @@ export interface KubeletDeps {
   readonly program?: OwnProgram;
   /** systemd, where it has started this process and wants to be notified; nothing by default. */
   readonly serviceManager?: ServiceManager;
+  /** A file of the page on port 4194; none by default. */
+  readonly pageFile?: (name: string) => Promise<Uint8Array | undefined>;
   /** For tests that make loops fail. */
   readonly loops?: Pick<SupervisorDeps, 'beforeRound' | 'afterPass'>;
 }
@@ -134,15 +138,9 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const servingCertificate = composeServingCertificate(config, deps, { meters, kube, cluster, record: events.record });
   const eviction = composeEviction(config, deps, { ...podParts, statistics, meters });
   const served = servedPods(podParts);
-  const server = composeServer(config, deps, {
-    kube,
-    cri,
-    running,
-    served,
-    ...{ meters, statistics, eviction, health },
-    shown: () => shown,
-    signedCertificate: servingCertificate?.path,
-  });
+  const shownParts = { ...podParts, cri, running, served, statistics, eviction, local, shown: () => shown };
+  const signedCertificate = servingCertificate?.path;
+  const server = composeServer(config, deps, { ...shownParts, kube, meters, health, signedCertificate });
   addHealthChecks(health, {
     log: () => deps.logProblem?.(),
     syncloop: () => startingReason(lifecycle.starting()) ?? pods.problem(),
@@ -167,6 +165,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     composePodResources(config, deps, { pods, devices: podParts.devices, metrics: meters.metrics }),
     ...localPorts(local, served, () => composeStreams(config, deps, { served, cri, running })),
     oomWatcher,
+    ...composePage(config, deps, shownParts),
     ...(servingCertificate === undefined ? [] : [servingCertificate.manager]),
     eviction,
     ...runOnceParts(config, clock, pods, ending.resolve),

@@ -25,6 +25,7 @@ import { createInterfaceReader, listDefaultRoutes, resolveName } from './network
 import { raiseOpenFiles } from './open-files.ts';
 import { createOutput, type Output, type OutputDeps } from './output.ts';
 import { readOwnProcess } from './own-process.ts';
+import { readPageFile } from './page-files.ts';
 import type { Host } from './ports.ts';
 import { createProcesses, isKernelThread, ownPid } from './processes.ts';
 import { releaseProgramPages } from './program-pages.ts';
@@ -46,6 +47,8 @@ export interface LinuxHost extends Host {
   notifyServiceManager(socket: string | undefined, state: string): void;
   readWatchdog: typeof readWatchdog;
   openOutput(fd: number, deps: Pick<OutputDeps, 'clock' | 'onLoss'>): Output;
+  /** A file of the page, which lies beside the program. */
+  pageFile: typeof readPageFile;
 }
 
 export function createHost(): LinuxHost {
@@ -112,6 +115,7 @@ export function createHost(): LinuxHost {
         acquireFileLock(path, { syscalls, inotify, clock }, signal, onWait),
     },
     readWatchdog,
+    pageFile: readPageFile,
     notifyServiceManager: (socket, state) => notifyServiceManager(syscalls, socket, state),
     openOutput: (fd, deps) => createOutput(fd, { syscalls, readiness, ...deps }),
   };

@@ -11,12 +11,14 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Kube } from '../kube/kube.ts';
 import { makeNamespace } from './actions.ts';
-import { type Api, createApi } from './api.ts';
+import { type Api, type ApiRequest, createApi } from './api.ts';
 import { createEventExpiry } from './event-expiry.ts';
 import { createJournal } from './journal.ts';
 import { writeKubeconfigs } from './kubeconfig.ts';
 import { createLocalKube } from './local-kube.ts';
+import type { Caller } from './rules/access.ts';
 import { NAMESPACES } from './rules/resources.ts';
+import { callerOf, FULL_USER } from './rules/roles.ts';
 import { createStore, type Store } from './store.ts';
 import { createUsers, type ReviewToken } from './users.ts';
 
@@ -46,6 +48,8 @@ export interface LocalApi {
   readonly kube: Kube;
   readonly api: Api;
   readonly store: Store;
+  /** As an administrator would. Answers the status of the request. */
+  readonly removePod: (namespace: string, name: string) => Promise<{ readonly status: number; readonly body: string }>;
   /** The user of a bearer token; undefined for any other text, and before `part` has started. */
   readonly reviewToken: (
     token: string,
@@ -79,6 +83,12 @@ export function createLocalApi(deps: LocalApiDeps, config: LocalApiConfig): Loca
     kube,
     api,
     store,
+    removePod: async (namespace, name) => {
+      const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+      const answer = await api.handle(deletion(path, callerOf(FULL_USER)));
+      const status = answer.kind === 'answer' ? answer.status : 500;
+      return { status, body: answer.kind === 'answer' ? JSON.stringify(answer.body) : '' };
+    },
     reviewToken: (token) => Promise.resolve(users(token)),
     part: {
       name: 'local API',
@@ -132,13 +142,13 @@ async function makeServiceAccount({
 }
 
 async function deleteAgain(api: Api, name: string): Promise<void> {
-  await api.handle({
-    method: 'DELETE',
-    path: `/api/v1/namespaces/${name}`,
-    query: new URLSearchParams(),
-    body: undefined,
-    type: 'application/json',
-    accept: 'application/json',
-    caller: { name: 'system:node', groups: [], role: 'node' },
-  });
+  await api.handle(deletion(`/api/v1/namespaces/${name}`, { name: 'system:node', groups: [], role: 'node' }));
 }
+
+const deletion = (path: string, caller: Caller): ApiRequest => ({
+  ...{ method: 'DELETE', path, caller },
+  query: new URLSearchParams(),
+  body: undefined,
+  type: 'application/json',
+  accept: 'application/json',
+});

@@ -50,4 +50,34 @@ export interface StepError {
   readonly reason: string;
   readonly message: string;
   readonly at: number;
+  /** It does not hold the step up. */
+  readonly isWarning?: true;
+}
+
+/** The answer to "why is my pod not starting": with what is known at the moment of the question. */
+export interface ExplainedPod extends PodExplanation {
+  /** One sentence. */
+  readonly summary: string;
+  /** The step that holds the pod up; absent where none does. */
+  readonly blocking?: ExplainedStep;
+  /** Where that step is a pull, and the runtime says how far it is. */
+  readonly download?: DownloadProgress;
+  /** Containers that run and are not ready. */
+  readonly notReady?: readonly NotReady[];
+}
+
+/** Of the layers that are under way. */
+export interface DownloadProgress {
+  readonly receivedBytes: number;
+  readonly totalBytes?: number;
+  /** On average since the first of them began. */
+  readonly bytesPerSecond?: number;
+  readonly secondsLeft?: number;
+}
+
+export interface NotReady {
+  readonly container: string;
+  /** Of the probe that failed last; absent: none has. */
+  readonly lastAnswer?: string;
+  readonly at?: number;
 }

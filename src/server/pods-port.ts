@@ -59,6 +59,15 @@ export function listPods({ pods, statuses }: Pick<PodsPort, 'pods' | 'statuses'>
     .map(({ uid, pod, asked = pod }) => ({ ...asked, status: statuses.get(uid) ?? pod.status ?? {} }) as Pod);
 }
 
+/** The views of the listed pods, each with its pod as `listPods` has it. */
+export function listViews(port: Pick<PodsPort, 'pods' | 'statuses'>): readonly PodView[] {
+  const listed = new Map(listPods(port).map((pod) => [pod.metadata.uid, pod]));
+  return port.pods.views().flatMap((view) => {
+    const pod = listed.get(view.uid);
+    return pod === undefined ? [] : [{ ...view, pod }];
+  });
+}
+
 /** From the last pass of the pod's worker: a container that the runtime does not list has ended. */
 export function followContainer({ pods }: Pick<PodsPort, 'pods'>, uid: PodUid, id: ContainerId) {
   return {

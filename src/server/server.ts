@@ -59,6 +59,8 @@ export interface ServerConfig {
   readonly switches: RouterSettings['switches'];
   /** The file with the token of a node without a cluster; undefined: the cluster's tokens are valid. */
   readonly nodeTokenFile: string | undefined;
+  /** Requests that other sites make browsers send are refused, as they are where there is a token of the node. */
+  readonly refusesOtherSites?: boolean;
   /** How often the certificate files are checked; ten seconds by default. */
   readonly reloadEveryMs?: number;
   readonly limits?: Partial<PortLimits>;
@@ -204,7 +206,7 @@ function createServeFactory(deps: ServerDeps, config: ServerConfig) {
         if (isNewWebSocket(request)) deps.onWebSocket?.(route.toLowerCase());
       },
       connections,
-      ownName: config.nodeTokenFile === undefined ? undefined : config.nodeName,
+      ownName: config.nodeTokenFile !== undefined || config.refusesOtherSites ? config.nodeName : undefined,
       stopping,
     });
     return { serve, connections };

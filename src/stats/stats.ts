@@ -8,7 +8,6 @@ import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
 import type { Machine } from '../model/machine.ts';
 import type { ImageDisk, PodUsages, SignalReadings } from '../model/usage.ts';
-import type { UsageSample } from '../model/usage-sample.ts';
 import { type CadvisorDeps, createCadvisor } from './cadvisor.ts';
 import { metricText } from './cadvisor-text.ts';
 import type { CgroupPlaces, KernelFilesPort, MachineSize } from './cgroup-files.ts';
@@ -16,13 +15,13 @@ import { createCollector } from './collector.ts';
 import { createComplaints } from './complaints.ts';
 import { measureLayers } from './measured-layers.ts';
 import { createNodeDisks } from './node-storage.ts';
+import { createPageReads, type PageReads } from './page-reads.ts';
 import { computeKubeletMetrics } from './rules/kubelet-metrics.ts';
 import { computeResourceMetrics } from './rules/resource-metrics.ts';
 import { needsProcesses, type Selection } from './rules/selection.ts';
 import { computeSummary, type Summary } from './rules/summary.ts';
 import { type NodeGroups, planTargets, type StatsPod } from './rules/targets.ts';
 import { computePodUsages, computeSignals } from './rules/usage.ts';
-import { readSample, type SampleRequest } from './sampling.ts';
 import { createStorage, type StoragePaths, type StoragePorts } from './storage.ts';
 
 export interface StatsDeps {
@@ -56,7 +55,7 @@ export interface StatsConfig {
   readonly withoutCache: boolean;
 }
 
-export interface Stats extends Part {
+export interface Stats extends Part, PageReads {
   /** For decisions about pressure: what is free on the node, and what each pod uses. */
   readonly usage: {
     signals(signal: AbortSignal): Promise<SignalReadings>;
@@ -64,8 +63,6 @@ export interface Stats extends Part {
     pods(signal: AbortSignal, options?: { readonly measure?: boolean }): Promise<PodUsages>;
     imageDisk(): ImageDisk;
   };
-  /** For charts. */
-  sample(request: SampleRequest, signal: AbortSignal): Promise<UsageSample>;
   /** `/stats/summary` */
   summary(query: URLSearchParams, signal: AbortSignal): Promise<Summary>;
   /** `/metrics/cadvisor`, a family at a time. */
@@ -133,12 +130,7 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
       },
       imageDisk: nodeDisks.imageDisk,
     },
-    sample: (request, signal) =>
-      readSample(
-        { clock, files, collector, pods: deps.pods, groups: deps.groups, hasPressure: pressure },
-        request,
-        signal,
-      ),
+    ...createPageReads({ clock, files, collector, pods: deps.pods, groups: deps.groups, hasPressure: pressure }),
     summary: async (query, signal) => {
       const [pods, groups] = [deps.pods(), deps.groups()];
       const isWhole = query.get('only_cpu_and_memory') !== 'true';

@@ -127,7 +127,8 @@ export async function startKubelet(options: KubeletOptions = {}): Promise<Kubele
   const args = ['--mount', 'sh', '-c', script, 'sh', program, '--root-dir', join(directory, 'root'), ...flags];
   const child = spawn('unshare', args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, DIR: directory },
+    // Several of these run on this machine's own loopback at once: no port of a fixed number.
+    env: { KUBELET_TS_PAGE: 'false', ...process.env, DIR: directory },
     cwd: directory,
   });
   return watch(child, {

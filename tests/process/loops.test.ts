@@ -24,6 +24,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'cgroup driver': 'src/resources/resources.test.ts',
   'own cgroups': 'src/resources/own-cgroups.test.ts',
   'oom watcher': 'src/oom/oom.test.ts',
+  'page pods': 'src/page/feed.test.ts',
+  'page samples': 'src/page/feed.test.ts',
   'systemd watchdog': 'src/node/watchdog.test.ts',
   statistics: 'src/stats/stats.test.ts',
 };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { bundleKubelet } from './bundle.ts';
 import { makeCodeCache } from './code-cache.ts';
 import { buildExecutable } from './executable.ts';
+import { bundlePage } from './page.ts';
 
 export async function buildSingleFile(root: string, output: string): Promise<void> {
   const work = mkdtempSync(join(tmpdir(), 'kubelet-dist-'));
@@ -14,7 +15,15 @@ export async function buildSingleFile(root: string, output: string): Promise<voi
     writeFileSync(place('boot.cjs'), boot);
     writeFileSync(place('kubelet.cjs'), code);
     writeFileSync(place('kubelet.code-cache'), makeCodeCache(place('kubelet.cjs')));
-    const assets = { 'kubelet.cjs': place('kubelet.cjs'), 'kubelet.code-cache': place('kubelet.code-cache') };
+    const page = [...(await bundlePage(root))].map(([name, content]) => {
+      writeFileSync(place(`ui-${name}`), content);
+      return [`ui/${name}`, place(`ui-${name}`)] as const;
+    });
+    const assets = {
+      'kubelet.cjs': place('kubelet.cjs'),
+      'kubelet.code-cache': place('kubelet.code-cache'),
+      ...Object.fromEntries(page),
+    };
     buildExecutable({ boot: place('boot.cjs'), assets, output, work });
   } finally {
     rmSync(work, { recursive: true });

@@ -49,6 +49,7 @@ export const EXTRA_ENTRY_POINTS: Readonly<Record<string, string>> = {
   'runtime/spec/sandbox.ts': 'statistics measure the directories of logs',
   'runtime/spec/environment.ts': 'probes expand the commands of containers by the same rules',
   'runtime/user-namespaces.ts': 'keeps its own files',
+  'server/auth/login.ts': 'the page asks some of its callers for a token',
   'server/auth/node-token.ts': 'the local API has tokens of the same kind',
   'server/body.ts': 'the local API reads bodies in the same way',
   'server/health/ask.ts': 'health checks, on two ports',

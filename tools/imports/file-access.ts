@@ -30,6 +30,7 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'host/kernel-settings.ts': KERNEL,
   'host/lock-file.ts': NODE,
   'host/machine.ts': KERNEL,
+  'host/page-files.ts': 'files of the program itself',
   'host/machine-devices.ts': KERNEL,
   'host/machine-info.ts': KERNEL,
   'host/machine-topology.ts': KERNEL,

@@ -11,7 +11,7 @@ test('suites run one after the other, except those that run beside another one',
     ['process', 'lab'],
     ['node', 'bench'],
     ['alone'],
-    ['attacks'],
+    ['attacks', 'ui'],
     ['cluster', 'guest'],
   ]);
 });

@@ -46,6 +46,7 @@ export const SUITES: readonly Suite[] = [
       'tests/recorded/**/*.test.ts',
       'tests/fuzz/*.test.ts',
       'bench/**/*.test.ts',
+      'ui/*.test.ts',
     ],
     atOnce: ONE_MORE_THAN_CORES,
     keepCompiled: true,
@@ -96,6 +97,14 @@ export const SUITES: readonly Suite[] = [
     atOnce: 2,
     timeoutSeconds: 600,
     about: 'hostile pods, images, files and callers against a kubelet on a real runtime',
+  },
+  {
+    name: 'ui',
+    files: ['tests/page/*.test.ts'],
+    atOnce: 1,
+    beside: 'attacks',
+    timeoutSeconds: 600,
+    about: 'the page on port 4194 in a real browser',
   },
   {
     name: 'cluster',

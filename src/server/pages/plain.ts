@@ -86,15 +86,18 @@ async function answerHealth({ answer, path, query, signal }: Exchange, deps: Pla
 
 const sendMetrics = (exchange: Exchange, pieces: Pieces) => answerLarge(exchange, METRICS_TYPE, pieces);
 
+export const sendCadvisorMetrics =
+  (statistics: Pick<Statistics, 'cadvisorMetrics'>): Route['handle'] =>
+  (exchange) =>
+    sendMetrics(exchange, statistics.cadvisorMetrics(exchange.signal));
+
 function statisticsRoutes({ statistics }: PlainPagesDeps): readonly Route[] {
   return [
     open('stats', '/stats/summary', STATS, async (exchange) => {
       const { node, pods } = await statistics.summary(exchange.query, exchange.signal);
       return answerLarge(exchange, 'application/json', jsonWithList({ node }, 'pods', pods));
     }),
-    open('stats', '/metrics/cadvisor', METRICS, (exchange) =>
-      sendMetrics(exchange, statistics.cadvisorMetrics(exchange.signal)),
-    ),
+    open('stats', '/metrics/cadvisor', METRICS, sendCadvisorMetrics(statistics)),
     open('stats', '/metrics/resource', METRICS, async (exchange) =>
       sendMetrics(exchange, [await statistics.resourceMetrics(exchange.signal)]),
     ),

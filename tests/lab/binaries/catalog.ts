@@ -154,6 +154,7 @@ export const labCatalog = {
   prometheus: { from: 'debian-unpacked', debianPackage: 'prometheus', path: 'usr/bin/prometheus' },
   promtool: { from: 'debian-unpacked', debianPackage: 'prometheus', path: 'usr/bin/promtool' },
   nginx: fromDebian('nginx', '/usr/sbin/nginx'),
+  chromium: fromDebian('chromium', '/usr/bin/chromium'),
   skopeo: fromDebian('skopeo', '/usr/bin/skopeo'),
 } as const satisfies Catalog<string>;
 
