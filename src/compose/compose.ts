@@ -162,7 +162,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     statistics,
     server,
     ...podParts.parts,
-    composePodResources(config, deps, { pods, devices: podParts.devices, metrics: meters.metrics }),
+    composePodResources(config, deps, { ...podParts, metrics: meters.metrics }),
     ...localPorts(local, served, () => composeStreams(config, deps, { served, cri, running })),
     oomWatcher,
     ...composePage(config, deps, shownParts),

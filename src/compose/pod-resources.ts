@@ -4,6 +4,7 @@ import type { Part } from '../base/lifecycle.ts';
 import type { Config } from '../config/config.ts';
 import type { Devices } from '../devices/devices.ts';
 import type { Pods } from '../pods/pods.ts';
+import { type Managers, podResourcesOf } from '../resources/managers.ts';
 import { createPodResources } from '../server/pod-resources/pod-resources.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createPodResourcesMetrics } from '../telemetry/metrics-devices.ts';
@@ -12,13 +13,14 @@ import type { PartDeps } from './compose.ts';
 export interface PodResourcesTools {
   readonly pods: Pick<Pods, 'views'>;
   readonly devices: Devices;
+  readonly managers: Managers;
   readonly metrics: Metrics;
 }
 
 export function composePodResources(
   { settings, features }: Config,
   { clock, log }: PartDeps,
-  { pods, devices, metrics }: PodResourcesTools,
+  { pods, devices, managers, metrics }: PodResourcesTools,
 ): Part {
   const counts = createPodResourcesMetrics(metrics);
   return createPodResources(
@@ -27,9 +29,7 @@ export function composePodResources(
       mono: clock.mono,
       views: pods.views,
       devices,
-      // CPUs and memory are not assigned to containers yet.
-      cpus: { cpusOf: () => [], allocatableCpus: () => [] },
-      memory: { memoryOf: () => [], allocatableMemory: () => [] },
+      ...podResourcesOf(managers),
       onRequest: counts.requested,
       onFailure: counts.failed,
     },

@@ -11,6 +11,7 @@ import { nodeIpsOf } from '../node/settings.ts';
 import { createDeadContainers, type DeadContainers } from '../pods/dead-containers.ts';
 import type { Pods } from '../pods/pods.ts';
 import { type Assigning, createAssigning } from '../resources/assigning.ts';
+import { exclusiveCpusCheck, type Managers } from '../resources/managers.ts';
 import type { Resources } from '../resources/resources.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import type { LogRotation } from '../runtime/logs/rotation.ts';
@@ -23,6 +24,7 @@ import { composeDevices } from './devices.ts';
 import { composeEvents } from './events.ts';
 import { composeImages } from './images.ts';
 import { composeLogs } from './logs.ts';
+import { composeManagers } from './managers.ts';
 import type { Meters } from './metrics.ts';
 import { composeAddresses } from './node.ts';
 import { composeObjects } from './objects.ts';
@@ -58,6 +60,7 @@ export interface PodParts {
   readonly volumes: Volumes;
   readonly resources: Resources;
   readonly devices: Devices;
+  readonly managers: Managers;
   readonly images: Images;
   readonly deadContainers: DeadContainers;
   readonly logRotation: Pick<LogRotation, 'shrinkNow'>;
@@ -81,7 +84,8 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     statuses: () => statuses,
     volumesInUse: () => volumes.volumesInUse(),
   });
-  const { events, handlers, observe, resources, devices, assigning, addresses, cluster, node, nodeIps } = nodeParts;
+  const { events, handlers, observe, resources, devices, managers, assigning, cluster, node, nodeIps } = nodeParts;
+  const { hasExclusiveCpus, addresses, plugins } = nodeParts;
   const { record } = events;
   const objectParts = composeObjects(config, deps, { kube: tools.kube, record, node });
   const { objects } = objectParts;
@@ -94,8 +98,8 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     onOperation: meters.onVolumeOperation,
     onProgress: (uid) => workers().volumesProgressed(uid),
   });
-  const requestTools = { handlers, resources, objects: objectParts.requests, nodeIps, volumes, assigning };
-  const requests = composeRequests(config, deps, requestTools);
+  const forRequests = { objects: objectParts.requests, nodeIps, volumes, assigning, hasExclusiveCpus };
+  const requests = composeRequests(config, deps, { handlers, resources, ...forRequests });
   const { credentials } = objectParts;
   const imageTools = { cri, record, requests, credentials, onEnsured: meters.onImage, views };
   const images = composeImages(config, deps, imageTools);
@@ -112,20 +116,8 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     onHookFallback: meters.work.hookFellBack,
   });
   const { logs, part: logRotation } = composeLogs(config, deps, { cri, views, removeTree });
-  const made = {
-    cri,
-    running,
-    handlers,
-    observe,
-    resources,
-    volumes,
-    directories,
-    requests,
-    images,
-    hooks,
-    logs,
-    assigning,
-  };
+  const onNode = { resources, devices, volumes, directories, assigning };
+  const made = { cri, running, handlers, observe, requests, images, hooks, logs, ...onNode };
   const deadContainers = createDeadContainers(deps.clock, () => pods);
   const pods: Pods = composeWorkers(config, deps, {
     ...made,
@@ -141,10 +133,10 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     isShortOfDisk: deadContainers.isRemoving,
   });
   const statuses = composeStatuses(config, deps, { handlers, nodeIps, devices, probes: probes.results });
-  subscribe({ pods, probes, statuses, resources, assigning, volumes, cluster, objects });
+  subscribe({ pods, probes, statuses, resources, assigning, managers, volumes, cluster, objects });
   const sources = composeSources(config, deps, { record, pods, objects, cluster, isLocal: tools.isLocal });
   const parts = [
-    ...[events, addresses, handlers, resources, devices, nodeParts.plugins, observe, images.part, probes],
+    ...[events, addresses, handlers, resources, managers, devices, plugins, observe, images.part, probes],
     ...(objects === undefined ? [] : [objects]),
     ...(cluster?.before ?? []),
     ...[volumes, statuses, pods, logRotation],
@@ -152,7 +144,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     sources,
   ];
   const reclaimable = { images, deadContainers, logRotation, measureTree };
-  return { parts, pods, events, statuses, volumes, resources, devices, ...reclaimable, cluster };
+  return { parts, pods, events, statuses, volumes, resources, devices, managers, ...reclaimable, cluster };
 }
 
 interface NodePartTools extends PodTools {
@@ -168,7 +160,10 @@ function composeNodeParts(config: Config, deps: PartDeps, tools: NodePartTools) 
   const events = composeEvents(config, deps, kube);
   const { record } = events;
   const { handlers, observe } = composeObservation(config, deps, { cri, counting, pods, onRelist: meters.onRelist });
-  const resources = composeResources(config, deps, { cri, record, counting, metrics: meters.metrics });
+  const { metrics } = meters;
+  const hasExclusiveCpus = exclusiveCpusCheck(config, () => managers);
+  const resources = composeResources(config, deps, { cri, record, counting, metrics, hasExclusiveCpus });
+  const managers: Managers = composeManagers(config, deps, { cri, record, metrics, resources, pods });
   const addresses = composeAddresses(config, deps);
   const { lastRelist } = observe;
   const onStatusSynced = meters.work.statusSynced;
@@ -200,24 +195,28 @@ function composeNodeParts(config: Config, deps: PartDeps, tools: NodePartTools) 
   };
   const cluster = kube && composeCluster(config, deps, { ...made, kube, conditions, pressure });
   const node = () => cluster?.node.object();
-  const assigning = createAssigning([devices.provider]);
+  const assigning = createAssigning([devices.provider, ...managers.providers], managers.topology);
   const nodeIps = nodeIpsOf(addresses, node);
-  return { events, handlers, observe, resources, devices, plugins, assigning, addresses, cluster, node, nodeIps };
+  const assigned = { devices, plugins, managers, assigning, hasExclusiveCpus };
+  return { events, handlers, observe, resources, ...assigned, addresses, cluster, node, nodeIps };
 }
 
 interface Listening extends Pick<PodParts, 'pods' | 'statuses' | 'volumes' | 'resources' | 'cluster'> {
   readonly probes: ReturnType<typeof composeProbes>['probes'];
   readonly objects: ReturnType<typeof composeObjects>['objects'];
   readonly assigning: Assigning;
+  readonly managers: Managers;
 }
 
 /** Which part gets the updates of which, in this order. */
-function subscribe({ pods, probes, statuses, resources, assigning, volumes, cluster, objects }: Listening): void {
+function subscribe(listening: Listening): void {
+  const { pods, probes, statuses, resources, assigning, managers, volumes, cluster, objects } = listening;
   // First the probes: what they found before a restart is then in the first status.
   pods.subscribe('probes', probes.follow);
   pods.subscribe('status', statuses.follow);
   pods.subscribe('resources', resources.observe);
   pods.subscribe('assigned resources', assigning.follow);
+  pods.subscribe('managers', managers.follow);
   pods.subscribe('volumes', volumes.follow);
   if (cluster !== undefined) {
     statuses.subscribe('status publisher', cluster.publish);

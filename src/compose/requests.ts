@@ -1,6 +1,8 @@
 /** The requests to the runtime, from what this node and its configuration say. */
 import { join } from 'node:path';
 import type { RequestsPort } from '../act/ports.ts';
+import type { Container } from '../api/container.ts';
+import type { Pod } from '../api/pod.ts';
 import { resourceListOf } from '../api/pod-resources.ts';
 import { qosClassOf } from '../api/qos-class.ts';
 import type { Config } from '../config/config.ts';
@@ -21,12 +23,13 @@ export interface RequestTools {
   readonly objects: ObjectsPort;
   readonly nodeIps: () => readonly string[];
   readonly assigning: Pick<Assigning, 'prepare'>;
+  readonly hasExclusiveCpus: (pod: Pod, container?: Container) => boolean;
   readonly volumes: Pick<Volumes, 'subPaths' | 'readFile'>;
 }
 
 export function composeRequests(config: Config, { clock, log, host }: PartDeps, tools: RequestTools): RequestsPort {
   const { kubelet, features, settings } = config;
-  const { handlers, resources, objects, nodeIps, volumes, assigning } = tools;
+  const { handlers, resources, objects, nodeIps, volumes, assigning, hasExclusiveCpus } = tools;
   const podLevel = features.enabled('PodLevelResources');
   const network = createNetwork(
     { mono: clock.mono, readTextFile: host.files.readText, nodeIps },
@@ -58,6 +61,7 @@ export function composeRequests(config: Config, { clock, log, host }: PartDeps, 
       prepareSubPaths: volumes.subPaths.prepare,
       readVolumeFile: volumes.readFile,
       assigned: assigning.prepare,
+      hasExclusiveCpus,
     },
     requestsConfig(config, host.machine.runtimeFacts()),
   );

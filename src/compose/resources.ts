@@ -5,7 +5,7 @@ import { createSystemd } from '../host/dbus/systemd.ts';
 import type { Counting } from '../metering/metering.ts';
 import type { RecordEvent } from '../model/event.ts';
 import { hugePageBytes, processorsOf } from '../model/machine.ts';
-import { createResources, type Resources } from '../resources/resources.ts';
+import { createResources, type Resources, type ResourcesDeps } from '../resources/resources.ts';
 import { askRuntimeDriver } from '../resources/runtime-driver.ts';
 import { resourcesConfig } from '../resources/settings.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
@@ -18,6 +18,7 @@ export interface ResourceTools {
   readonly record: RecordEvent;
   readonly counting: Counting;
   readonly metrics: Metrics;
+  readonly hasExclusiveCpus: NonNullable<ResourcesDeps['hasExclusiveCpus']>;
 }
 
 export function composeResources(config: Config, deps: PartDeps, tools: ResourceTools): Resources {
@@ -51,6 +52,7 @@ export function composeResources(config: Config, deps: PartDeps, tools: Resource
       }),
       runtimeDriver: (signal) => (asksRuntime ? askRuntimeDriver(driver, signal) : Promise.resolve(undefined)),
       record,
+      hasExclusiveCpus: tools.hasExclusiveCpus,
     },
     resourcesConfig(config, { cgroupVersion: cgroups.version }),
   );

@@ -10,9 +10,6 @@ import type { KubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 
 const PROFILE = 'Node.js has no such profile';
-const CPU_MANAGER = 'the CPU manager is not built yet';
-const MEMORY_MANAGER = 'the memory manager is not built yet';
-const TOPOLOGY_MANAGER = 'the topology manager is not built yet';
 const IPTABLES = 'the iptables chains of the kubelet are not built yet';
 const SHUTDOWN = 'graceful node shutdown is not built yet';
 const CADVISOR_PAGE = "cAdvisor's own page is not built yet";
@@ -24,14 +21,6 @@ const GONE = 'it is gone from the reference';
 /** Fields of the configuration file, by path; also the fields below a path. */
 export const fieldsWithoutEffect: Readonly<Record<string, string>> = {
   enableContentionProfiling: PROFILE,
-  cpuManagerPolicy: CPU_MANAGER,
-  cpuManagerPolicyOptions: CPU_MANAGER,
-  cpuManagerReconcilePeriod: CPU_MANAGER,
-  memoryManagerPolicy: MEMORY_MANAGER,
-  reservedMemory: MEMORY_MANAGER,
-  topologyManagerPolicy: TOPOLOGY_MANAGER,
-  topologyManagerScope: TOPOLOGY_MANAGER,
-  topologyManagerPolicyOptions: TOPOLOGY_MANAGER,
   hairpinMode: UNUSED,
   podCIDR: 'a CIDR of a node without a cluster is not given to the runtime yet',
   contentType: 'JSON is spoken with the API server',

@@ -63,6 +63,11 @@ export function createFeasibility(
     features.enabled('NodeSwap') &&
     machine.swapController &&
     machine.cgroupVersion === 2;
-  const settings = { limitedSwap, podLevel: features.enabled('PodLevelResources') };
+  const settings = {
+    limitedSwap,
+    podLevel: features.enabled('PodLevelResources'),
+    pinsCpus: kubelet.cpuManagerPolicy === 'static',
+    pinsMemory: kubelet.memoryManagerPolicy === 'Static',
+  };
   return (requested, allocated) => infeasibleResize(requested, allocated, settings);
 }

@@ -9,6 +9,7 @@ import { describeError } from '../base/errors.ts';
 import { createTurns } from '../base/turns.ts';
 import type { Assigned, ContainerAssignment } from '../model/assignment.ts';
 import type { PodUpdate } from '../model/pod-view.ts';
+import { type AssigningTopology, createDeciding } from './deciding.ts';
 import type { HintProvider } from './ports.ts';
 import { mergeAssignments } from './rules/merge-assignments.ts';
 
@@ -26,21 +27,19 @@ export interface Assigning {
 
 const DONE: Assigned = { kind: 'done' };
 
-export function createAssigning(providers: readonly HintProvider[]): Assigning {
+export function createAssigning(providers: readonly HintProvider[], topology?: AssigningTopology): Assigning {
   const decisions = createTurns(1);
   const release: Assigning['release'] = (uid) => {
     for (const provider of providers) provider.release(uid);
   };
 
+  const decideOn = createDeciding(providers, topology);
   const decide = async (pod: Pod, signal: AbortSignal): Promise<Assigned> => {
     using _turn = await decisions.take([], signal);
-    for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
-      for (const provider of providers) {
-        const assigned = await provider.allocate({ pod, container, hint: undefined }, signal);
-        if (assigned.kind !== 'done') return assigned;
-      }
-    }
-    return DONE;
+    const done = topology?.meter?.begun();
+    const assigned = await decideOn(pod, signal);
+    done?.();
+    return assigned;
   };
 
   const complete = async (pod: Pod, signal: AbortSignal): Promise<Assigned> => {
@@ -59,7 +58,10 @@ export function createAssigning(providers: readonly HintProvider[]): Assigning {
         signal.throwIfAborted();
         return unexpected(describeError(error));
       });
-      if (assigned.kind === 'refused') release(podUid(pod.metadata.uid));
+      if (assigned.kind === 'refused') {
+        topology?.meter?.refused();
+        release(podUid(pod.metadata.uid));
+      }
       return assigned;
     },
     prepare: async (pod, container, signal) =>

@@ -30,6 +30,7 @@ export interface PodCgroupsDeps {
   readonly log: Logger;
   readonly cgroups: Cgroups;
   readonly node: NodeCgroups;
+  readonly hasExclusiveCpus?: ((pod: Pod) => boolean) | undefined;
 }
 
 const REMOVE_WITHIN_MS = 10_000;
@@ -37,7 +38,7 @@ const FIRST_WAIT_MS = 5;
 const LONGEST_WAIT_MS = 200;
 
 export function createPodCgroups(
-  { clock, log, cgroups, node }: PodCgroupsDeps,
+  { clock, log, cgroups, node, hasExclusiveCpus }: PodCgroupsDeps,
   settings: PodLimitSettings,
 ): PodCgroups {
   const limited = new Set<string>();
@@ -45,6 +46,8 @@ export function createPodCgroups(
   const handled = new Map<string, readonly CgroupName[]>();
   let swept = NO_SWEEP;
 
+  const limitsOf = (pod: Pod): CgroupLimits =>
+    podCgroupLimits(pod, { ...settings, cpuCfsQuota: settings.cpuCfsQuota && hasExclusiveCpus?.(pod) !== true });
   const nameOf = (pod: Pod): CgroupName =>
     podCgroup(node.name, qosClassOf(pod, { podLevel: settings.podLevel }), pod.metadata.uid);
 
@@ -85,7 +88,7 @@ export function createPodCgroups(
       if (!isNew && limited.has(key)) return;
       handled.set(pod.metadata.uid, [name]);
       try {
-        await writer.create(name, podCgroupLimits(pod, settings), signal);
+        await writer.create(name, limitsOf(pod), signal);
       } catch (error) {
         if (isNew) throw error;
         // It runs with the limits that it was started with, and must not be stopped for that.
@@ -97,7 +100,7 @@ export function createPodCgroups(
       const name = nameOf(pod);
       if (!node.writer().exists(name)) return undefined;
       const path = cgroupPath(name, node.driver());
-      return planLimitChange(podCgroupLimits(pod, settings), (file) => cgroups.read(path, file), cgroups.version);
+      return planLimitChange(limitsOf(pod), (file) => cgroups.read(path, file), cgroups.version);
     },
     limit: (pod, limits, signal) => node.writer().update(nameOf(pod), limits, signal),
     remove: async (uid, signal) => {

@@ -20,6 +20,11 @@ export interface HintProvider {
    */
   allocate(request: AssignmentRequest, signal: AbortSignal): Promise<Assigned>;
   /**
+   * Decides what a pod with resources of its own gets as a whole, in the topology scope `pod` with the gate PodLevelResourceManagers. A provider
+   * without it decides for each container.
+   */
+  allocatePod?(request: Omit<AssignmentRequest, 'container'>, signal: AbortSignal): Promise<Assigned>;
+  /**
    * The slow part, after every provider has decided on every container of the pod: calls to other programs, and the disk. Other pods are
    * assigned meanwhile. On disk when it resolves. Where it refuses, the caller releases the pod.
    */

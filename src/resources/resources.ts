@@ -16,6 +16,7 @@ import type { RecordNodeEvent } from '../model/event.ts';
 import type { PodUpdateOf } from '../model/pod-view.ts';
 import type { CgroupWriterDeps, SystemdPort } from './cgroup-writer.ts';
 import type { KernelSettingsPort } from './kernel-settings.ts';
+import { cpusOfCgroup, findPinned } from './live-cpus.ts';
 import { createNodeCgroups } from './node-cgroups.ts';
 import { setUpNode } from './node-setup.ts';
 import type { OwnCgroupsConfig, OwnCgroupsDeps } from './own-cgroups.ts';
@@ -64,6 +65,10 @@ export interface Resources extends Part {
   containerCgroup(pod: Pod, id: string): string;
   /** Those above pods: of all of them, and below that of the lower QoS classes. Undefined where pods have none. */
   groupCgroups(): { readonly pods: string; readonly classes: readonly string[] } | undefined;
+  /** The CPUs that a container of this pod runs on. */
+  liveCpus(pod: Pod, id: string): ReadonlySet<number>;
+  /** Those of containers of guaranteed pods that run on some of these CPUs only, by UID. */
+  findPinned(all: ReadonlySet<number>): Promise<ReadonlyMap<string, ReadonlySet<number>>>;
   /** Every pod that has a cgroup on this node. */
   listPodCgroups(): Promise<readonly PodUid[]>;
   /** The cgroups of the QoS classes follow the pods that are here. */
@@ -92,6 +97,8 @@ export interface ResourcesDeps
   /** What the runtime reports; undefined where it doesn't. */
   readonly runtimeDriver: (signal: AbortSignal) => Promise<CgroupDriver | undefined>;
   readonly record: RecordNodeEvent;
+  /** Containers of the pod have CPUs of their own: its time is not limited. */
+  readonly hasExclusiveCpus?: (pod: Pod) => boolean;
 }
 
 export interface ResourcesConfig {
@@ -128,7 +135,7 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
       qos: () => ({ ...config, podLevel, memoryForPods: bytes(forPods(), 'memory') }),
     },
   );
-  const pods = createPodCgroups({ clock, log, cgroups, node }, config.pods);
+  const pods = createPodCgroups({ clock, log, cgroups, node, hasExclusiveCpus: deps.hasExclusiveCpus }, config.pods);
   const started = (): AbortSignal => {
     if (stopping === undefined) throw new CodedError('unavailable', 'resources are not started yet');
     return stopping;
@@ -174,6 +181,8 @@ export function createResources(deps: ResourcesDeps, config: ResourcesConfig): R
     },
     podCgroupParent: (pod) => (config.cgroupsPerQos ? pathOf(pod) : ''),
     containerCgroup: (pod, id) => `${pathOf(pod)}/${containerDirectory(id, node.driver())}`,
+    liveCpus: (pod, id) => cpusOfCgroup(cgroups, `${pathOf(pod)}/${containerDirectory(id, node.driver())}`),
+    findPinned: (all) => findPinned(cgroups, node.name, all),
     groupCgroups: () => (config.cgroupsPerQos ? groupCgroups(node.name, node.driver()) : undefined),
     listPodCgroups: pods.list,
     observe: (update) => {

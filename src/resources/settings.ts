@@ -1,9 +1,14 @@
 /** What resources take from the configuration of the whole kubelet. */
 import { parseCpuSet } from '../api/cpu-set.ts';
+import { quantityOf } from '../api/pod-resources.ts';
+import { addQuantities, quantityMilliValue, quantityValue } from '../api/quantity.ts';
 import type { Config } from '../config/config.ts';
+import type { ManagersConfig } from './managers.ts';
 import type { ResourcesConfig } from './resources.ts';
 import type { Reservations } from './rules/allocatable.ts';
 import { ENFORCED_RESERVATIONS } from './rules/enforcement.ts';
+import { cpuOptionsOf, mostNodesOf, prefersClosest } from './rules/manager-options.ts';
+import type { TopologyPolicy } from './rules/topology-merge.ts';
 
 export function resourcesConfig(config: Config, { cgroupVersion }: { cgroupVersion: 1 | 2 }): ResourcesConfig {
   const { kubelet, features } = config;
@@ -54,5 +59,38 @@ export function reservationsOf({ kubelet, settings }: Pick<Config, 'kubelet' | '
     systemReserved: { ...systemReserved, cpu: String(cpus.value.length) },
     kubeReserved: kubeRest,
     evictionHard,
+  };
+}
+
+const TOPOLOGY_POLICIES: readonly TopologyPolicy[] = ['none', 'best-effort', 'restricted', 'single-numa-node'];
+
+export function managersConfig(config: Config): ManagersConfig {
+  const { kubelet, features, settings } = config;
+  const { systemReserved, kubeReserved } = reservationsOf(config);
+  const cpu = addQuantities(quantityOf(systemReserved, 'cpu'), quantityOf(kubeReserved, 'cpu'));
+  const reserved = kubelet.reservedMemory.map(({ numaNode, limits }) => {
+    const bytes = Object.keys(limits).map((name) => [name, Number(quantityValue(quantityOf(limits, name)))] as const);
+    return [numaNode, new Map(bytes)] as const;
+  });
+  return {
+    directory: settings.directories.root,
+    gates: {
+      podLevel: features.enabled('PodLevelResources'),
+      podLevelManagers: features.enabled('PodLevelResourceManagers'),
+    },
+    cpu: {
+      isStatic: kubelet.cpuManagerPolicy === 'static',
+      options: cpuOptionsOf(kubelet.cpuManagerPolicyOptions),
+      reserved: kubelet.reservedSystemCPUs,
+      reservedCount: Math.ceil(Number(quantityMilliValue(cpu)) / 1000),
+      reconcilePeriodMs: kubelet.cpuManagerReconcilePeriod,
+    },
+    memory: { isStatic: kubelet.memoryManagerPolicy === 'Static', reserved: new Map(reserved) },
+    topology: {
+      policy: TOPOLOGY_POLICIES.find((name) => name === kubelet.topologyManagerPolicy) ?? 'none',
+      scope: kubelet.topologyManagerScope === 'pod' ? 'pod' : 'container',
+      preferClosest: prefersClosest(kubelet.topologyManagerPolicyOptions),
+      mostNodes: mostNodesOf(kubelet.topologyManagerPolicyOptions),
+    },
   };
 }

@@ -48,6 +48,8 @@ export interface RequestsDeps extends EnvironmentSources {
   ) => Promise<Parsed<ReadonlyMap<number, string>>>;
   /** The devices, CPUs and memory that were assigned to the container; rejects where it can't be created now. */
   readonly assigned?: (pod: Pod, container: Container, signal: AbortSignal) => Promise<ContainerAssignment>;
+  /** Whether the container, or any container of the pod, has CPUs of its own. */
+  readonly hasExclusiveCpus?: (pod: Pod, container?: Container) => boolean;
 }
 
 /** A container that no one has assigned anything to. */
@@ -82,13 +84,15 @@ export function createRequests(deps: RequestsDeps, config: RequestsConfig): Requ
     container: (input, signal) => makeContainer(deps, config, input, signal),
     containerResources: (pod, container) =>
       containerResources({
-        ...{ pod, container, exclusiveCpus: false, pinning: { cpus: '', mems: '' } },
+        // Where it may run is not changed by a resize.
+        ...{ pod, container, pinning: { cpus: '', mems: '' } },
+        exclusiveCpus: deps.hasExclusiveCpus?.(pod, container) ?? false,
         ...{ qosClass: deps.qosClass(pod), nodeAllocatable: deps.nodeAllocatable() },
         ...config,
       }),
     sandboxResources: (pod) => ({
       overhead: overheadResources(pod, config.settings, config.gates),
-      resources: sandboxResources({ pod, exclusiveCpus: false, ...config }),
+      resources: sandboxResources({ pod, exclusiveCpus: deps.hasExclusiveCpus?.(pod) ?? false, ...config }),
     }),
   };
 }
@@ -116,7 +120,7 @@ async function makeSandbox(
     cgroupParent: deps.cgroupParent(pod),
     userNamespace: namespace.value,
     extraGroups: [],
-    exclusiveCpus: false,
+    exclusiveCpus: deps.hasExclusiveCpus?.(pod) ?? false,
     settings,
     gates,
   });

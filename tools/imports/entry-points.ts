@@ -34,6 +34,7 @@ export const EXTRA_ENTRY_POINTS: Readonly<Record<string, string>> = {
   'pods/mirrors.ts': 'only where there is an API server',
   'pods/run-once.ts': 'only with --runonce',
   'resources/assigning.ts': 'providers of other parts are passed to it',
+  'resources/managers.ts': 'asks resources, pods and the runtime',
   'resources/runtime-driver.ts': 'asks the runtime',
   'runtime/container-hashes.ts': 'for the plan',
   'runtime/cri/client.ts': 'the connection, which all others share',

@@ -63,6 +63,7 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'pods/allocations.ts': OWN,
   'pods/endings.ts': OWN,
   'probes/verdict-files.ts': OWN,
+  'resources/state-file.ts': OWN,
   'runtime/logs/logs.ts': 'removes links of /var/log/containers, which are not followed',
   'runtime/user-namespaces.ts': OWN,
   'server/pod-resources/pod-resources.ts': `removes the old socket, opens nothing: ${OWN}`,

@@ -16,6 +16,7 @@ export const builtGates: Readonly<Partial<Record<GateName, string>>> = {
   ContainerRestartRules: 'sources/settings.ts',
   ContainerStopSignals: 'runtime/spec/container.ts',
   CustomCPUCFSQuotaPeriod: 'runtime/spec/resources.ts',
+  DisableCPUQuotaWithExclusiveCPUs: 'resources/managers.ts',
   DisableNodeKubeProxyVersion: 'node/rules/node-info.ts',
   EnvFiles: 'runtime/spec/environment.ts',
   EventedPLEG: 'runtime/observe/events.ts',
@@ -40,6 +41,7 @@ export const builtGates: Readonly<Partial<Record<GateName, string>>> = {
   NodeSwap: 'runtime/spec/swap.ts',
   PLEGOnDemandRelist: 'runtime/observe/observe.ts',
   PodCertificateRequest: 'objects/pod-certificates.ts',
+  PodLevelResourceManagers: 'resources/settings.ts',
   PodLevelResources: 'resources/settings.ts',
   PodLifecycleSleepAction: 'probes/hooks.ts',
   PodLifecycleSleepActionAllowZero: 'probes/hooks.ts',
@@ -65,7 +67,6 @@ export const builtGates: Readonly<Partial<Record<GateName, string>>> = {
 
 /** Gates that code reads although their feature is not built, and what it reads them for. */
 export const readAhead: Readonly<Partial<Record<GateName, string>>> = {
-  DisableCPUQuotaWithExclusiveCPUs: 'for containers with CPUs of their own, which the CPU manager is to give out',
   ExtendWebSocketsToKubelet: 'to declare the feature once it is built',
   SELinuxMount: 'for the validation of static pods: volumes are not mounted with SELinux labels',
 };

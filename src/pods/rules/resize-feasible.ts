@@ -16,6 +16,31 @@ export interface FeasibilitySettings {
   /** Burstable containers get swap in proportion to the memory that they request. */
   readonly limitedSwap: boolean;
   readonly podLevel: boolean;
+  /** Guaranteed pods have CPUs or memory of their own, and keep what they were started with. */
+  readonly pinsCpus?: boolean;
+  readonly pinsMemory?: boolean;
+}
+
+/** The managers do not give a running container other CPUs or other memory. */
+function pinnedResize(requested: Pod, allocated: Pod, settings: FeasibilitySettings): Infeasible | undefined {
+  if (qosClassOf(requested, settings) !== 'Guaranteed') return undefined;
+  const before = new Map(containersOf(allocated).map((container) => [container.name, container]));
+  const changes = (name: 'cpu' | 'memory') =>
+    containersOf(requested).some((container) => {
+      const old = before.get(container.name)?.resources;
+      return (['requests', 'limits'] as const).some(
+        (kind) => compareQuantities(quantityOf(old?.[kind], name), quantityOf(container.resources?.[kind], name)) !== 0,
+      );
+    });
+  const refuse = (manager: string, policy: string, detail: string): Infeasible => ({
+    message: `Resize is infeasible for Guaranteed Pods alongside ${manager} policy "${policy}"`,
+    detail,
+  });
+  if (settings.pinsCpus === true && changes('cpu'))
+    return refuse('CPU Manager', 'static', 'guaranteed_pod_cpu_manager_static_policy');
+  if (settings.pinsMemory === true && changes('memory'))
+    return refuse('Memory Manager', 'Static', 'guaranteed_pod_memory_manager_static_policy');
+  return undefined;
 }
 
 /** The share of swap follows the requested memory, and can't be changed while a container runs. */
@@ -24,6 +49,10 @@ export function infeasibleResize(
   allocated: Pod,
   settings: FeasibilitySettings,
 ): Infeasible | undefined {
+  return swapResize(requested, allocated, settings) ?? pinnedResize(requested, allocated, settings);
+}
+
+function swapResize(requested: Pod, allocated: Pod, settings: FeasibilitySettings): Infeasible | undefined {
   if (!settings.limitedSwap) return undefined;
   const before = new Map(containersOf(allocated).map((container) => [container.name, container]));
   const isAgainst = (container: Container): boolean => {

@@ -97,7 +97,7 @@ function reservedOf(name: string, capacity: Quantities, reservations: Reservatio
 
 const HUGE_PAGES = 'hugepages-';
 
-function hugePageResource(size: bigint): string {
+export function hugePageResource(size: bigint): string {
   const kilo = size / 1024n;
   if (kilo >= 1024n ** 2n) return `${HUGE_PAGES}${kilo / 1024n ** 2n}Gi`;
   return kilo >= 1024n ? `${HUGE_PAGES}${kilo / 1024n}Mi` : `${HUGE_PAGES}${kilo}Ki`;
