@@ -125,8 +125,8 @@ test('a guaranteed container has its CPU for itself, through crashes, damaged st
       });
       await rm(file);
       await place.gone('own');
-      await place.write('next', { containers: [stays('n', { resources: guaranteed })] });
-      const next = await find(place, 'next', 'n');
+      await place.write('next', { containers: [stays('c', { resources: guaranteed })] });
+      const next = await find(place, 'next', 'c');
       await runsOn(place, next, '1');
       await runsOn(place, shares, '0');
     },
