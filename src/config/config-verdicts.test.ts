@@ -85,7 +85,6 @@ const warnedBecauseOf: Readonly<Record<string, string>> = {
   'static url bad': 'staticPodURL',
   'node ip bad': '--node-ip',
   // Until they are built.
-  'cpu policy static': 'cpuManagerPolicy: has no effect',
 };
 
 test('the tables of this test match the record', () => {
