@@ -26,6 +26,7 @@ const FOREVER_MS = 2 ** 31 - 1;
 
 // The kubelet starts itself once more for work on files that may hang: see host/file-jobs.ts.
 if (process.argv[2] === FILE_PROCESS_ARGUMENT) void doFileJobs();
+else if (process.argv[2] === 'explain') void explain();
 else main();
 
 /** The kubelet itself is loaded only where it runs: Node's network and crypto modules take longer than `--version` or a refused configuration. */
@@ -51,6 +52,19 @@ function print(text: string): void {
 async function doFileJobs(): Promise<void> {
   const { runFileProcess } = await import('./host/file-process.ts');
   await runFileProcess({ input: process.stdin, write: (line) => void writeSync(1, line) });
+}
+
+/** The one command beside the kubelet itself: why a pod of this machine does not start. */
+async function explain(): Promise<void> {
+  const { runExplain } = await import('./local-api/explain-command.ts');
+  const { code, output, error } = await runExplain({
+    words: process.argv.slice(3),
+    environment: process.env,
+    now: Date.now,
+  });
+  process.stdout.write(output);
+  process.stderr.write(error);
+  process.exitCode = code;
 }
 
 function read(): ConfigOutcome {
@@ -84,6 +98,8 @@ function refuse({ problems, warnings, hint }: Extract<ConfigOutcome, { kind: 're
 async function run(config: Config, warnings: readonly string[]): Promise<void> {
   const { createKubelet } = await import('./compose/compose.ts');
   const { createHost } = await import('./host/host.ts');
+  const localApi =
+    config.settings.api.kubeconfig === '' ? (await import('./compose/local-api.ts')).composeLocalApi : undefined;
   tuneCompiler();
   const clock = createSystemClock();
   const host = createHost();
@@ -116,6 +132,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     program: ownProgram(),
     pageFile: (name) => host.pageFile(process.argv[1] ?? '', name),
     process: processPort(setVerbosity),
+    localApi,
     serviceManager: { watchdog: host.readWatchdog(process.env, process.pid), notify },
   });
   const exit = (code: number): never => {

@@ -20,15 +20,17 @@ import { watchdogParts } from '../node/watchdog.ts';
 import type { Pods } from '../pods/pods.ts';
 import { createRunOnce } from '../pods/run-once.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
+import { createExplain, type Explain } from '../server/explanations.ts';
 import { createHealthChecks, type HealthCheck, type HealthChecks } from '../server/health/checks.ts';
 import { createHealthServer } from '../server/health/health.ts';
-import { explainPod, type PodsPort } from '../server/pods-port.ts';
+import type { PodsPort } from '../server/pods-port.ts';
 import type { Route } from '../server/routes.ts';
+import type { Stats } from '../stats/stats.ts';
 import { createEventLoopLag, type EventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { composeServingCertificate } from './certificates.ts';
 import { composeEviction } from './eviction.ts';
 import { composeKube, type KubeParts } from './kube.ts';
-import { composeLocalApi, type LocalApiParts } from './local-api.ts';
+import type { ComposeLocalApi, LocalApiParts } from './local-api.ts';
 import { composeMetrics, type Meters } from './metrics.ts';
 import { composeOom } from './oom.ts';
 import { composePage } from './page.ts';
@@ -58,6 +60,8 @@ export interface KubeletDeps {
   readonly process?: ProcessPort;
   /** How this program is started once more, for work on files that may hang; without it such work is done here. */
   readonly program?: OwnProgram;
+  /** Builds the API of a node without a control plane. Passed in, so that a kubelet in a cluster does not load it; none by default. */
+  readonly localApi?: ComposeLocalApi | undefined;
   /** systemd, where it has started this process and wants to be notified; nothing by default. */
   readonly serviceManager?: ServiceManager;
   /** A file of the page on port 4194; none by default. */
@@ -120,7 +124,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const { cri, running, connection, health: runtimeHealth } = composeRuntime(config, deps, meters);
   const access = composeKube(config, deps, meters);
   const kube = access?.kube;
-  const local = access === undefined ? composeLocalApi(config, deps) : undefined;
+  const local = access === undefined ? deps.localApi?.(config, deps) : undefined;
   const podParts = composePods(config, deps, {
     cri,
     running,
@@ -130,7 +134,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     pressure: () => eviction.pressure(),
     nodeConditions: () => servingCertificate?.conditions() ?? [],
   });
-  const { pods, statuses, cluster, resources, events } = podParts;
+  const { pods, statuses, cluster, resources, events, images, probes } = podParts;
   pods.subscribe('metrics', meters.follow);
   statuses.subscribe('metrics', meters.starts.statusChanged);
   const oomWatcher = composeOom(config, deps, { pods, resources, record: events.record });
@@ -138,9 +142,10 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const servingCertificate = composeServingCertificate(config, deps, { meters, kube, cluster, record: events.record });
   const eviction = composeEviction(config, deps, { ...podParts, statistics, meters });
   const served = servedPods(podParts);
+  const explain = createExplain({ clock, served, downloadsOf: images.downloadsOf, failedProbes: probes.failures });
   const shownParts = { ...podParts, cri, running, served, statistics, eviction, local, shown: () => shown };
   const signedCertificate = servingCertificate?.path;
-  const server = composeServer(config, deps, { ...shownParts, kube, meters, health, signedCertificate });
+  const server = composeServer(config, deps, { ...shownParts, explain, kube, meters, health, signedCertificate });
   addHealthChecks(health, {
     log: () => deps.logProblem?.(),
     syncloop: () => startingReason(lifecycle.starting()) ?? pods.problem(),
@@ -163,7 +168,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     server,
     ...podParts.parts,
     composePodResources(config, deps, { ...podParts, metrics: meters.metrics }),
-    ...localPorts(local, served, () => composeStreams(config, deps, { served, cri, running })),
+    ...localPorts(local, explain, statistics, () => composeStreams(config, deps, { served, cri, running })),
     oomWatcher,
     ...composePage(config, deps, shownParts),
     ...(servingCertificate === undefined ? [] : [servingCertificate.manager]),
@@ -220,11 +225,12 @@ const localStores = (local: LocalApiParts | undefined): readonly Part[] => (loca
 /** After the pods: who creates one there can use it at once. */
 const localPorts = (
   local: LocalApiParts | undefined,
-  served: PodsPort,
+  explain: Explain,
+  { summary }: Stats,
   endpoints: () => readonly Route[],
 ): readonly Part[] => {
   if (local === undefined) return [];
-  return [local.port({ endpoints: endpoints(), explain: (namespace, name) => explainPod(served, namespace, name) })];
+  return [local.port({ endpoints: endpoints(), explain, summary })];
 };
 
 const servedPods = ({ pods, statuses, cluster }: PodParts): PodsPort => ({

@@ -17,12 +17,16 @@ import type { PartDeps } from './compose.ts';
 
 export interface LocalApiParts extends LocalApi {
   /** The port, with the endpoints of streams and logs that the kubelet has. */
-  readonly port: (tools: Pick<HttpDeps, 'endpoints' | 'explain'>) => Part;
+  readonly port: (tools: PortDeps) => Part;
 }
 
+type PortDeps = Pick<HttpDeps, 'endpoints' | 'explain' | 'summary'>;
+
 /** Undefined: it is off, or there is an API server. */
-export function composeLocalApi(config: Config, deps: PartDeps): LocalApiParts | undefined {
-  const { clock, nodeName, surroundings, process } = deps;
+export type ComposeLocalApi = (config: Config, deps: PartDeps) => LocalApiParts | undefined;
+
+export const composeLocalApi: ComposeLocalApi = (config, deps) => {
+  const { clock, supervisor, nodeName, surroundings, process } = deps;
   const log = deps.log.named('local-api');
   const setting = localApiSetting(config, {
     environment: surroundings?.environment ?? {},
@@ -36,36 +40,43 @@ export function composeLocalApi(config: Config, deps: PartDeps): LocalApiParts |
   const { directory } = setting.config;
   const certificates = join(directory, 'pki');
   const certificate = async (host: string) => {
-    const files = await ensureSelfSigned(certificates, host, clock.now(), log);
+    const files = await ensureSelfSigned(certificates, host, clock.now(), log, RENEW_BEFORE_MS);
     return (await readTlsMaterial({ ...files, clientCa: '' })).certificate;
   };
-  const local = createLocalApi({ clock, log, certificate, ensureToken: ensureNodeToken }, setting.config);
-  const port: LocalApiParts['port'] = (tools) => ({
-    ...composePort(config, deps, { ...tools, local, certificates, ...setting.config }),
-    name: 'port of the local API',
-  });
+  const local = createLocalApi({ clock, log, supervisor, certificate, ensureToken: ensureNodeToken }, setting.config);
+  const port: LocalApiParts['port'] = (tools) =>
+    local.whenOpen(
+      'port of the local API',
+      composePort(config, deps, { ...tools, local, certificates, ...setting.config }),
+    );
   return { ...local, port };
-}
+};
 
-interface PortTools extends Pick<HttpDeps, 'endpoints' | 'explain'> {
+interface PortTools extends PortDeps {
   readonly local: LocalApi;
   readonly certificates: string;
   readonly address: string;
   readonly port: number;
 }
 
+/** The certificate is for a year: who has copied the kubeconfig has a month to do it again. */
+const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
+/** Another kubelet of this machine may have the port for as long as it lives. */
+const LISTEN_AGAIN_MS = 60_000;
+
 function composePort(config: Config, deps: PartDeps, tools: PortTools): Part {
   const { clock, supervisor, host } = deps;
-  const { local, endpoints, explain, certificates, address, port } = tools;
+  const { local, endpoints, explain, summary, certificates, address, port } = tools;
   const own = serverConfig(config, { nodeName: address, isStandalone: true, environment: {} });
+  // Those of the kubelet's ports are not mixed with these: this port has a page of its own for them.
+  const metrics = createMetrics({ version: KUBERNETES_VERSION, showHiddenFor: '' });
   return createServer(
     {
       clock,
       log: deps.log.named('local-api'),
       supervisor,
-      // Those of the kubelet's ports are not mixed with these.
-      metrics: createMetrics({ version: KUBERNETES_VERSION, showHiddenFor: '' }),
-      routes: localApiRoutes({ clock, readBytes, endpoints, explain, ...local }),
+      metrics,
+      routes: localApiRoutes({ clock, readBytes, endpoints, explain, summary, metrics, ...local }),
       request: undefined,
       users: local.reviewToken,
       inotify: host.files.inotify,
@@ -74,6 +85,7 @@ function composePort(config: Config, deps: PartDeps, tools: PortTools): Part {
     {
       ...own,
       secure: { address, port },
+      longestRetryMs: LISTEN_AGAIN_MS,
       readOnly: undefined,
       files: { certificate: '', key: '', clientCa: '' },
       certificateDirectory: certificates,

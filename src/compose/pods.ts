@@ -10,6 +10,7 @@ import type { NodeFacts } from '../node/node.ts';
 import { nodeIpsOf } from '../node/settings.ts';
 import { createDeadContainers, type DeadContainers } from '../pods/dead-containers.ts';
 import type { Pods } from '../pods/pods.ts';
+import type { Probes } from '../probes/probes.ts';
 import { type Assigning, createAssigning } from '../resources/assigning.ts';
 import { exclusiveCpusCheck, type Managers } from '../resources/managers.ts';
 import type { Resources } from '../resources/resources.ts';
@@ -65,6 +66,7 @@ export interface PodParts {
   readonly deadContainers: DeadContainers;
   readonly logRotation: Pick<LogRotation, 'shrinkNow'>;
   readonly measureTree: VolumeParts['measureTree'];
+  readonly probes: Pick<Probes, 'failures'>;
   /** Undefined for a kubelet without an API server. */
   readonly cluster: Cluster | undefined;
 }
@@ -100,8 +102,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
   });
   const forRequests = { objects: objectParts.requests, nodeIps, volumes, assigning, hasExclusiveCpus };
   const requests = composeRequests(config, deps, { handlers, resources, ...forRequests });
-  const { credentials } = objectParts;
-  const imageTools = { cri, record, requests, credentials, onEnsured: meters.onImage, views };
+  const imageTools = { cri, record, requests, credentials: objectParts.credentials, onEnsured: meters.onImage, views };
   const images = composeImages(config, deps, imageTools);
   const { probes, hooks } = composeProbes(deps, {
     cri,
@@ -144,7 +145,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     sources,
   ];
   const reclaimable = { images, deadContainers, logRotation, measureTree };
-  return { parts, pods, events, statuses, volumes, resources, devices, managers, ...reclaimable, cluster };
+  return { parts, pods, events, statuses, volumes, resources, devices, managers, probes, ...reclaimable, cluster };
 }
 
 interface NodePartTools extends PodTools {

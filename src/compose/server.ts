@@ -5,6 +5,7 @@ import type { Eviction } from '../eviction/eviction.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import type { Running } from '../runtime/running.ts';
+import type { Explain } from '../server/explanations.ts';
 import { askHealth } from '../server/health/ask.ts';
 import type { HealthChecks } from '../server/health/checks.ts';
 import { evictionRoutes } from '../server/pages/evictions.ts';
@@ -37,6 +38,7 @@ export interface ServerTools {
   readonly cri: CriClient;
   readonly served: PodsPort;
   readonly running: Running;
+  readonly explain: Explain;
   readonly meters: Meters;
   readonly statistics: Statistics;
   readonly health: HealthChecks;
@@ -79,7 +81,7 @@ export function composeRoutes(config: Config, deps: PartDeps, tools: ServerTools
   const startedAt = clock.now();
   return [
     ...composeStreams(config, deps, tools),
-    ...podRoutes({ pods: () => listPods(tools.served), runningPods: tools.running.pods }),
+    ...podRoutes({ pods: () => listPods(tools.served), runningPods: tools.running.pods, explain: tools.explain }),
     ...evictionRoutes({ decisions: () => tools.eviction.decisions() }),
     ...plainRoutes({
       health: (path, query, signal) => askHealth(asking, { path, query }, signal),

@@ -18,7 +18,7 @@ import { createEnsure, type EnsureReport } from './ensure.ts';
 import { createGarbage } from './garbage.ts';
 import { type InUseDeps, imagesInUse } from './in-use.ts';
 import type { CredentialObjects, Disk, ImageRuntime, Surroundings } from './ports.ts';
-import { createPullProgress, type PullProgress } from './progress.ts';
+import { createPullProgress } from './progress.ts';
 import { createPullRecords } from './pull-records.ts';
 import { createPulls, type PullSettings } from './pulls.ts';
 import type { GarbageSettings } from './rules/garbage.ts';
@@ -84,6 +84,8 @@ export interface Images {
     readonly policy: PullPolicy;
     readonly signal: AbortSignal;
   }): Promise<ImageAnswer>;
+  /** What the runtime downloads for this image now; undefined where it does not report that. */
+  downloadsOf(image: string, signal: AbortSignal): Promise<readonly Download[] | undefined>;
   /** As of the last list, at most some minutes ago. */
   list(): readonly Image[];
   /** One pass of the rules for removing images. */
@@ -108,11 +110,12 @@ export function createImages(deps: ImagesDeps, config: ImagesConfig): Images {
     config.garbage,
   );
   const plugins = createPluginsPart(deps, config);
+  const downloadsOf = createDownloadsOf(deps);
   const ensure = createEnsure({
     ...deps,
     pulls: createPulls(deps, config.pulls),
     credentials: createNodeCredentials(deps, config, plugins),
-    progress: createNodeProgress(deps),
+    progress: createPullProgress({ ...deps, downloadsOf }),
     onUse: (id) => garbage.noteUse(id),
     onDiskFull: () => garbage.hurry(),
     access: verification === undefined ? undefined : { records, verification },
@@ -128,6 +131,7 @@ export function createImages(deps: ImagesDeps, config: ImagesConfig): Images {
       return ensure({ pod, image, policy, fieldPath: fieldPathOf(pod, name) }, signal);
     },
     ensureVolume: ({ pod, image, policy, signal }) => ensure({ pod, image, policy, fieldPath: undefined }, signal),
+    downloadsOf,
     list: () => listed,
     collect: (signal) => garbage.collect(signal),
     removeUnused: (enough, signal) => garbage.removeUnused(enough, signal),
@@ -172,13 +176,10 @@ function createNodeCredentials(
   return createCredentials({ files, plugins, objects });
 }
 
-function createNodeProgress({ clock, supervisor, downloadsOf }: ImagesDeps): PullProgress {
-  return createPullProgress({
-    clock,
-    supervisor,
-    downloadsOf: async (image, signal) => {
-      const name = parseImageName(image);
-      return name.ok ? await downloadsOf?.(name.value.repository, signal) : undefined;
-    },
-  });
+/** By the name that pods have for an image. */
+function createDownloadsOf({ downloadsOf }: ImagesDeps): Images['downloadsOf'] {
+  return async (image, signal) => {
+    const name = parseImageName(image);
+    return name.ok ? await downloadsOf?.(name.value.repository, signal) : undefined;
+  };
 }

@@ -9,17 +9,19 @@ import { isReadyToGo } from './rules/deletion.ts';
 import { applyJsonPatch, applyMergePatch } from './rules/json-patch.ts';
 import { type ApiObject, mapOf } from './rules/objects.ts';
 import { completeOther } from './rules/other-objects.ts';
+import { type Page, pageOf } from './rules/paging.ts';
 import { alreadyExists, badRequest, forbidden, notAllowed, notFound, unsupportedType } from './rules/refusal.ts';
-import { groupVersion, NAMESPACES, type Resource } from './rules/resources.ts';
+import { groupVersion, NAMESPACES, type Resource, SERVICE_ACCOUNTS } from './rules/resources.ts';
 import { applyStrategicPatch } from './rules/strategic-patch.ts';
 import { type Part, prepareNew, prepareUpdate } from './rules/strategy.ts';
 import type { Decision, ObjectKey } from './store.ts';
+import { issueToken } from './tokens.ts';
 import { matcherOf } from './watches.ts';
 
 export interface Done {
   readonly status: number;
   readonly object?: ApiObject | Status | undefined;
-  readonly list?: readonly ApiObject[];
+  readonly list?: Page;
   readonly warnings?: readonly string[];
 }
 
@@ -67,6 +69,11 @@ class ObjectActions implements Actions {
       if (request.method !== 'POST') throw notAllowed();
       return await this.#deletions.evict(request, target);
     }
+    if (subresource === 'token') {
+      const issuer = `https://${this.#config.address}`;
+      const token = await issueToken(this.#deps, request, target, issuer);
+      return { status: 201, object: token as ApiObject };
+    }
     switch (request.method) {
       case 'GET':
         return name === '' ? this.#list(request, target) : this.#get(target);
@@ -96,7 +103,9 @@ class ObjectActions implements Actions {
 
   #list({ query }: ApiRequest, target: ResourceTarget): Done {
     const matches = matcherOf({ ...target, query });
-    return { status: 200, list: this.#deps.store.list(target.resource.plural, target.namespace).filter(matches) };
+    const { store } = this.#deps;
+    const found = store.list(target.resource.plural, target.namespace).filter(matches);
+    return { status: 200, list: pageOf(found, query, store.revision()) };
   }
 
   #now(): string {
@@ -117,6 +126,7 @@ class ObjectActions implements Actions {
       if (current !== undefined) throw alreadyExists(resource, key.name);
       return isDry ? { kind: 'none' } : { kind: 'put', object, keeping: resource.keeping };
     });
+    if (resource === NAMESPACES && !isDry) await makeDefaultAccount(this.#deps, key.name);
     return { status: 201, object: isDry ? object : made, warnings };
   }
 
@@ -203,11 +213,26 @@ export async function makeNamespace(
   await store.change({ resource: NAMESPACES.plural, namespace: '', name }, (current) =>
     current === undefined ? { kind: 'put', object, keeping: NAMESPACES.keeping } : { kind: 'none' },
   );
+  await makeDefaultAccount({ store, clock, newUid }, name);
+}
+
+/** Every namespace has it: pods that name no service account have this one. */
+async function makeDefaultAccount(
+  { store, clock, newUid }: Pick<ApiDeps, 'store' | 'clock' | 'newUid'>,
+  namespace: string,
+): Promise<void> {
+  const { plural, kind, keeping } = SERVICE_ACCOUNTS;
+  const name = 'default';
+  const creationTimestamp = formatTimestamp(clock.now());
+  const metadata = { name, namespace, uid: newUid(), resourceVersion: '', creationTimestamp };
+  await store.change({ resource: plural, namespace, name }, (current) =>
+    current === undefined ? { kind: 'put', object: { apiVersion: 'v1', kind, metadata }, keeping } : { kind: 'none' },
+  );
 }
 
 function partOf({ subresource }: ResourceTarget): Part {
   if (subresource === '') return 'whole';
-  if (subresource === 'status' || subresource === 'ephemeralcontainers') return subresource;
+  if (subresource === 'status' || subresource === 'ephemeralcontainers' || subresource === 'resize') return subresource;
   throw notAllowed();
 }
 

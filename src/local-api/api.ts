@@ -8,12 +8,23 @@ import { createDocuments, type Documents } from './documents.ts';
 import { type Caller, checkAccess } from './rules/access.ts';
 import type { VersionInfo } from './rules/discovery.ts';
 import type { ApiObject } from './rules/objects.ts';
+import type { Page } from './rules/paging.ts';
 import type { PodContext } from './rules/pod-strategy.ts';
-import { badRequest, needsControlPlane, notAllowed, notFound, Refusal, unknownPath } from './rules/refusal.ts';
+import {
+  badRequest,
+  needsControlPlane,
+  notAllowed,
+  notFound,
+  Refusal,
+  unavailable,
+  unknownPath,
+} from './rules/refusal.ts';
 import { groupVersion, type Resource } from './rules/resources.ts';
 import { type IncludeObject, tableOf } from './rules/tables.ts';
 import { type Target, targetOf } from './rules/target.ts';
+import type { SigningKey } from './signing-key.ts';
 import type { Store } from './store.ts';
+import { openIdDocument } from './tokens.ts';
 import { openWatch, type WatchEvents } from './watches.ts';
 
 export interface ApiRequest {
@@ -43,6 +54,7 @@ export interface ApiDeps {
   readonly log: Logger;
   readonly store: Store;
   readonly newUid: () => string;
+  readonly signingKey: SigningKey;
   /** Five random letters for `generateName`. */
   readonly newSuffix: () => string;
 }
@@ -60,7 +72,7 @@ export function createApi(deps: ApiDeps, config: ApiConfig): Api {
   return {
     handle: async (request) => {
       try {
-        return await answerTo(request, { deps, documents, actions });
+        return await answerTo(request, { deps, documents, actions, issuer: `https://${config.address}` });
       } catch (error) {
         return failure(error, deps.log);
       }
@@ -72,18 +84,30 @@ interface Parts {
   readonly deps: ApiDeps;
   readonly documents: Documents;
   readonly actions: Actions;
+  readonly issuer: string;
 }
 
 async function answerTo(request: ApiRequest, parts: Parts): Promise<ApiAnswer> {
+  // Their paths look like those of objects.
+  if (parts.documents.find(request.path)?.kind === 'review') return documentAnswer(request, parts.documents);
   const target = targetOf(request.path);
-  if (target.kind === 'document') return documentAnswer(request, parts.documents);
+  if (target.kind === 'document')
+    return (await openIdAnswer(request, parts)) ?? documentAnswer(request, parts.documents);
   if (target.kind === 'elsewhere') {
     // A client that applies asks first whether the object is there.
     if (request.method === 'GET' && target.name !== '') throw notFound(target, target.name);
     throw needsControlPlane(target.object);
   }
   checkAccess(request.caller, request.method, target);
+  if (!parts.deps.store.isOpen()) throw unavailable('the objects of this node can not be read yet: its log says why');
   return await resourceAnswer(request, target, parts);
+}
+
+async function openIdAnswer({ method, path }: ApiRequest, { deps, issuer }: Parts): Promise<ApiAnswer | undefined> {
+  if (method !== 'GET') return undefined;
+  const answer = (body: object): ApiAnswer => ({ kind: 'answer', status: 200, body, warnings: [] });
+  if (path === '/openid/v1/jwks') return answer(await deps.signingKey.publicKeys());
+  return path === '/.well-known/openid-configuration' ? answer(openIdDocument(issuer)) : undefined;
 }
 
 function documentAnswer(request: ApiRequest, documents: Documents): ApiAnswer {
@@ -138,13 +162,7 @@ function shaped(
   return tableOf(resource, [one], meta, { now: clock.now(), include: includeOf(request) });
 }
 
-function shapedList(
-  request: ApiRequest,
-  resource: Resource,
-  items: readonly ApiObject[],
-  { clock, store }: ApiDeps,
-): unknown {
-  const meta = { resourceVersion: String(store.revision()) };
+function shapedList(request: ApiRequest, resource: Resource, { items, meta }: Page, { clock }: ApiDeps): unknown {
   if (isTable(request)) return tableOf(resource, items, meta, { now: clock.now(), include: includeOf(request) });
   return { kind: `${resource.kind}List`, apiVersion: groupVersion(resource), metadata: meta, items };
 }

@@ -110,7 +110,7 @@ export function createDeletions({ store, clock, log }: ApiDeps): Deletions {
           },
         );
       }
-      return { status: 200, list: found };
+      return { status: 200, list: { items: found, meta: { resourceVersion: String(store.revision()) } } };
     },
     evict: async (request, target) => {
       const { deleteOptions } = mapOf(request.body);

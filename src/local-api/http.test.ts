@@ -21,8 +21,28 @@ async function open(endpoints: readonly Route[] = []) {
   const readBytes: HttpDeps['readBytes'] = () =>
     body instanceof Error ? Promise.reject(body) : Promise.resolve(Buffer.from(body ?? ''));
   const explain: HttpDeps['explain'] = (namespace, name) =>
-    name === 'a' ? { pod: { uid: 'u', namespace, name }, step: 'syncing', steps: [] } : undefined;
-  const routes = localApiRoutes({ clock: createManualClock(), api, store, endpoints, explain, readBytes });
+    Promise.resolve(
+      name === 'a' ? { pod: { uid: 'u', namespace, name }, step: 'syncing', steps: [], summary: 'x' } : undefined,
+    );
+  const usage = (nanos: number) => ({
+    cpu: { usageNanoCores: nanos },
+    memory: { time: '2026-01-01T00:00:00Z', workingSetBytes: 2_000_000 },
+  });
+  const summary = () =>
+    Promise.resolve({
+      node: usage(5),
+      pods: [{ podRef: { namespace: 'default', name: 'a' }, containers: [{ name: 'main', ...usage(7) }] }],
+    });
+  const routes = localApiRoutes({
+    clock: createManualClock(),
+    api,
+    store,
+    endpoints,
+    explain,
+    readBytes,
+    summary,
+    metrics: { render: () => 'm' },
+  });
   const send = async (
     name: string,
     method: string,
@@ -132,4 +152,60 @@ test('explanations are for both roles', async () => {
   const found = await send('local API explain', 'GET', { user: READING_USER }, { namespace: 'default', pod: 'a' });
   assert.deepEqual([found.status, (found.json as { step: string }).step], [200, 'syncing']);
   assert.equal((await send('local API explain', 'GET', {}, { namespace: 'default', pod: 'b' })).status, 404);
+});
+
+test('usage: nodes and pods of metrics.k8s.io, as kubectl top asks for them', async () => {
+  const { send, ask } = await open();
+  for (const name of ['a', 'b'])
+    await ask('POST /api/v1/namespaces/default/pods', {
+      metadata: { name, labels: { app: name } },
+      spec: { containers: [{ name: 'main', image: 'i' }] },
+    });
+  const get = (path: string, query = '') =>
+    send('local API', 'GET', { path: `/apis/metrics.k8s.io/v1beta1${path}`, query });
+  const container = { name: 'main', usage: { cpu: '7n', memory: '1953Ki' } };
+  for (const path of ['/pods', '/namespaces/default/pods']) {
+    const { kind, items } = (await get(path)).json as { kind: string; items: { containers: unknown }[] };
+    assert.deepEqual([kind, items.map((item) => item.containers)], ['PodMetricsList', [[container]]]);
+  }
+  assert.deepEqual(((await get('/pods', 'labelSelector=app%3Db')).json as { items: unknown[] }).items, []);
+  assert.equal((await get('/namespaces/default/pods/a')).status, 200);
+  assert.equal((await get('/namespaces/default/pods/b')).status, 503, 'no reading yet');
+  assert.equal((await get('/namespaces/default/pods/c')).status, 404);
+  assert.equal((await get('/nodes/none')).status, 404);
+  assert.equal((await get('/others')).status, 404);
+  assert.equal((await get('/nodes', 'watch=1')).status, 405);
+});
+
+test('manifests: one or many in one POST, each is answered, and a GET lists them', async () => {
+  const { send } = await open();
+  const post = async (body: string, user = FULL_USER as Exchange['user']) =>
+    await send('local API manifests', 'POST', { path: '/pods', body, type: 'text/plain', user });
+  const pod = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: { containers: [{ name: 'main', image: 'i' }] },
+  });
+  const results = ({ json }: { json: unknown }) =>
+    (json as { items: { name: string; result: string }[] }).items.map(({ name, result }) => `${name} ${result}`);
+  assert.deepEqual(results(await post(JSON.stringify(pod('a')))), ['a created']);
+  const podText = (name: string) =>
+    `apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${name}\nspec:\n  containers:\n  - name: main\n    image: i\n`;
+  const yaml = `${podText('a')}---\n${podText('b')}--- # and one for a control plane\napiVersion: v1\nkind: Service\nmetadata: { name: s }\n`;
+  const many = await post(yaml);
+  assert.deepEqual([many.status, results(many)], [422, ['a unchanged', 'b created', 's refused']]);
+  const list = { kind: 'PodList', apiVersion: 'v1', items: [{ ...pod('c'), kind: undefined }, pod('Bad')] };
+  const listed = await post(JSON.stringify(list));
+  assert.deepEqual(results(listed), ['c created', 'Bad refused']);
+  assert.match(JSON.stringify(listed.json), /metadata.name: Invalid value/);
+  const shown = await send('local API manifests', 'GET', { path: '/pods' });
+  const { items } = shown.json as { items: { metadata: { name: string } }[] };
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata.name),
+    ['a', 'b', 'c'],
+  );
+  assert.deepEqual(results(await post(JSON.stringify(pod('d')), READING_USER)), ['d refused'], 'a reader only reads');
+  for (const body of ['', '[]', ': :\n:', '[', JSON.stringify(Array.from({ length: 501 }, () => pod('x')))])
+    assert.equal((await post(body)).status, 400, body.slice(0, 20));
 });

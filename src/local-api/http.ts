@@ -7,9 +7,10 @@ import { createAlarm } from '../base/alarm.ts';
 import type { Clock } from '../base/clock.ts';
 import { codeOf } from '../base/errors.ts';
 import { readTree } from '../base/yaml-tree.ts';
-import type { PodExplanation } from '../model/explanation.ts';
+import type { ExplainedPod } from '../model/explanation.ts';
 import type { Answer, Exchange, Route, UpgradeExchange } from '../server/routes.ts';
-import type { Api, ApiRequest } from './api.ts';
+import type { Api, ApiAnswer, ApiRequest } from './api.ts';
+import { MANIFESTS, takeManifests } from './manifests.ts';
 import { type Caller, checkAccess } from './rules/access.ts';
 import { readProtobuf } from './rules/protobuf.ts';
 import { badRequest, notFound, Refusal } from './rules/refusal.ts';
@@ -17,6 +18,7 @@ import { PODS } from './rules/resources.ts';
 import { callerOf } from './rules/roles.ts';
 import { chooseContainer, streamQuery } from './rules/stream-target.ts';
 import type { Store } from './store.ts';
+import { answerUsage, type UsageDeps } from './usage.ts';
 import type { WatchEvent, WatchEvents } from './watches.ts';
 
 export interface HttpDeps {
@@ -25,9 +27,13 @@ export interface HttpDeps {
   readonly store: Store;
   readonly readBytes: (request: Exchange['request'], atMost: number) => Promise<Buffer>;
   /** Why a pod is as it is; undefined: the kubelet does not have it. */
-  readonly explain: (namespace: string, name: string) => PodExplanation | undefined;
+  readonly explain: (namespace: string, name: string, signal: AbortSignal) => Promise<ExplainedPod | undefined>;
   /** The kubelet's own endpoints for exec, attach, portForward and containerLogs. */
   readonly endpoints: readonly Route[];
+  /** The requests of this port, counted. */
+  readonly metrics: { render(): string };
+  /** What the node and its pods use, for `kubectl top`. */
+  readonly summary: UsageDeps['summary'];
 }
 
 /** As much as the API server takes. */
@@ -37,6 +43,8 @@ const LARGEST_YAML = 256 << 10;
 /** A watcher that reads nothing is cut off when this much waits for it. */
 const MOST_WAITING = 4 << 20;
 const BOOKMARK_EVERY_MS = 60_000;
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 const ACCESS = { subresource: 'proxy', verb: 'method' } as const;
 
@@ -70,7 +78,21 @@ export function localApiRoutes(deps: HttpDeps): readonly Route[] {
       name: 'local API explain',
       methods: ['GET'],
       pattern: '/explain/{namespace}/{pod}',
-      handle: (exchange) => exchange.answer(explanationOf(deps, exchange)),
+      handle: async (exchange) => exchange.answer(await explanationOf(deps, exchange)),
+    },
+    {
+      ...shared,
+      name: 'local API metrics',
+      methods: ['GET'],
+      pattern: '/metrics',
+      handle: ({ answer }) => answer({ status: 200, type: METRICS_TYPE, body: deps.metrics.render() }),
+    },
+    {
+      ...shared,
+      name: 'local API manifests',
+      methods: ['GET', 'POST'],
+      pattern: MANIFESTS,
+      handle: (exchange) => manifests(deps, exchange),
     },
     {
       ...shared,
@@ -83,13 +105,50 @@ export function localApiRoutes(deps: HttpDeps): readonly Route[] {
 }
 
 /** A pod that was created a moment ago may have no explanation yet: then it is not found, as one that does not exist. */
-function explanationOf({ explain }: HttpDeps, { parameters }: Exchange): Answer {
+async function explanationOf({ explain }: HttpDeps, { parameters, signal }: Exchange): Promise<Answer> {
   const { namespace = '', pod = '' } = parameters;
-  const found = explain(namespace, pod);
+  const found = await explain(namespace, pod, signal);
   return found === undefined ? refused(notFound(PODS, pod)) : jsonAnswer(200, found);
 }
 
-async function handle({ clock, api, readBytes }: HttpDeps, exchange: Exchange): Promise<void> {
+/** GET lists the pods, in the form in which they can be sent again; POST takes manifests, several as YAML documents or as a list. */
+async function manifests(deps: HttpDeps, exchange: Exchange): Promise<void> {
+  const { request, query } = exchange;
+  const caller = callerOf(exchange.user);
+  const shared = { query, body: undefined, type: 'application/json', accept: 'application/json', caller };
+  try {
+    const answer =
+      request.method === 'GET'
+        ? await deps.api.handle({ ...shared, method: 'GET', path: '/api/v1/pods' })
+        : await takeManifests(deps.api, caller, documentsOf(await deps.readBytes(request, LARGEST_BODY)));
+    if (answer.kind === 'answer') exchange.answer(jsonAnswer(answer.status, answer.body));
+  } catch (error) {
+    exchange.answer(refused(error));
+  }
+}
+
+/** One JSON text, or YAML with as many documents as it has. */
+function documentsOf(bytes: Buffer): readonly unknown[] {
+  if (/^\s*[[{]/.test(bytes.toString('utf8', 0, 1024))) return [parseBody(bytes, 'application/json').body];
+  const texts = bytes.toString('utf8').split(/^---(?:\s.*)?$/m);
+  return texts
+    .filter((text) => text.trim() !== '')
+    .map((text) => parseBody(Buffer.from(text), 'application/yaml').body);
+}
+
+async function answerTo(deps: HttpDeps, asked: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+  try {
+    const body = await answerUsage(deps, asked, signal);
+    if (body !== undefined) return { kind: 'answer', status: 200, body, warnings: [] };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { kind: 'answer', status: error.status.code ?? 500, body: error.status, warnings: [] };
+  }
+  return await deps.api.handle(asked);
+}
+
+async function handle(deps: HttpDeps, exchange: Exchange): Promise<void> {
+  const { clock, readBytes } = deps;
   const { request, path, query, response } = exchange;
   const caller = callerOf(exchange.user);
   let body: Body;
@@ -103,7 +162,7 @@ async function handle({ clock, api, readBytes }: HttpDeps, exchange: Exchange): 
     ...{ method: request.method ?? '', path, query, caller, ...body },
     accept: (request.headers.accept ?? '').slice(0, 4096),
   };
-  const answer = await api.handle(asked);
+  const answer = await answerTo(deps, asked, exchange.signal);
   if (answer.kind === 'bytes') exchange.answer({ status: 200, type: answer.type, body: answer.body });
   else if (answer.kind === 'watch') sendWatch(clock, exchange, answer.events);
   else if (!response.destroyed)

@@ -1,5 +1,7 @@
 /** The files by which people reach the local API: one kubeconfig for each role, for root only. */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing } from '../base/errno.ts';
 import { writeFileAtomically } from '../host/atomic-file.ts';
 
 export interface KubeconfigRequest {
@@ -26,10 +28,20 @@ export const kubeconfigFiles = (directory: string): KubeconfigFiles => ({
 
 export async function writeKubeconfigs(request: KubeconfigRequest): Promise<KubeconfigFiles> {
   const files = kubeconfigFiles(request.directory);
-  const options = { mode: ROOT_ONLY, directoryMode: 0o700, durable: true };
-  await writeFileAtomically(files.full, contentOf(request, 'administrator', request.tokens.full), options);
-  await writeFileAtomically(files.readOnly, contentOf(request, 'reader', request.tokens.readOnly), options);
+  await keep(files.full, contentOf(request, 'administrator', request.tokens.full));
+  await keep(files.readOnly, contentOf(request, 'reader', request.tokens.readOnly));
   return files;
+}
+
+/** A file that is right already stays: the disk may be full. */
+async function keep(file: string, content: string): Promise<void> {
+  const found = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  if (found !== content) {
+    await writeFileAtomically(file, content, { mode: ROOT_ONLY, directoryMode: 0o700, durable: true });
+  }
 }
 
 /** JSON is YAML. */

@@ -5,22 +5,21 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { PodGates } from '../api/pod-gates.ts';
-import { formatTimestamp } from '../api/timestamp.ts';
-import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
-import type { Logger } from '../base/logger.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import type { Kube } from '../kube/kube.ts';
 import { makeNamespace } from './actions.ts';
 import { type Api, type ApiRequest, createApi } from './api.ts';
+import { type CredentialsDeps, createCredentials } from './credentials.ts';
 import { createEventExpiry } from './event-expiry.ts';
 import { createJournal } from './journal.ts';
-import { writeKubeconfigs } from './kubeconfig.ts';
 import { createLocalKube } from './local-kube.ts';
+import { createOpening } from './opening.ts';
 import type { Caller } from './rules/access.ts';
 import { NAMESPACES } from './rules/resources.ts';
 import { callerOf, FULL_USER } from './rules/roles.ts';
+import { createSigningKey } from './signing-key.ts';
 import { createStore, type Store } from './store.ts';
-import { createUsers, type ReviewToken } from './users.ts';
 
 export interface LocalApiConfig {
   /** For root only. */
@@ -34,12 +33,8 @@ export interface LocalApiConfig {
   readonly runtime: string;
 }
 
-export interface LocalApiDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** The certificate of the server for this address, PEM, with its authority at the end. */
-  readonly certificate: (host: string) => Promise<string>;
-  readonly ensureToken: (file: string) => Promise<string>;
+export interface LocalApiDeps extends CredentialsDeps {
+  readonly supervisor: Supervisor;
 }
 
 export interface LocalApi {
@@ -50,6 +45,8 @@ export interface LocalApi {
   readonly store: Store;
   /** As an administrator would. Answers the status of the request. */
   readonly removePod: (namespace: string, name: string) => Promise<{ readonly status: number; readonly body: string }>;
+  /** A part that starts as soon as the store is open and people can get in: as a rule at once. */
+  readonly whenOpen: (name: string, part: Part) => Part;
   /** The user of a bearer token; undefined for any other text, and before `part` has started. */
   readonly reviewToken: (
     token: string,
@@ -68,17 +65,27 @@ export function createLocalApi(deps: LocalApiDeps, config: LocalApiConfig): Loca
   const newUid = () => randomUUID();
   const newSuffix = () => Array.from({ length: SUFFIX_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('');
   const address = `${config.address.includes(':') ? `[${config.address}]` : config.address}:${config.port}`;
-  const api = createApi({ clock, log, store, newUid, newSuffix }, { ...config, address });
+  const signingKey = createSigningKey({ file: join(config.directory, 'service-account.key') });
+  const api = createApi({ clock, log, store, newUid, newSuffix, signingKey }, { ...config, address });
   const expiry = createEventExpiry({ clock, log, store });
-  const kube = createLocalKube({ log, api, store }, config);
-  let users: ReviewToken = () => undefined;
+  const opened = Promise.withResolvers<void>();
+  const kube = createLocalKube({ log, api, store, opened: opened.promise }, config);
   const fill = async (): Promise<void> => {
     for (const name of FIRST_NAMESPACES) await makeNamespace({ store, clock, newUid }, name);
-    await makeServiceAccount({ store, clock, newUid });
     // What was under way before a restart goes on.
     const ending = store.list(NAMESPACES.plural, '').filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
     for (const { metadata } of ending) await deleteAgain(api, metadata.name);
   };
+  const credentials = createCredentials(deps, { ...config, server: `https://${address}` });
+  const opening = createOpening(deps, async (signal) => {
+    if (!store.isOpen()) await store.start(signal);
+    // The pods of an earlier life are known from here on, whatever else fails.
+    opened.resolve();
+    await fill();
+    const files = await credentials.open();
+    log.info('The local API of this node', { address, kubeconfig: files.full, readOnly: files.readOnly });
+    await expiry.start(signal);
+  });
   return {
     kube,
     api,
@@ -89,56 +96,19 @@ export function createLocalApi(deps: LocalApiDeps, config: LocalApiConfig): Loca
       const status = answer.kind === 'answer' ? answer.status : 500;
       return { status, body: answer.kind === 'answer' ? JSON.stringify(answer.body) : '' };
     },
-    reviewToken: (token) => Promise.resolve(users(token)),
+    whenOpen: opening.after,
+    reviewToken: (token) => Promise.resolve(credentials.review(token)),
     part: {
       name: 'local API',
-      start: async (signal) => {
-        await store.start(signal);
-        await fill();
-        await expiry.start(signal);
-        const [full, readOnly] = await Promise.all(
-          ['administrator.token', 'reader.token'].map((name) => deps.ensureToken(join(config.directory, name))),
-        );
-        const tokens = { full: full ?? '', readOnly: readOnly ?? '' };
-        users = createUsers(tokens);
-        const authority = lastCertificate(await deps.certificate(config.address));
-        const { directory, nodeName } = config;
-        const files = await writeKubeconfigs({ directory, nodeName, tokens, authority, server: `https://${address}` });
-        log.info('The local API of this node', { address, kubeconfig: files.full, readOnly: files.readOnly });
-      },
+      start: opening.start,
       stop: async () => {
+        await opening.stop();
+        credentials.close();
         await expiry.stop?.();
         await store.stop?.();
       },
     },
   };
-}
-
-const lastCertificate = (pem: string): string => pem.slice(pem.lastIndexOf('-----BEGIN CERTIFICATE-----'));
-
-async function makeServiceAccount({
-  store,
-  clock,
-  newUid,
-}: {
-  store: Store;
-  clock: Clock;
-  newUid: () => string;
-}): Promise<void> {
-  const key = { resource: 'serviceaccounts', namespace: 'default', name: 'default' };
-  const { name, namespace } = key;
-  const metadata = {
-    name,
-    namespace,
-    uid: newUid(),
-    resourceVersion: '',
-    creationTimestamp: formatTimestamp(clock.now()),
-  };
-  await store.change(key, (current) =>
-    current === undefined
-      ? { kind: 'put', object: { apiVersion: 'v1', kind: 'ServiceAccount', metadata }, keeping: 'safe' }
-      : { kind: 'none' },
-  );
 }
 
 async function deleteAgain(api: Api, name: string): Promise<void> {

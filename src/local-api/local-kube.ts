@@ -14,6 +14,8 @@ export interface LocalKubeDeps {
   readonly log: Logger;
   readonly api: Api;
   readonly store: Store;
+  /** Settles when the store knows its objects: before, a list would say that there are none. */
+  readonly opened: Promise<void>;
 }
 
 const PATCH_TYPES = {
@@ -63,7 +65,7 @@ async function ask(api: Api, caller: Caller, request: KubeRequest, signal: Abort
   throw refusalError({ what, httpStatus: answer.status, body: JSON.stringify(answer.body), retryAfterMs: undefined });
 }
 
-function createLocalWatch<T extends KubeObject>({ log, store }: LocalKubeDeps, request: WatchRequest<T>) {
+function createLocalWatch<T extends KubeObject>({ log, store, opened }: LocalKubeDeps, request: WatchRequest<T>) {
   const { path } = request;
   let stop: (() => void) | undefined;
   const call = (what: keyof WatchListener<T>, object: unknown): void => {
@@ -93,7 +95,7 @@ function createLocalWatch<T extends KubeObject>({ log, store }: LocalKubeDeps, r
   return {
     name: `watch of ${path}`,
     // As with a server, the list comes after the start.
-    start: () => queueMicrotask(() => void (isOver || begin())),
+    start: () => void opened.then(() => void (isOver || begin())),
     stop: () => {
       isOver = true;
       stop?.();

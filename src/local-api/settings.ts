@@ -5,7 +5,7 @@ import { KUBERNETES_VERSION } from '../config/version.ts';
 import { parseLocalAddress } from '../model/local-address.ts';
 import type { LocalApiConfig } from './local-api.ts';
 
-/** `true`, or an address and port of loopback. No flag of the reference stands for it, so it is not one. */
+/** `true`, `false`, or an address and port of loopback. No flag of the reference stands for it, so it is not one. */
 export const LOCAL_API = 'KUBELET_TS_LOCAL_API';
 
 const USUAL = { address: '127.0.0.1', port: 10260 };
@@ -23,11 +23,11 @@ export type LocalApiSetting =
   | { readonly kind: 'invalid'; readonly problem: string }
   | { readonly kind: 'on'; readonly config: LocalApiConfig };
 
-/** Off in a cluster: the API server has these pods. */
-export function localApiSetting({ settings }: Config, surroundings: LocalApiSurroundings): LocalApiSetting {
+/** Off in a cluster, where the API server has these pods, and with `--runonce`, which ends before anyone could ask. */
+export function localApiSetting({ settings, kubelet }: Config, surroundings: LocalApiSurroundings): LocalApiSetting {
   const { environment, nodeName, gates, platform, runtime } = surroundings;
-  const text = environment[LOCAL_API] ?? '';
-  if (settings.api.kubeconfig !== '' || text === '' || text === 'false') return { kind: 'off' };
+  const text = environment[LOCAL_API] || 'false';
+  if (settings.api.kubeconfig !== '' || kubelet.runOnce || text === 'false') return { kind: 'off' };
   const address = parseLocalAddress(text, USUAL);
   if (!address.ok) return { kind: 'invalid', problem: `${LOCAL_API}: ${address.problem}` };
   const directory = join(settings.directories.root, 'local-api');

@@ -32,6 +32,8 @@ export interface Store extends Part {
   /** All namespaces where `namespace` is empty; in the order of namespace and name. */
   list(resource: string, namespace: string): readonly ApiObject[];
   revision(): number;
+  /** What was stored is known, and changes can be stored. Before, and where it fails to start, there is nothing, and nothing can be changed. */
+  isOpen(): boolean;
   /** Decides on the newest state, and resolves with the object as it is kept once it is. What `decide` throws is passed on, and nothing changes. */
   change(key: ObjectKey, decide: (current: ApiObject | undefined) => Decision): Promise<ApiObject | undefined>;
   /** Every change after `since`, in order, until the function that it returns is called. Undefined: some of them are forgotten. */
@@ -85,6 +87,7 @@ class JournaledStore implements Store {
   #writing: Promise<void> | undefined;
   /** How long the journal was when it had nothing old in it. */
   #freshBytes = 0;
+  #isOpen = false;
 
   constructor(deps: StoreDeps, config: StoreConfig) {
     this.#deps = deps;
@@ -104,6 +107,7 @@ class JournaledStore implements Store {
     this.#nextRevision = this.#revision;
     if (isDamaged) await journal.rewrite(this.#records());
     this.#freshBytes = journal.bytes();
+    this.#isOpen = true;
   }
 
   async stop(): Promise<void> {
@@ -119,6 +123,10 @@ class JournaledStore implements Store {
     const prefix = namespace === '' ? `${resource}/` : `${resource}/${namespace}/`;
     const found = [...this.#objects].filter(([path]) => path.startsWith(prefix));
     return found.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, object]) => object);
+  }
+
+  isOpen(): boolean {
+    return this.#isOpen;
   }
 
   revision(): number {

@@ -41,9 +41,13 @@ export async function createTestApi(journal: Journal = memoryJournal()): Promise
     return `00000000-0000-4000-8000-${String(count).padStart(12, '0')}`;
   };
   await makeNamespace({ store, clock, newUid }, 'default');
+  const signingKey = {
+    sign: (claims: object) => Promise.resolve(JSON.stringify(claims)),
+    publicKeys: () => Promise.resolve({ keys: [] }),
+  };
   const about = { version: 'v1.36.0', platform: 'linux/amd64', runtime: 'node', address: '127.0.0.1:1' };
   const api = createApi(
-    { clock, log, store, newUid, newSuffix: () => 'abcde' },
+    { clock, log, store, newUid, newSuffix: () => 'abcde', signingKey },
     { ...about, nodeName: 'node1', gates: DEFAULT_POD_GATES },
   );
   return { api, store, ask: (line, body, more = {}) => ask(api, line, body, more) };

@@ -1,5 +1,5 @@
 /** From what was planned and what became of it to the answer to "why is my pod not starting": see model/explanation.ts. */
-import type { ExplainedStep, PodExplanation, StepState } from '../model/explanation.ts';
+import type { ExplainedStep, PodExplanation, StepError, StepState } from '../model/explanation.ts';
 import type { PodEnding, PodStep } from '../model/pod-view.ts';
 import type { Actor, StepSubject } from '../model/step.ts';
 import type { VolumeProgress } from '../model/volume-progress.ts';
@@ -66,9 +66,13 @@ function explainStep(records: readonly StepRecord[], index: number): ExplainedSt
     reason,
     state: stateOf(records, index),
     failures,
-    ...(lastError && { lastError: { reason: lastError.reason, message: lastError.message, at: lastError.at } }),
+    ...(lastError && { lastError: shownError(lastError) }),
     ...(retryAt !== undefined && { retryAt }),
   };
+}
+
+function shownError({ reason, message, at, isWarning }: StepError): StepError {
+  return { reason, message, at, ...(isWarning && { isWarning }) };
 }
 
 function explainVolume(volume: VolumeProgress, { reason }: ExplainedStep): ExplainedStep {

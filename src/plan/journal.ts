@@ -80,13 +80,23 @@ function noted(before: StepRecord, report: StepReport, now: number): StepRecord 
     case 'failed':
       return failedRecord(rest, report.failure, now);
     case 'warning':
-      return {
-        ...failedRecord(rest, report.failure, now),
-        phase: before.phase,
-        since: before.since,
-        ...(report.retryAt !== undefined && { retryAt: report.retryAt }),
-      };
+      return warnedRecord(before, report, now);
   }
+}
+
+/** It does not count as a failure, and a failure that was before it stays the one to be shown. */
+function warnedRecord(
+  before: StepRecord,
+  { failure: { reason, message }, retryAt }: Extract<StepReport, { kind: 'warning' }>,
+  now: number,
+): StepRecord {
+  const isOnlyWarned = before.lastError === undefined || before.lastError.isWarning === true;
+  const { retryAt: _, ...rest } = before;
+  return {
+    ...rest,
+    ...(isOnlyWarned && { lastError: { reason, message, at: now, isWarning: true } }),
+    ...(retryAt !== undefined && { retryAt }),
+  };
 }
 
 function failedRecord(before: StepRecord, { reason, message, actor }: StepFailure, now: number): StepRecord {

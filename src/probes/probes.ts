@@ -23,8 +23,18 @@ export interface Probes extends Part {
    * there for the first status.
    */
   follow(update: ProbedUpdate): void;
+  /** What the probes of this pod answered when they last failed, by the name of the container. */
+  failures(uid: PodUid): readonly ProbeFailure[];
   /** By container id. Always the newest: read it for each decision. */
   results(): ProbeResults;
+}
+
+export interface ProbeFailure {
+  readonly container: string;
+  /** As in its event. */
+  readonly message: string;
+  /** Wall clock, ms. */
+  readonly at: number;
 }
 
 export type ProbedUpdate = PodUpdateOf<keyof ProbedView>;
@@ -64,6 +74,7 @@ export function createProbes(deps: ProbesDeps, config: ProbesConfig): Probes {
     leftovers: processes === undefined ? noLeftovers : createExecLeftovers(clock, processes),
     userAgent: userAgent('probe', config),
   };
+  const failures = createFailures(deps);
   const verdicts = createVerdicts(createVerdictFiles((uid) => podDirectory(uid as PodUid), log));
   const probing = createProbing({
     clock,
@@ -71,7 +82,7 @@ export function createProbes(deps: ProbesDeps, config: ProbesConfig): Probes {
     supervisor: deps.supervisor,
     verdicts,
     metrics,
-    record: deps.record,
+    record: failures.record,
     wake: deps.wake,
     nodeIps: deps.nodeIps,
     check: (target, signal) => check(checkDeps, target, signal),
@@ -82,8 +93,12 @@ export function createProbes(deps: ProbesDeps, config: ProbesConfig): Probes {
     stop: probing.stop,
     follow: (update) => {
       if (update.kind === 'view') probing.follow(update.view);
-      else probing.forget(update.uid);
+      else {
+        probing.forget(update.uid);
+        failures.forget(update.uid);
+      }
     },
+    failures: failures.of,
     results: () => verdicts.results,
   };
 }
@@ -95,4 +110,24 @@ export function createHooks(deps: Omit<HooksDeps, 'userAgent'>, config: ProbesCo
 function userAgent(purpose: string, { kubernetesVersion }: ProbesConfig): string {
   const [, version = kubernetesVersion] = /^v?(\d+\.\d+)/.exec(kubernetesVersion) ?? [];
   return `kube-${purpose}/${version}`;
+}
+
+/** Long outputs are in the event. */
+const LONGEST_SHOWN = 1000;
+
+/** The last event about each container, for those who ask why it is not ready. */
+function createFailures({ clock, record }: Pick<ProbesDeps, 'clock' | 'record'>) {
+  const byPod = new Map<string, Map<string, ProbeFailure>>();
+  return {
+    record: ((event) => {
+      const container = /\{(.+)\}$/.exec(event.container ?? '')?.[1] ?? '';
+      const { uid } = event.pod;
+      const failures = byPod.get(uid) ?? new Map<string, ProbeFailure>();
+      failures.set(container, { container, message: event.message.slice(0, LONGEST_SHOWN), at: clock.now() });
+      byPod.set(uid, failures);
+      record(event);
+    }) satisfies RecordPodEvent,
+    of: (uid: PodUid): readonly ProbeFailure[] => [...(byPod.get(uid)?.values() ?? [])],
+    forget: (uid: PodUid) => void byPod.delete(uid),
+  };
 }

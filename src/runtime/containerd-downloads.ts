@@ -11,6 +11,8 @@ export interface LayerDownload {
   readonly receivedBytes: number;
   /** 0 where it is not known. */
   readonly totalBytes: number;
+  /** Wall clock, ms; undefined where it is not known. */
+  readonly startedAt: number | undefined;
 }
 
 export interface ContainerdDownloads {
@@ -66,7 +68,11 @@ export function createContainerdDownloads(grpc: GrpcClient): ContainerdDownloads
         );
         return underWay
           .filter(({ ref }) => layers.has(ref))
-          .map(({ offset: receivedBytes, total: totalBytes }) => ({ receivedBytes, totalBytes }));
+          .map(({ offset: receivedBytes, total: totalBytes, startedAt }) => ({
+            receivedBytes,
+            totalBytes,
+            startedAt: startedAt && Number(startedAt.seconds) * 1000,
+          }));
       } catch (error) {
         if (codeOf(error) === 'unsupported') return undefined;
         throw error;

@@ -35,18 +35,13 @@ export function findPod(
   };
 }
 
-/** Why a pod is as it is; undefined: it has no worker. */
-export function explainPod({ pods }: Pick<PodsPort, 'pods'>, namespace: string, name: string) {
-  return findView(pods, namespace, name)?.explanation;
-}
-
 const isCalled =
   (namespace: string, name: string) =>
   ({ metadata }: Pod): boolean =>
     metadata.name === name && metadata.namespace === namespace;
 
 /** A terminating pod may have a successor of the same name. */
-function findView(pods: Pick<PodsPort['pods'], 'views'>, namespace: string, name: string): PodView | undefined {
+export function findView(pods: Pick<PodsPort['pods'], 'views'>, namespace: string, name: string): PodView | undefined {
   const called = pods.views().filter(({ pod }) => isCalled(namespace, name)(pod));
   return called.find(({ step }) => step === 'syncing') ?? called[0];
 }

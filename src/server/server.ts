@@ -61,6 +61,8 @@ export interface ServerConfig {
   readonly nodeTokenFile: string | undefined;
   /** Requests that other sites make browsers send are refused, as they are where there is a token of the node. */
   readonly refusesOtherSites?: boolean;
+  /** The longest time between two attempts to listen on a port that is in use; five seconds by default. */
+  readonly longestRetryMs?: number;
   /** How often the certificate files are checked; ten seconds by default. */
   readonly reloadEveryMs?: number;
   readonly limits?: Partial<PortLimits>;
@@ -160,7 +162,7 @@ export function createServer(deps: ServerDeps, config: ServerConfig): Server {
     const rest = async (): Promise<void> => {
       deps.log.error('Failed to listen and serve', { err: failure, ...address, retryInMs: wait });
       await deps.clock.sleep(wait, signal);
-      wait = Math.min(wait * 2, LONGEST_RETRY_MS);
+      wait = Math.min(wait * 2, config.longestRetryMs ?? LONGEST_RETRY_MS);
     };
     const pass = async (): Promise<void> => {
       failure = await port.listen();

@@ -75,7 +75,8 @@ const CASES: readonly Case[] = [
 
 /** The newest that the kubelet logged. */
 async function explanationOf({ node }: PodNode, pod: string): Promise<PodExplanation | undefined> {
-  const lines = (await readFile(node.kubelet.logFile, 'utf8')).split('\n');
+  // What comes after the last end of a line may be half a line.
+  const lines = (await readFile(node.kubelet.logFile, 'utf8')).split('\n').slice(0, -1);
   const about = `"default/${pod}-${node.nodeName}"`;
   const last = lines.findLast((line) => line.includes('"Explanation of pod"') && line.includes(about));
   return last === undefined ? undefined : JSON.parse(last).explanation;

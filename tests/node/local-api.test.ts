@@ -21,6 +21,8 @@ interface Place {
   /** Debian's, sixteen versions older. */
   old(args: readonly string[], input?: string): Promise<string>;
   start(name: string, args: readonly string[]): Promise<Part>;
+  /** In another program, to which the words of kubectl are passed. */
+  inside(program: readonly string[], args: readonly string[], how?: 'one text'): Promise<string>;
   /** With the other kubeconfig. */
   reader(args: readonly string[]): Promise<Captured>;
 }
@@ -44,6 +46,10 @@ async function open(t: Parameters<typeof podNode>[0]): Promise<Place> {
     kubectl: (args, input) => run([...words(program), ...args], input),
     ok: async (args, input) => good(await run([...words(program), ...args], input), args),
     old: async (args, input) => good(await run([...words(oldProgram), ...args], input), args),
+    inside: async (outer, args, how) => {
+      const all = [...words(program), ...args];
+      return good(await run([...outer, ...(how === undefined ? all : [all.join(' ')])]), args);
+    },
     reader: (args) => run([...words(program, 'kubeconfig.read-only'), ...args]),
     start: (name, args) => node.start({ name, argv: [...words(program), ...args], env: process.env }),
   };
@@ -175,6 +181,70 @@ async function changes({ ok, kubectl }: Place): Promise<void> {
   );
 }
 
+async function editsAndResizes({ ok, kubectl, inside }: Place): Promise<void> {
+  await inside(['env', 'KUBE_EDITOR=sed -i s/front/back/'], ['edit', 'pod', 'web']);
+  assert.equal(await ok(['get', 'pod', 'web', '-o', 'jsonpath={.metadata.labels.tier}']), 'back');
+  const resources = { requests: { cpu: '50m', memory: '32Mi' } };
+  await ok(['apply', '-f', '-'], documents(podOf('size', { ...stays('size'), resources })));
+  await ok(['wait', '--for=condition=Ready', 'pod/size', '--timeout=60s']);
+  const sized = (requests: object) => {
+    const patch = JSON.stringify({ spec: { containers: [{ name: 'size', resources: { requests } }] } });
+    return kubectl(['patch', 'pod', 'size', '--subresource=resize', '-p', patch]);
+  };
+  assert.equal((await sized({ cpu: '80m' })).code, 0);
+  await until('the new size is in force', async () => {
+    const path = 'jsonpath={.status.containerStatuses[0].resources.requests.cpu}';
+    return (await ok(['get', 'pod', 'size', '-o', path])) === '80m' ? true : undefined;
+  });
+  assert.match((await sized({ cpu: null })).stderr, /resource requests cannot be removed/);
+  await ok(['delete', 'pod', 'size']);
+}
+
+async function talks({ ok, kubectl, inside }: Place): Promise<void> {
+  const inTerminal = ['script', '--quiet', '--return', '/dev/null', '--command'];
+  const shown = await inside(
+    inTerminal,
+    ['exec', '-it', 'web', '--', 'sh', '-c', '"test -t 0 && echo a terminal"'],
+    'one text',
+  );
+  assert.match(shown, /^a terminal\r?$/m);
+  const talk = { ...runs('talk', 'exec cat'), stdin: true, stdinOnce: true };
+  await ok(['apply', '-f', '-'], documents(podOf('talk', talk, { restartPolicy: 'Never' })));
+  await ok(['wait', '--for=condition=Ready', 'pod/talk', '--timeout=60s']);
+  assert.match((await kubectl(['attach', '-i', 'talk'], 'hello\n')).stdout, /hello/);
+  await ok(['wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/talk', '--timeout=60s']);
+  await ok(['delete', 'pod', 'talk']);
+}
+
+async function measures({ ok, old }: Place): Promise<void> {
+  await until('the node is measured', async () => ((await ok(['top', 'node'])).includes('node ') ? true : undefined));
+  assert.match(await ok(['top', 'node', '--no-headers']), /^node +\d+m +\d+% +\d+Mi +\d+%/);
+  await until('the pods are measured', async () => {
+    const rows = await ok(['top', 'pod', '--containers', '--no-headers']).catch(() => '');
+    return /^static-node +static +\d+m +\d+Mi/m.test(rows) && /^web +web +\d+m +\d+Mi/m.test(rows) ? true : undefined;
+  });
+  assert.match(await old(['top', 'pod', 'web', '--no-headers']), /^web +\d+m +\d+Mi/);
+  const pages = await ok(['get', 'pods', '-A', '--chunk-size=1', '-o', 'name']);
+  assert.equal(pages, await ok(['get', 'pods', '-A', '--chunk-size=0', '-o', 'name']));
+  assert.equal((await ok(['auth', 'can-i', 'delete', 'pods'])).trim(), 'yes');
+}
+
+/** A projected token is signed by the node, for whom the pod says. */
+async function issuesTokens({ ok }: Place): Promise<void> {
+  assert.match(await ok(['create', 'token', 'default', '--duration=20m']), /^[\w-]+\.[\w-]+\.[\w-]+\n?$/);
+  const mount = { ...stays('token'), volumeMounts: [{ name: 't', mountPath: '/t' }] };
+  const sources = [{ serviceAccountToken: { path: 'token', audience: 'vault', expirationSeconds: 900 } }];
+  await ok(
+    ['apply', '-f', '-'],
+    documents(podOf('token', mount, { volumes: [{ name: 't', projected: { sources } }] })),
+  );
+  await ok(['wait', '--for=condition=Ready', 'pod/token', '--timeout=60s']);
+  const [, claims = ''] = (await ok(['exec', 'token', '--', 'cat', '/t/token'])).split('.');
+  const { aud, sub, exp, iat } = JSON.parse(Buffer.from(claims, 'base64url').toString());
+  assert.deepEqual([aud, sub, exp - iat], [['vault'], 'system:serviceaccount:default:default', 900]);
+  await ok(['delete', 'pod', 'token']);
+}
+
 async function keepsEverythingThroughAKill({ ok, pods, directory }: Place): Promise<void> {
   const idOf = () => ok(['get', 'pod', 'web', '-o', 'jsonpath={.status.containerStatuses[0].containerID}']);
   const before = await idOf();
@@ -281,6 +351,10 @@ test('local API: kubectl drives a kubelet that has no control plane', { timeout:
     showsWhatThereIs,
     entersContainers,
     changes,
+    editsAndResizes,
+    talks,
+    measures,
+    issuesTokens,
     keepsEverythingThroughAKill,
     asksWhoComes,
     createsByCommand,

@@ -23,6 +23,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'node allocatable': 'src/resources/resources.test.ts',
   'cgroup driver': 'src/resources/resources.test.ts',
   'own cgroups': 'src/resources/own-cgroups.test.ts',
+  'local API open': 'src/local-api/opening.test.ts',
   'oom watcher': 'src/oom/oom.test.ts',
   'page pods': 'src/page/feed.test.ts',
   'page samples': 'src/page/feed.test.ts',

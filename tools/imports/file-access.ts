@@ -54,7 +54,10 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'kube/credentials.ts': NODE,
   'kube/kubeconfig.ts': NODE,
   'kube/pem-files.ts': NODE,
+  'local-api/explain-command.ts': OWN,
   'local-api/journal.ts': OWN,
+  'local-api/kubeconfig.ts': OWN,
+  'local-api/signing-key.ts': OWN,
   'main.ts': `${KERNEL}; ${NODE}`,
   'oom/state-file.ts': OWN,
   'plugins/plugins.ts':

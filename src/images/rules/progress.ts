@@ -7,6 +7,8 @@ export interface Download {
   readonly receivedBytes: number;
   /** 0 where it is not known. */
   readonly totalBytes: number;
+  /** Wall clock, ms; undefined where it is not known. */
+  readonly startedAt?: number | undefined;
 }
 
 const FIRST_MS = 15_000;

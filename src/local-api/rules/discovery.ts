@@ -1,5 +1,7 @@
 /** The documents by which clients learn what there is. */
+
 import { ELSEWHERE, groupVersion, RESOURCES, type Resource, VERBS } from './resources.ts';
+import { METRICS_VERSION, USAGE_KINDS } from './usage.ts';
 
 export interface VersionInfo {
   /** `v1.36.2`. */
@@ -23,7 +25,12 @@ export function versionDocument({ version, platform, runtime }: VersionInfo): ob
   };
 }
 
-const ALL = [...RESOURCES, ...ELSEWHERE];
+const [METRICS_GROUP = '', METRICS] = METRICS_VERSION.split('/');
+const ALL: readonly Pick<Resource, 'group' | 'version'>[] = [
+  ...RESOURCES,
+  ...ELSEWHERE,
+  { group: METRICS_GROUP, version: METRICS ?? '' },
+];
 const NAMED_GROUPS = [...new Set(ALL.map(({ group }) => group))].filter((group) => group !== '').sort();
 
 export function coreVersions(address: string): object {
@@ -60,11 +67,17 @@ export function resourceList(version: string): object | undefined {
     // Named so that the answer to it can say what is needed; nothing can be listed, so `kubectl get all` leaves it out.
     verbs: ['create'],
   }));
-  const resources = [...served, ...refused];
+  const measured = version === METRICS_VERSION ? USAGE_KINDS.map(usageEntry) : [];
+  const resources = [...served, ...refused, ...measured];
   return resources.length === 0
     ? undefined
     : { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: version, resources };
 }
+
+const usageEntry = ({ plural, kind, isNamespaced }: (typeof USAGE_KINDS)[number]) => ({
+  ...{ name: plural, singularName: '', namespaced: isNamespaced, kind },
+  verbs: ['get', 'list'],
+});
 
 function entriesOf(resource: Resource): readonly object[] {
   const { plural, singular, isNamespaced: namespaced, kind, shortNames, categories, subresources = [] } = resource;

@@ -8,6 +8,7 @@ import { validatePod } from '../../api/pod-validation.ts';
 import { computeQosClass } from '../../api/qos-class.ts';
 import { sameJson } from '../../base/same-json.ts';
 import { type ApiObject, mapOf } from './objects.ts';
+import { checkResize } from './pod-resize.ts';
 
 export interface PodContext {
   readonly nodeName: string;
@@ -50,7 +51,7 @@ export function validateNewPod(object: ApiObject, { nodeName, gates }: PodContex
 }
 
 export interface PodUpdate {
-  readonly part: 'whole' | 'status' | 'ephemeralcontainers';
+  readonly part: 'whole' | 'status' | 'ephemeralcontainers' | 'resize';
   readonly context: PodContext;
 }
 
@@ -67,6 +68,10 @@ export function checkPodUpdate(
   const faults = validateWithEphemeral(next as unknown as Pod, context.gates);
   if (faults.length > 0) return faults;
   if (part === 'ephemeralcontainers') return checkEphemeral(before, after);
+  if (part === 'resize') {
+    const podLevel = context.gates.podLevelResources;
+    return checkResize(current as unknown as Pod, next as unknown as Pod, { podLevel });
+  }
   return [...checkDeadline(before, after), ...checkTolerations(before, after), ...checkRest(before, after)];
 }
 

@@ -26,6 +26,15 @@ const DELETE_OPTIONS: Message = {
   4: ['propagationPolicy', 'text'],
   5: ['dryRun', 'text', 'list'],
 };
+const RESOURCE_ATTRIBUTES: Message = {
+  1: ['namespace', 'text'],
+  2: ['verb', 'text'],
+  3: ['group', 'text'],
+  4: ['version', 'text'],
+  5: ['resource', 'text'],
+  6: ['subresource', 'text'],
+  7: ['name', 'text'],
+};
 const KINDS: Readonly<Record<string, Message>> = {
   Namespace: { 1: ['metadata', META] },
   ConfigMap: { 1: ['metadata', META], 2: ['data', 'texts'], 3: ['binaryData', 'blobs'], 4: ['immutable', 'bool'] },
@@ -42,6 +51,30 @@ const KINDS: Readonly<Record<string, Message>> = {
     4: ['automountServiceAccountToken', 'bool'],
   },
   DeleteOptions: DELETE_OPTIONS,
+  TokenRequest: {
+    1: ['metadata', META],
+    2: [
+      'spec',
+      {
+        1: ['audiences', 'text', 'list'],
+        3: [
+          'boundObjectRef',
+          { 1: ['kind', 'text'], 2: ['apiVersion', 'text'], 3: ['name', 'text'], 4: ['uid', 'text'] },
+        ],
+        4: ['expirationSeconds', 'int'],
+      },
+    ],
+  },
+  SelfSubjectAccessReview: {
+    2: [
+      'spec',
+      {
+        1: ['resourceAttributes', RESOURCE_ATTRIBUTES],
+        2: ['nonResourceAttributes', { 1: ['path', 'text'], 2: ['verb', 'text'] }],
+      },
+    ],
+  },
+  SelfSubjectReview: {},
   Eviction: { 1: ['metadata', META], 2: ['deleteOptions', DELETE_OPTIONS] },
 };
 const ENVELOPE: Message = { 1: ['type', { 1: ['apiVersion', 'text'], 2: ['kind', 'text'] }], 2: ['raw', 'bytes'] };

@@ -114,3 +114,6 @@ export const success = (resource: Named, name: string, uid: string): Status => (
   status: 'Success',
   details: { ...detailsOf(resource, name), uid },
 });
+
+/** Asked again later, the answer may be another. */
+export const unavailable = (message: string): Refusal => new Refusal(503, 'ServiceUnavailable', message, {});

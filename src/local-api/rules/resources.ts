@@ -48,6 +48,7 @@ export const PODS: Resource = {
     STREAM('exec', 'PodExecOptions'),
     { name: 'log', kind: 'Pod', verbs: ['get'] },
     STREAM('portforward', 'PodPortForwardOptions'),
+    { name: 'resize', kind: 'Pod', verbs: ['get', 'patch', 'update'] },
     STATUS('Pod'),
   ],
 };
@@ -94,6 +95,19 @@ export const SECRETS: Resource = {
   schema: SECRET,
 };
 
+export const SERVICE_ACCOUNTS: Resource = {
+  ...core,
+  plural: 'serviceaccounts',
+  singular: 'serviceaccount',
+  kind: 'ServiceAccount',
+  shortNames: ['sa'],
+  isNamespaced: true,
+  schema: SERVICE_ACCOUNT,
+  subresources: [
+    { name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] },
+  ],
+};
+
 export const RESOURCES: readonly Resource[] = [
   {
     ...core,
@@ -109,15 +123,7 @@ export const RESOURCES: readonly Resource[] = [
   NODES,
   PODS,
   SECRETS,
-  {
-    ...core,
-    plural: 'serviceaccounts',
-    singular: 'serviceaccount',
-    kind: 'ServiceAccount',
-    shortNames: ['sa'],
-    isNamespaced: true,
-    schema: SERVICE_ACCOUNT,
-  },
+  SERVICE_ACCOUNTS,
   // The kubelet renews its lease every ten seconds: too often for a disk.
   {
     group: 'coordination.k8s.io',

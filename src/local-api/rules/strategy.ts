@@ -1,9 +1,11 @@
 /** What the server does with an object before it is kept: identity, defaults, validation, and what an update may change. */
 import { type FieldError, forbidden, invalid } from '../../api/field-error.ts';
 import { isDnsSubdomain, labelKeyFault, labelValueFault } from '../../api/names.ts';
+import type { PodSpec } from '../../api/pod.ts';
 import { sameJson } from '../../base/same-json.ts';
 import { type ApiObject, mapOf, type ObjectMeta } from './objects.ts';
 import { checkOther, completeOther } from './other-objects.ts';
+import { resizedSpec } from './pod-resize.ts';
 import { checkPodUpdate, completePod, type PodContext, validateNewPod } from './pod-strategy.ts';
 import { badRequest, conflict, invalidObject, MODIFIED } from './refusal.ts';
 import { groupVersion, type Resource } from './resources.ts';
@@ -70,7 +72,7 @@ function checkNamespace(resource: Resource, given: string | undefined, asked: st
   return asked;
 }
 
-export type Part = 'whole' | 'status' | 'ephemeralcontainers';
+export type Part = 'whole' | 'status' | 'ephemeralcontainers' | 'resize';
 
 /** The object after an update; `current` itself where nothing changes. */
 export function prepareUpdate(
@@ -122,6 +124,10 @@ function mergeParts(resource: Resource, current: ApiObject, value: Fields, part:
   if (part === 'ephemeralcontainers') {
     const { ephemeralContainers } = mapOf(value['spec']);
     const spec = { ...mapOf(current.spec), ...(ephemeralContainers !== undefined && { ephemeralContainers }) };
+    return completePod({ ...current, spec }, undefined);
+  }
+  if (part === 'resize') {
+    const spec = resizedSpec(current.spec as PodSpec, value['spec']);
     return completePod({ ...current, spec }, undefined);
   }
   const meta: Fields = mapOf(value['metadata']);

@@ -1,18 +1,20 @@
 /** `/pods` and `/runningpods/`: the pods that should run here, and those that run according to the runtime. */
 import type { Pod } from '../../api/pod.ts';
 import type { RunningPod } from '../../model/pod-identity.ts';
+import type { Explain } from '../explanations.ts';
 import { answerLarge, jsonWithList } from '../large-answer.ts';
-import { type Exchange, jsonAnswer, type Route } from '../routes.ts';
+import { type Exchange, errorPage, jsonAnswer, type Route } from '../routes.ts';
 
 export interface PodPagesDeps {
   /** With their statuses. */
   readonly pods: () => readonly Pod[];
   readonly runningPods: (signal: AbortSignal) => Promise<readonly RunningPod[]>;
+  readonly explain: Explain;
 }
 
 const ACCESS = { fineGrained: 'pods', subresource: 'proxy', verb: 'method' } as const;
 
-export function podRoutes({ pods, runningPods }: PodPagesDeps): readonly Route[] {
+export function podRoutes({ pods, runningPods, explain }: PodPagesDeps): readonly Route[] {
   return [
     {
       name: 'pods',
@@ -31,6 +33,18 @@ export function podRoutes({ pods, runningPods }: PodPagesDeps): readonly Route[]
       port: 'secure',
       switch: 'debugging',
       handle: async ({ answer, signal }) => answer(jsonAnswer(podList((await runningPods(signal)).map(runningPod)))),
+    },
+    {
+      name: 'explain',
+      methods: ['GET'],
+      pattern: '/explain/{namespace}/{pod}',
+      access: ACCESS,
+      port: 'secure',
+      switch: 'always',
+      handle: async ({ parameters: { namespace = '', pod = '' }, signal, answer }) => {
+        const found = await explain(namespace, pod, signal);
+        answer(found === undefined ? errorPage(404, `pod ${namespace}/${pod} not found`) : jsonAnswer(found));
+      },
     },
   ];
 }

@@ -85,15 +85,16 @@ function parsing<T>(file: string, parse: () => T): T {
   }
 }
 
-/** The pair in the certificate directory; created if there is none, or if the self-signed one has expired. */
+/** The pair in the certificate directory; created if there is none, or if the self-signed one has expired, or will within `renewBeforeMs`. */
 export async function ensureSelfSigned(
   directory: string,
   host: string,
   now: number,
   log: Logger,
+  renewBeforeMs = 0,
 ): Promise<Omit<TlsFiles, 'clientCa'>> {
   const files = { certificate: join(directory, 'kubelet.crt'), key: join(directory, 'kubelet.key') };
-  if (await isUsable(files, now)) return files;
+  if (await isUsable(files, now + renewBeforeMs)) return files;
   const made = await createSelfSigned(host, now);
   await mkdir(directory, { recursive: true });
   // Synced to disk: a kubelet with an empty key file after a power failure would not start.
@@ -103,11 +104,11 @@ export async function ensureSelfSigned(
   return files;
 }
 
-async function isUsable(files: Omit<TlsFiles, 'clientCa'>, now: number): Promise<boolean> {
+async function isUsable(files: Omit<TlsFiles, 'clientCa'>, at: number): Promise<boolean> {
   try {
     const parsed = new X509Certificate((await readTlsMaterial({ ...files, clientCa: '' })).certificate);
     // A certificate that the kubelet has not created is never replaced: its owner sees in the clients that it has expired.
-    return now < parsed.validToDate.getTime() || !/-ca@\d+$/.test(parsed.issuer);
+    return at < parsed.validToDate.getTime() || !/-ca@\d+$/.test(parsed.issuer);
   } catch (error) {
     if ((await isThere(files.certificate)) || (await isThere(files.key))) throw error;
     return false;
