@@ -84,7 +84,6 @@ const warnedBecauseOf: Readonly<Record<string, string>> = {
   'qos reserved without gate': 'qosReserved.memory',
   'static url bad': 'staticPodURL',
   'node ip bad': '--node-ip',
-  // Until they are built.
 };
 
 test('the tables of this test match the record', () => {

@@ -22,6 +22,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'volume ownership progress': 'src/volumes/ownership.test.ts',
   'node allocatable': 'src/resources/resources.test.ts',
   'cgroup driver': 'src/resources/resources.test.ts',
+  'cpu manager': 'src/resources/cpu-reconcile.test.ts',
   'own cgroups': 'src/resources/own-cgroups.test.ts',
   'local API open': 'src/local-api/opening.test.ts',
   'oom watcher': 'src/oom/oom.test.ts',
