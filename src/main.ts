@@ -1,16 +1,19 @@
 /** The command: reads argv, signals and the streams of the process, and decides its exit code. Nothing else reads `process`. */
 
-import { readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, writeFileSync, writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { createSystemClock } from './base/clock.ts';
+import { type Clock, createSystemClock } from './base/clock.ts';
 import { hasErrno } from './base/errno.ts';
 import { describeError } from './base/errors.ts';
 import type { Logger } from './base/logger.ts';
 import type { Kubelet } from './compose/compose.ts';
 import type { ProcessPort } from './compose/server.ts';
 import { type Config, type ConfigOutcome, readConfig } from './config/config.ts';
+import { watchConfigFiles } from './config/file-watch.ts';
 import { createReload } from './config/reload.ts';
+import { type FileReader, readSources } from './config/sources.ts';
 import { FILE_PROCESS_ARGUMENT } from './host/file-process-argument.ts';
+import { IN, type Inotify } from './host/inotify.ts';
 import { cgroupVersion, memoryBytes, numaNodes, onlineCpus } from './host/machine.ts';
 import { createCallerFinder } from './telemetry/caller.ts';
 import { createLog, type Log } from './telemetry/log.ts';
@@ -21,8 +24,20 @@ declare const CALLER_TABLE: string | undefined;
 
 /** Log lines that no one reads for so long make the kubelet unhealthy. */
 const LOG_STALLED_MS = 120_000;
+/** What may be a new content of a file, in a directory of configuration. */
+const FILE_CHANGES = IN.closeWrite | IN.movedFrom | IN.movedTo | IN.create | IN.delete | IN.attributes;
 /** The longest timer there is. */
 const FOREVER_MS = 2 ** 31 - 1;
+
+const fileReader: FileReader = {
+  readTextFile: (path) => readFileSync(path, 'utf8'),
+  listDir: (path) =>
+    readdirSync(path, { withFileTypes: true }).map((entry) => ({
+      name: entry.name,
+      isDirectory: entry.isDirectory(),
+    })),
+  workingDirectory: process.cwd(),
+};
 
 // The kubelet starts itself once more for work on files that may hang: see host/file-jobs.ts.
 if (process.argv[2] === FILE_PROCESS_ARGUMENT) void doFileJobs();
@@ -69,13 +84,7 @@ async function explain(): Promise<void> {
 
 function read(): ConfigOutcome {
   return readConfig(process.argv.slice(2), {
-    readTextFile: (path) => readFileSync(path, 'utf8'),
-    listDir: (path) =>
-      readdirSync(path, { withFileTypes: true }).map((entry) => ({
-        name: entry.name,
-        isDirectory: entry.isDirectory(),
-      })),
-    workingDirectory: process.cwd(),
+    ...fileReader,
     terminalWidth: () => process.stdout.columns ?? 80,
     build: { nodeVersion: process.version, platform: `${process.platform}/${process.arch}` },
     machine: () => ({
@@ -141,7 +150,7 @@ async function run(config: Config, warnings: readonly string[]): Promise<void> {
     info.flush();
     process.exit(code);
   };
-  exit(await live({ config, kubelet, log, exit, notify }));
+  exit(await live({ config, kubelet, log, exit, notify, clock, inotify: host.files.inotify }));
 }
 
 /**
@@ -177,6 +186,8 @@ interface Running {
   exit(code: number): never;
   /** Reports a state to systemd. */
   notify(state: string): void;
+  readonly clock: Clock;
+  readonly inotify: Inotify;
 }
 
 /** What pages and metrics show of this process. */
@@ -198,7 +209,7 @@ function surroundings() {
 }
 
 /** From start to stop; the exit code. */
-async function live({ config, kubelet, log, exit, notify }: Running): Promise<number> {
+async function live({ config, kubelet, log, exit, notify, clock, inotify }: Running): Promise<number> {
   // Sockets may come and go: a kubelet waits for work until it is asked to end.
   setInterval(() => undefined, FOREVER_MS);
   setInterval(log.flush, Math.min(Math.max(config.kubelet.logging.flushFrequency, 1), FOREVER_MS)).unref();
@@ -206,7 +217,8 @@ async function live({ config, kubelet, log, exit, notify }: Running): Promise<nu
     log.setLevels(logSettings(next.kubelet.logging));
     kubelet.show(next);
   };
-  process.on('SIGHUP', createReload(config, { log: log.logger, read, apply }));
+  const reload = createReload(config, { log: log.logger, read, apply, onRefused: kubelet.configRefused });
+  process.on('SIGHUP', watchFiles(config, { clock, inotify, reload }));
   const started = kubelet.start().then(() => notify('READY=1'));
   try {
     const ended = await Promise.race([
@@ -222,6 +234,26 @@ async function live({ config, kubelet, log, exit, notify }: Running): Promise<nu
     log.logger.error('Kubelet failed to start', { err });
     return 1;
   }
+}
+
+/** Reads the files again when they have changed; what was read before and is the same is left alone. Answers how they are read again at once. */
+function watchFiles(
+  { settings }: Config,
+  { clock, inotify, reload }: Pick<Running, 'clock' | 'inotify'> & { readonly reload: () => void },
+): () => void {
+  const textNow = () => JSON.stringify(readSources(settings.sources, fileReader));
+  let known = textNow();
+  const reloadNow = () => {
+    known = textNow();
+    reload();
+  };
+  const onChange = () => {
+    if (textNow() !== known) reloadNow();
+  };
+  const watch = (directory: string, listener: () => void) => inotify.watch(directory, FILE_CHANGES, listener);
+  const reader = { ...fileReader, resolveLinks: realpathSync };
+  watchConfigFiles({ clock, reader, watch, onChange }, settings.sources, new AbortController().signal);
+  return reloadNow;
 }
 
 interface Ended {

@@ -13,6 +13,7 @@ import type { Host } from '../host/ports.ts';
 import type { Watchdog } from '../host/service-manager.ts';
 import type { Surroundings } from '../images/ports.ts';
 import type { Machine } from '../model/machine.ts';
+import { createConfigReport } from '../node/config-report.ts';
 import { createDataDirectories, type NodePlaces } from '../node/data-directories.ts';
 import { createLock, createMachineCheck, createMemoryRelease } from '../node/machine.ts';
 import { machineIdentityFiles, nodeNameOf } from '../node/settings.ts';
@@ -32,6 +33,7 @@ import { composeEviction } from './eviction.ts';
 import { composeKube, type KubeParts } from './kube.ts';
 import type { ComposeLocalApi, LocalApiParts } from './local-api.ts';
 import { composeMetrics, type Meters } from './metrics.ts';
+import { composeNetwork } from './network.ts';
 import { composeOom } from './oom.ts';
 import { composePage } from './page.ts';
 import { composePodResources } from './pod-resources.ts';
@@ -98,6 +100,8 @@ export interface Kubelet {
   readonly health: HealthChecks;
   /** What `/configz` shows from now on: the configuration as it is after a reload. */
   show(config: Config): void;
+  /** Changed files were refused: reported as an event and a condition of the node until `show` is called. */
+  configRefused(problems: readonly string[]): void;
 }
 
 /** One second is promised for the whole process; the rest of it belongs to the log and the exit. */
@@ -117,7 +121,6 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const deps: PartDeps = { ...given, supervisor, machine, nodeName: nodeNameOf(config, given.host.network.hostName()) };
   const ending = Promise.withResolvers<Ending>();
   const health = createHealthChecks();
-  let shown = config;
 
   const eventLoopLag = createEventLoopLag();
   const meters: Meters = composeMeters(config, deps, eventLoopLag, () => podParts);
@@ -125,16 +128,19 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const access = composeKube(config, deps, meters);
   const kube = access?.kube;
   const local = access === undefined ? deps.localApi?.(config, deps) : undefined;
+  const network = composeNetwork(config, deps, { cri, isStandalone: kube === undefined });
   const podParts = composePods(config, deps, {
     cri,
+    podNetwork: network.pods,
     running,
     kube: kube ?? local?.kube,
     isLocal: local !== undefined,
     meters,
     pressure: () => eviction.pressure(),
-    nodeConditions: () => servingCertificate?.conditions() ?? [],
+    nodeConditions: () => [...(servingCertificate?.conditions() ?? []), ...configReport.conditions()],
   });
   const { pods, statuses, cluster, resources, events, images, probes } = podParts;
+  const configReport = createConfigReport(config, events.record);
   pods.subscribe('metrics', meters.follow);
   statuses.subscribe('metrics', meters.starts.statusChanged);
   const oomWatcher = composeOom(config, deps, { pods, resources, record: events.record });
@@ -143,7 +149,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const eviction = composeEviction(config, deps, { ...podParts, statistics, meters });
   const served = servedPods(podParts);
   const explain = createExplain({ clock, served, downloadsOf: images.downloadsOf, failedProbes: probes.failures });
-  const shownParts = { ...podParts, cri, running, served, statistics, eviction, local, shown: () => shown };
+  const shownParts = { ...podParts, cri, running, served, statistics, eviction, local, shown: configReport.inForce };
   const signedCertificate = servingCertificate?.path;
   const server = composeServer(config, deps, { ...shownParts, explain, kube, meters, health, signedCertificate });
   addHealthChecks(health, {
@@ -158,10 +164,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     createMachineCheck(deps, config),
     createLock(deps, config.settings.lock, (reason) => ending.resolve({ kind: 'handover', reason })),
     createDataDirectories(config, deps.places),
-    eventLoopLag,
-    createMemoryRelease(deps),
-    connection,
-    runtimeHealth,
+    ...[eventLoopLag, createMemoryRelease(deps), connection, runtimeHealth, ...network.parts],
     ...accessParts(access),
     ...localStores(local),
     statistics,
@@ -182,9 +185,8 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     stop: () => lifecycle.stop(new CodedError('unavailable', 'the kubelet is stopping')),
     ending: ending.promise,
     health,
-    show: (next) => {
-      shown = next;
-    },
+    configRefused: configReport.refused,
+    show: configReport.accepted,
   };
 }
 

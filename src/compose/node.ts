@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { RecordEvent } from '../model/event.ts';
+import type { PodNetwork } from '../network/pod-network.ts';
 import { type AddressBook, createAddressBook } from '../node/address-book.ts';
 import { createNode, type Node, type NodeDeps, type NodeFacts } from '../node/node.ts';
 import { createNodeProblems } from '../node/problems.ts';
@@ -22,6 +23,7 @@ export function composeAddresses(config: Config, { clock, supervisor, nodeName, 
 export interface NodeTools {
   readonly kube: Kube;
   readonly cri: CriClient;
+  readonly podNetwork: Pick<PodNetwork, 'setPodCidr'>;
   readonly record: RecordEvent;
   readonly resources: Pick<Resources, 'capacity' | 'allocatable'>;
   readonly addresses: AddressBook;
@@ -35,7 +37,7 @@ export interface NodeTools {
 
 export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): Node {
   const { clock, log, supervisor, nodeName, host, machine } = deps;
-  const { kube, cri, record, resources, addresses, lastRelist, onStep, volumesInUse } = tools;
+  const { kube, cri, podNetwork, record, resources, addresses, lastRelist, onStep, volumesInUse } = tools;
   return createNode(
     {
       clock,
@@ -43,7 +45,12 @@ export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): N
       supervisor,
       random: Math.random,
       kube,
-      runtime: { status: cri.status, version: cri.version, setPodCidr: cri.setPodCidr, listImages: cri.images.list },
+      runtime: {
+        status: cri.status,
+        version: cri.version,
+        setPodCidr: podNetwork.setPodCidr,
+        listImages: cri.images.list,
+      },
       record,
       addresses,
       onStep,

@@ -6,6 +6,7 @@ import type { Events } from '../events/events.ts';
 import type { Images } from '../images/images.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Counting } from '../metering/metering.ts';
+import type { PodNetwork } from '../network/pod-network.ts';
 import type { NodeFacts } from '../node/node.ts';
 import { nodeIpsOf } from '../node/settings.ts';
 import { createDeadContainers, type DeadContainers } from '../pods/dead-containers.ts';
@@ -42,6 +43,7 @@ export interface PodTools {
   /** What the node is short of. */
   readonly pressure: NodeFacts['pressure'];
   readonly cri: CriClient;
+  readonly podNetwork: Pick<PodNetwork, 'setPodCidr'>;
   readonly running: Running;
   /** Undefined: standalone, without a local API. */
   readonly kube: Kube | undefined;
@@ -157,7 +159,17 @@ interface NodePartTools extends PodTools {
 
 /** What pods stand on: events, the runtime as it is observed, the node and its resources. */
 function composeNodeParts(config: Config, deps: PartDeps, tools: NodePartTools) {
-  const { cri, kube, meters, counting, workers: pods, volumesInUse, pressure, nodeConditions: conditions } = tools;
+  const {
+    cri,
+    podNetwork,
+    kube,
+    meters,
+    counting,
+    workers: pods,
+    volumesInUse,
+    pressure,
+    nodeConditions: conditions,
+  } = tools;
   const events = composeEvents(config, deps, kube);
   const { record } = events;
   const { handlers, observe } = composeObservation(config, deps, { cri, counting, pods, onRelist: meters.onRelist });
@@ -185,6 +197,7 @@ function composeNodeParts(config: Config, deps: PartDeps, tools: NodePartTools) 
   };
   const made = {
     cri,
+    podNetwork,
     record,
     resources: nodeResources,
     addresses,

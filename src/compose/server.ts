@@ -85,7 +85,7 @@ export function composeRoutes(config: Config, deps: PartDeps, tools: ServerTools
     ...evictionRoutes({ decisions: () => tools.eviction.decisions() }),
     ...plainRoutes({
       health: (path, query, signal) => askHealth(asking, { path, query }, signal),
-      configz: () => shownConfigz(tools.shown()),
+      configz: (withOrigins) => shownConfigz(tools.shown(), withOrigins),
       metrics: meters.metrics,
       probeMetrics: meters.probeMetrics,
       healthMetrics: meters.healthMetrics,

@@ -108,6 +108,7 @@ export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTool
       startsAtOnce: startsAtOnce(processorsOf(deps.machine).length),
       endingsDirectory: join(root, 'ended_pods'),
       podLevel: features.enabled('PodLevelResources'),
+      resyncMs: config.kubelet.syncFrequency,
     },
   );
   return pods;

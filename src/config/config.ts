@@ -7,6 +7,7 @@ import { renderHelp } from './flags/help.ts';
 import { type CommandLine, parseCommandLine } from './flags/parse.ts';
 import { flagTable } from './flags/table.ts';
 import { type Configurable, noRequest } from './flags/target.ts';
+import { isLiveField } from './live.ts';
 import { createOrigins, formatProblem, type Origins } from './origins.ts';
 import { type Change, diffKubeletConfigurations, MASKED } from './rules/diff.ts';
 import { decideListening, type ListenDecision } from './rules/listen.ts';
@@ -15,7 +16,8 @@ import { validateConfig } from './rules/validate.ts';
 import type { MachineFacts } from './rules/validation-input.ts';
 import { renderConfigz as renderKubeletConfigz } from './schema/configz.ts';
 import { applyDefaults, flagEraDefaults } from './schema/defaults.ts';
-import type { KubeletConfiguration } from './schema/kubelet-configuration.ts';
+import type { Kind } from './schema/kinds.ts';
+import { type KubeletConfiguration, kubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 import { applyOldSettings, settleSettings } from './settings-layers.ts';
 import { type FileReader, readSources } from './sources.ts';
@@ -149,12 +151,23 @@ function gatesOfFlags(commandLine: CommandLine, on: Configurable): Readonly<Reco
 
 /** The changes of a reload, field by field. */
 export function diffConfigs(before: Config, after: Config): readonly Change[] {
-  return diffKubeletConfigurations(before.kubelet, after.kubelet);
+  return diffKubeletConfigurations(before.kubelet, after.kubelet, isLiveField);
 }
 
 /** The content of `/configz`, in the format of the reference. */
 export function renderConfigz(config: Config): unknown {
   return renderKubeletConfigz(withoutSecrets(config.kubelet));
+}
+
+/** Where each value of `/configz` came from: a flag, a line of a file, or the defaults. */
+export function renderOrigins({ origins }: Config): Readonly<Record<string, string>> {
+  return Object.fromEntries(leavesOf(kubeletConfiguration, '').map((path) => [path, origins.of(path)]));
+}
+
+function leavesOf(type: Kind, path: string): readonly string[] {
+  if (type.kind !== 'struct') return [path];
+  const below = (name: string) => (path === '' ? name : `${path}.${name}`);
+  return Object.entries(type.fields).flatMap(([name, field]) => leavesOf(field.type, below(name)));
 }
 
 /** For pages: the headers of the static pod URL contain credentials, so only their names are shown. */

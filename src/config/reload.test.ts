@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { createSilentLogger, type Logger, type LogValues } from '../base/logger.ts';
-import { type Config, type ConfigOutcome, readConfig } from './config.ts';
+import { type Config, type ConfigOutcome, readConfig, renderOrigins } from './config.ts';
+import { isLiveField } from './live.ts';
 import { createReload } from './reload.ts';
 
 function read(fields: Readonly<Record<string, unknown>>): ConfigOutcome {
@@ -18,6 +19,15 @@ function read(fields: Readonly<Record<string, unknown>>): ConfigOutcome {
     build: { nodeVersion: 'v0', platform: 'linux/test' },
     machine: () => ({ onlineCpus: [0, 1], numaNodes: [0], memoryBytes: 2n ** 32n, cgroupVersion: 2 }),
   });
+}
+
+/** The same numbers each time: a failure can be repeated. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
 }
 
 function ready(fields: Readonly<Record<string, unknown>>): Config {
@@ -74,4 +84,50 @@ describe('reload', () => {
     reload({ maxPods: 10, logging: { verbosity: 1 } });
     assert.equal(applied.at(-1)?.kubelet.logging.verbosity, 1);
   });
+
+  it('has the same effect as a restart for live fields, and none for the others, whatever changes', () => {
+    const random = randomFrom(20);
+    const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+    const fields = () => ({
+      maxPods: pick([10, 20]),
+      syncFrequency: pick(['1m', '2m']),
+      evictionHard: pick([{ 'memory.available': '1Gi' }, {}]),
+      logging: {
+        verbosity: pick([0, 3, 5]),
+        flushFrequency: pick(['5s', '7s']),
+        vmodule: pick([[], [{ filePattern: 'a', verbosity: 1 }], [{ filePattern: 'b*', verbosity: 9 }]]),
+      },
+    });
+    for (let round = 0; round < 50; round += 1) {
+      const [before, after] = [fields(), fields()];
+      const { applied, reload } = setUp(before);
+      reload(after);
+      const [running, started, restarted] = [applied.at(-1), ready(before), ready(after)];
+      assert.ok(running);
+      const { verbosity, vmodule } = restarted.kubelet.logging;
+      const expected = { ...started.kubelet, logging: { ...started.kubelet.logging, verbosity, vmodule } };
+      assert.deepEqual(running.kubelet, expected);
+    }
+  });
+
+  it('reports a refused configuration', () => {
+    const refused: string[] = [];
+    const deps = { log: createSilentLogger(), apply: () => assert.fail('nothing is applied') };
+    const next = read({ maxPods: -1, logging: { verbosity: 5 } });
+    createReload(ready({}), { ...deps, read: () => next, onRefused: (problems) => void refused.push(...problems) })();
+    assert.match(refused.join(), /maxPods/);
+  });
+});
+
+test('where a value came from is shown for each field, after a reload as well', () => {
+  const { applied, reload } = setUp({ maxPods: 10 });
+  reload({ maxPods: 20, port: 1, logging: { verbosity: 4 } });
+  const origins = renderOrigins(applied[0] as Config);
+  assert.equal(origins['maxPods'], '/kubelet.json:1');
+  assert.equal(origins['logging.verbosity'], '/kubelet.json:1');
+  assert.deepEqual([origins['port'], origins['syncFrequency']], ['default', 'default']);
+  assert.deepEqual(
+    [isLiveField('logging.vmodule[0].verbosity'), isLiveField('logging'), isLiveField('maxPods')],
+    [true, false, false],
+  );
 });

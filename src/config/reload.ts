@@ -1,6 +1,7 @@
-/** SIGHUP: reads the configuration again, applies what a running kubelet can change, and logs the rest. */
+/** SIGHUP, or a changed file: reads the configuration again, applies what a running kubelet can change, and logs the rest. */
 import type { Logger } from '../base/logger.ts';
 import { type Config, type ConfigOutcome, diffConfigs } from './config.ts';
+import { withLiveFields } from './live.ts';
 
 export interface ReloadDeps {
   readonly log: Logger;
@@ -8,9 +9,11 @@ export interface ReloadDeps {
   readonly read: () => ConfigOutcome;
   /** Applies the fields that a running kubelet can change. */
   readonly apply: (config: Config) => void;
+  /** Nothing of it is applied; the configuration before it stays in use. */
+  readonly onRefused?: (problems: readonly string[]) => void;
 }
 
-export function createReload(atStart: Config, { log, read, apply }: ReloadDeps): () => void {
+export function createReload(atStart: Config, { log, read, apply, onRefused }: ReloadDeps): () => void {
   let running = atStart;
   return () => {
     const outcome = read();
@@ -20,6 +23,7 @@ export function createReload(atStart: Config, { log, read, apply }: ReloadDeps):
       log.error('Failed to reload the configuration, the old one stays in use', {
         problems: outcome.problems.join('\n'),
       });
+      onRefused?.(outcome.problems);
       return;
     }
     const changes = diffConfigs(running, outcome.config);
@@ -36,11 +40,4 @@ export function createReload(atStart: Config, { log, read, apply }: ReloadDeps):
     const waiting = changes.filter(({ live }) => !live).length;
     log.info('Configuration reloaded', { changes: changes.length, needRestart: waiting });
   };
-}
-
-/** The current configuration, with the fields of the new one that a running kubelet can change (`live` in the list of changes). */
-function withLiveFields(running: Config, fresh: Config): Config {
-  const { verbosity, vmodule } = fresh.kubelet.logging;
-  const logging = { ...running.kubelet.logging, verbosity, vmodule };
-  return { ...running, kubelet: { ...running.kubelet, logging } };
 }

@@ -12,12 +12,27 @@ export function applyOldSettings(base: Settings, old: OldSettings): Settings {
       authPath: old.authPath ?? base.api.authPath,
       requireKubeconfig: old.requireKubeConfig ?? base.api.requireKubeconfig,
     },
+    directories: {
+      root: old.rootDirectory ?? base.directories.root,
+      certificates: old.certDirectory ?? base.directories.certificates,
+    },
+    node: {
+      ...base.node,
+      hostnameOverride: old.hostnameOverride ?? base.node.hostnameOverride,
+      ips: old.nodeIP === undefined || old.nodeIP === '' ? base.node.ips : [old.nodeIP],
+      labels: old.nodeLabels ?? base.node.labels,
+    },
+    lock: {
+      file: old.lockFilePath ?? base.lock.file,
+      exitOnContention: old.exitOnLockContention ?? base.lock.exitOnContention,
+    },
     cloud: {
       provider: old.cloudProvider ?? base.cloud.provider,
       configFile: old.cloudConfigFile ?? base.cloud.configFile,
     },
     containers: {
       ...base.containers,
+      runtimeCgroups: old.runtimeCgroups ?? base.containers.runtimeCgroups,
       deadMinimumAge: old.minimumGCAge ?? base.containers.deadMinimumAge,
       deadPerContainer: old.maxPerPodContainerCount ?? base.containers.deadPerContainer,
       deadTotal: old.maxContainerCount ?? base.containers.deadTotal,
@@ -25,8 +40,8 @@ export function applyOldSettings(base: Settings, old: OldSettings): Settings {
     network: {
       plugin: old.networkPluginName ?? base.network.plugin,
       // One directory contained both the plugins and their configuration then.
-      cniConfDir: old.networkPluginDir ?? base.network.cniConfDir,
-      cniBinDir: old.networkPluginDir ?? base.network.cniBinDir,
+      cniConfDir: old.cniConfDir ?? old.networkPluginDir ?? base.network.cniConfDir,
+      cniBinDir: old.cniBinDir ?? old.networkPluginDir ?? base.network.cniBinDir,
     },
     cadvisor: { ...base.cadvisor, port: old.cAdvisorPort ?? base.cadvisor.port },
   };

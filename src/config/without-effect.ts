@@ -10,7 +10,6 @@ import type { KubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 
 const PROFILE = 'Node.js has no such profile';
-const IPTABLES = 'the iptables chains of the kubelet are not built yet';
 const SHUTDOWN = 'graceful node shutdown is not built yet';
 const CADVISOR_PAGE = "cAdvisor's own page is not built yet";
 const CADVISOR_PARTS = 'that part of cAdvisor is not built yet';
@@ -21,12 +20,7 @@ const GONE = 'it is gone from the reference';
 /** Fields of the configuration file, by path; also the fields below a path. */
 export const fieldsWithoutEffect: Readonly<Record<string, string>> = {
   enableContentionProfiling: PROFILE,
-  hairpinMode: UNUSED,
-  podCIDR: 'a CIDR of a node without a cluster is not given to the runtime yet',
   contentType: 'JSON is spoken with the API server',
-  makeIPTablesUtilChains: IPTABLES,
-  iptablesMasqueradeBit: UNUSED,
-  iptablesDropBit: UNUSED,
   volumePluginDir: 'FlexVolume drivers are not built yet',
   shutdownGracePeriod: SHUTDOWN,
   shutdownGracePeriodCriticalPods: SHUTDOWN,
@@ -35,19 +29,16 @@ export const fieldsWithoutEffect: Readonly<Record<string, string>> = {
 };
 
 /** Fields that are read, but have less effect than their name says. */
-export const fieldsWithLessEffect: Readonly<Record<string, string>> = {};
+export const fieldsWithLessEffect: Readonly<Record<string, string>> = {
+  hairpinMode: 'only in the network of --network-plugin=kubenet',
+};
 
 /** Settings of the command line, by path in `Settings`. */
 export const settingsWithoutEffect: Readonly<Record<string, string>> = {
   'sources.dynamicConfigDir': 'dynamic configuration is not built yet',
-  'api.authPath': GONE,
-  'api.masterServiceNamespace': GONE,
   'cloud.configFile': GONE,
   'containers.runtime': 'there are only remote runtimes',
   'containers.mounterPath': 'a mounter of its own is not built yet',
-  'network.plugin': GONE,
-  'network.cniConfDir': GONE,
-  'network.cniBinDir': GONE,
   'cadvisor.port': CADVISOR_PAGE,
   'cadvisor.bindAddress': CADVISOR_PAGE,
   'cadvisor.globalHousekeepingInterval': NOT_SEARCHED,

@@ -25,6 +25,7 @@ import { createInterfaceReader, listDefaultRoutes, resolveName } from './network
 import { raiseOpenFiles } from './open-files.ts';
 import { createOutput, type Output, type OutputDeps } from './output.ts';
 import { readOwnProcess } from './own-process.ts';
+import { createPacketFilter } from './packet-filter.ts';
 import { readPageFile } from './page-files.ts';
 import type { Host } from './ports.ts';
 import { createProcesses, isKernelThread, ownPid } from './processes.ts';
@@ -93,6 +94,7 @@ export function createHost(): LinuxHost {
       interfaces: (mono) => createInterfaceReader(mono),
       defaultRoutes: () => listDefaultRoutes(),
       resolve: resolveName,
+      packetFilter: (deps) => createPacketFilter(deps, { syscalls, readiness }),
     },
     machine: {
       read: readMachine,

@@ -23,6 +23,7 @@ import type { MountTable } from './mount-table.ts';
 import type { DefaultRouteOf, InterfaceAddresses, ResolveLimits } from './network.ts';
 import type { OpenFilesOutcome } from './open-files.ts';
 import type { OwnProcess } from './own-process.ts';
+import type { PacketFilter, PacketFilterDeps } from './packet-filter.ts';
 import type { Processes } from './processes.ts';
 import type { RuntimeFacts } from './runtime-facts.ts';
 import type { StallEvents } from './stall-events.ts';
@@ -94,6 +95,8 @@ export interface HostNetwork {
   defaultRoutes(): readonly DefaultRouteOf[];
   /** What the system's resolver answers; nothing for an unknown name. */
   resolve(name: string, limits: ResolveLimits): Promise<readonly string[]>;
+  /** iptables. Nothing is run or opened before the first call. */
+  packetFilter(deps: PacketFilterDeps): PacketFilter;
 }
 
 /** What does not change while a kubelet runs, but for swap. */

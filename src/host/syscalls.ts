@@ -18,6 +18,11 @@ const POLLOUT = 4;
 const AF_UNIX = 1;
 const SOCK_DGRAM_CLOEXEC = 2 | 0o2000000;
 const SOCK_STREAM_NONBLOCK_CLOEXEC = 1 | 0o4000 | 0o2000000;
+const AF_NETLINK = 16;
+const SOCK_RAW_NONBLOCK_CLOEXEC = 3 | 0o4000 | 0o2000000;
+const NETLINK_NETFILTER = 12;
+/** The bit of the group NFNLGRP_NFTABLES (7) in the address of a netlink socket. */
+const NFTABLES_GROUP = 1 << 6;
 const MSG_CMSG_CLOEXEC = 0x40000000;
 const SOL_SOCKET = 1;
 const SCM_RIGHTS = 1;
@@ -55,6 +60,8 @@ export interface Syscalls {
   sendDatagram(name: string, bytes: Uint8Array): void;
   /** A stream to a Unix socket. Throws `unavailable` where no one listens. */
   connectStream(path: string): number;
+  /** A socket that gets what the kernel announces of changes to nftables, in this network namespace. Throws `denied` without CAP_NET_ADMIN. */
+  openNftablesEvents(): number;
   /** What has come: bytes into the buffer, and file descriptors that were passed along, which are the caller's now. Undefined: nothing yet. */
   receive(fd: number, buffer: Buffer): { readonly bytes: number; readonly fds: readonly number[] } | undefined;
   /** Lets the system have the memory that this process has freed. Some milliseconds for each hundred megabytes. */
@@ -77,6 +84,7 @@ const SIGNATURES = {
   socket: { arguments: ['i32', 'i32', 'i32'], return: 'i32' },
   sendto: { arguments: ['i32', 'buffer', 'u64', 'i32', 'buffer', 'u32'], return: 'i64' },
   connect: { arguments: ['i32', 'buffer', 'u32'], return: 'i32' },
+  bind: { arguments: ['i32', 'buffer', 'u32'], return: 'i32' },
   recvmsg: { arguments: ['i32', 'buffer', 'i32'], return: 'i64' },
   close: { arguments: ['i32'], return: 'i32' },
   malloc_trim: { arguments: ['u64'], return: 'i32' },
@@ -140,6 +148,15 @@ export function createSyscalls(): Syscalls {
       libc.close(fd);
       throw new CodedError('unavailable', failure.message, { cause: failure });
     },
+    openNftablesEvents: () => {
+      const about = 'nftables events';
+      const fd = check(libc.socket(AF_NETLINK, SOCK_RAW_NONBLOCK_CLOEXEC, NETLINK_NETFILTER), 'socket', about);
+      const address = netlinkAddress(NFTABLES_GROUP);
+      if (libc.bind(fd, address, address.byteLength) === 0) return fd;
+      const failure = systemError(errno(), 'bind', about);
+      libc.close(fd);
+      throw failure;
+    },
     receive: (fd, buffer) => {
       const control = Buffer.allocUnsafeSlow(CONTROL_BYTES);
       const header = messageHeader(buffer, control);
@@ -166,6 +183,14 @@ function unixAddress(name: string): Buffer {
   const address = Buffer.alloc(2 + bytes.length + (name.startsWith('\0') ? 0 : 1));
   address.writeUInt16LE(AF_UNIX, 0);
   bytes.copy(address, 2);
+  return address;
+}
+
+/** A `struct sockaddr_nl`: the kernel chooses the number of the port. */
+function netlinkAddress(groups: number): Buffer {
+  const address = Buffer.alloc(12);
+  address.writeUInt16LE(AF_NETLINK, 0);
+  address.writeUInt32LE(groups, 8);
   return address;
 }
 

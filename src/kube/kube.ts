@@ -152,6 +152,8 @@ export interface RotatedCertificate {
 export interface KubeConfig {
   /** Path of the kubeconfig. */
   readonly kubeconfig: string;
+  /** Path of the file with credentials that replace those of the kubeconfig; empty: none. */
+  readonly authPath?: string;
   readonly limit: BucketSize;
   readonly heartbeatTimeoutMs: number;
   readonly userAgent: string;
@@ -175,6 +177,7 @@ export function createKube(deps: KubeDeps, config: KubeConfig): Kube {
     const { access, warnings } = await loadKubeconfig({
       path: config.kubeconfig,
       environment: deps.environment,
+      authPath: config.authPath ?? '',
     });
     for (const warning of warnings) deps.log.warn('A field of the kubeconfig has no effect', { field: warning });
     return withCertificate(access, deps.clientCertificate?.path());

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CodedError } from '../base/errors.ts';
+import { withAuthFile } from './rules/auth-file.ts';
 import { type Environment, proxyOfEnvironment } from './rules/environment-proxy.ts';
 import { type Access, readKubeconfig } from './rules/kubeconfig.ts';
 import type { PemSource } from './rules/pem-source.ts';
@@ -17,17 +18,30 @@ export interface KubeconfigPlace {
   readonly path: string;
   /** May name a proxy. */
   readonly environment: Environment;
+  /** The file of `--auth-path`; empty: none. */
+  readonly authPath?: string;
 }
 
 /** Rejects with all problems of the file, each with its position. */
-export async function loadKubeconfig({ path, environment }: KubeconfigPlace): Promise<LoadedKubeconfig> {
+export async function loadKubeconfig({ path, environment, authPath = '' }: KubeconfigPlace): Promise<LoadedKubeconfig> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new CodedError('invalid', `the kubeconfig ${path} can't be read`, { cause });
   });
   const read = readKubeconfig(text, path);
   if ('problems' in read) throw new CodedError('invalid', `invalid kubeconfig: ${read.problems.join('; ')}`);
-  const access = withProxy(withFullPaths(read.access, dirname(resolve(path))), environment);
+  const access = await withAuth(withProxy(withFullPaths(read.access, dirname(resolve(path))), environment), authPath);
   return { access, warnings: read.warnings };
+}
+
+/** Paths in it are relative to it. */
+async function withAuth(access: Access, path: string): Promise<Access> {
+  if (path === '') return access;
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new CodedError('invalid', `the file of --auth-path ${path} can't be read`, { cause });
+  });
+  const outcome = withAuthFile(access, text);
+  if ('problem' in outcome) throw new CodedError('invalid', `invalid file of --auth-path ${path}: ${outcome.problem}`);
+  return withFullPaths(outcome.access, dirname(resolve(path)));
 }
 
 function withProxy(access: Access, environment: Environment): Access {

@@ -11,6 +11,7 @@ const DEFAULT_BURST = 10;
 export function kubeConfig({ settings, kubelet }: Config, architecture: string): KubeConfig {
   return {
     kubeconfig: settings.api.kubeconfig,
+    authPath: settings.api.authPath,
     limit: { perSecond: kubelet.kubeAPIQPS || DEFAULT_QPS, burst: kubelet.kubeAPIBurst || DEFAULT_BURST },
     heartbeatTimeoutMs: Math.min(kubelet.nodeStatusUpdateFrequency, kubelet.nodeLeaseDurationSeconds * 1000),
     userAgent: `kubelet/${KUBERNETES_VERSION} (linux/${architecture})`,
@@ -19,5 +20,5 @@ export function kubeConfig({ settings, kubelet }: Config, architecture: string):
 
 /** Access for a node that has no certificate yet. */
 export function bootstrapKubeConfig(config: Config, architecture: string): KubeConfig {
-  return { ...kubeConfig(config, architecture), kubeconfig: config.settings.api.bootstrapKubeconfig };
+  return { ...kubeConfig(config, architecture), kubeconfig: config.settings.api.bootstrapKubeconfig, authPath: '' };
 }

@@ -51,6 +51,9 @@ export interface PassesTools {
   readonly publish: (observation: Observation, plan: Plan | undefined) => void;
 }
 
+/** Reasons after which the last observation is as good as before. */
+const KNOWS_NOTHING_NEW: ReadonlySet<WakeReason> = new Set(['state-changed', 'runtime-listed', 'resync']);
+
 export function createPasses(deps: WorkerDeps, tools: PassesTools, signal: AbortSignal): Passes {
   const { clock } = deps;
   const { life } = tools;
@@ -67,7 +70,7 @@ export function createPasses(deps: WorkerDeps, tools: PassesTools, signal: Abort
   };
   const wake = (reason: WakeReason): void => {
     // A list that shows a change of this pod wakes it with that reason.
-    if (reason !== 'state-changed' && reason !== 'runtime-listed') tools.observing.noteChange();
+    if (!KNOWS_NOTHING_NEW.has(reason)) tools.observing.noteChange();
     apply({ kind: 'woken', reason, life: life() });
   };
 

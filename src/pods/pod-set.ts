@@ -29,6 +29,7 @@ export interface PodSet {
   foundOnDisk(uids: readonly PodUid[]): void;
   reconcile(desired: Desired, signal: AbortSignal): Promise<void>;
   worker(uid: PodUid): Worker | undefined;
+  workers(): readonly Worker[];
   /** The one way to end a pod that would run on. */
   end(uid: PodUid, request: EndRequest): void;
   views(): readonly PodView[];
@@ -117,6 +118,7 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
         requestReconcile();
     },
     worker: table.worker,
+    workers: table.workers,
     end,
     views: () => [...table.views.values()],
     view: (uid) => table.views.get(uid),

@@ -17,6 +17,7 @@ import type { EndRequest } from './pass.ts';
 import { createPodSet } from './pod-set.ts';
 import { createRemovals } from './removals.ts';
 import type { ResizesDeps } from './resizes.ts';
+import { runResync } from './resync.ts';
 import type { WakeReason } from './rules/pass-state.ts';
 import { type ChangedObject, waitingForObjects } from './rules/waiting-for-objects.ts';
 import type { WorkerDeps } from './worker-deps.ts';
@@ -94,6 +95,8 @@ export interface PodsConfig {
   readonly endingsDirectory: string;
   /** The gate PodLevelResources. */
   readonly podLevel: boolean;
+  /** `syncFrequency`; ms. */
+  readonly resyncMs: number;
 }
 
 /** How many sandboxes or containers are started at once on a machine with so many processors: see docs/starts.md. */
@@ -115,7 +118,7 @@ export function createPods(deps: PodsDeps, allocations: Allocations, config: Pod
   const { podLevel } = config;
   const set = createPodSet(deps, { endings, allocations, podLevel, takeTurn, removals, requestReconcile: bit.wake });
   let desired: Desired | undefined;
-  let running: Promise<void> = Promise.resolve();
+  let running: Promise<unknown> = Promise.resolve();
   let listed = false;
 
   const listNode = async (signal: AbortSignal): Promise<void> => {
@@ -141,7 +144,9 @@ export function createPods(deps: PodsDeps, allocations: Allocations, config: Pod
     start: async (signal) => {
       await endings.load();
       await allocations.load();
-      running = supervisor.run({ name: 'pod reconcile', pass: reconcile, rest: bit.wait }, signal);
+      const loop = supervisor.run({ name: 'pod reconcile', pass: reconcile, rest: bit.wait }, signal);
+      const { workers } = set;
+      running = Promise.all([loop, runResync({ clock, supervisor, workers }, config.resyncMs, signal)]);
     },
     stop: async () => {
       await running;

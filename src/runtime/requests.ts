@@ -63,6 +63,8 @@ export interface RequestsConfig {
   readonly podLogsDirectory: string;
   readonly settings: ResourceSettings & SecuritySettings;
   readonly gates: Gates;
+  /** Of the API server's own service, which every pod gets variables of. */
+  readonly masterServiceNamespace?: string;
 }
 
 type Problem = { readonly kind: 'problem'; readonly reason: string; readonly message: string };
@@ -130,7 +132,7 @@ async function makeSandbox(
 
 async function makeContainer(
   deps: RequestsDeps,
-  { gates, settings }: RequestsConfig,
+  { gates, settings, masterServiceNamespace: masterNamespace }: RequestsConfig,
   input: ContainerRequestInput,
   signal: AbortSignal,
 ): Promise<ContainerRequest> {
@@ -148,6 +150,7 @@ async function makeContainer(
     ...read,
     extra: assigned.env ?? [],
     gates,
+    masterNamespace,
   });
   if (env.kind === 'problem') return unread ? { ...env, actor: 'api-server' } : env;
   const subPaths = subPathsOf(pod, input.container, env.env);

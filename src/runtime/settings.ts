@@ -24,6 +24,7 @@ export function requestsConfig({ kubelet, settings, features }: Config, machine:
   return {
     podLogsDirectory: kubelet.podLogsDir,
     gates: features.enabled,
+    masterServiceNamespace: settings.api.masterServiceNamespace,
     settings: {
       ...machine,
       cpuCfsQuota: kubelet.cpuCFSQuota,

@@ -1,6 +1,6 @@
 /** The settings of the server, from the kubelet's configuration. */
 import { join } from 'node:path';
-import { type Config, renderConfigz } from '../config/config.ts';
+import { type Config, renderConfigz, renderOrigins } from '../config/config.ts';
 import { decideServing } from './rules/serving.ts';
 import type { ServerConfig } from './server.ts';
 
@@ -73,7 +73,11 @@ export function serverConfig(
 }
 
 /** Without a configured certificate and key, the self-signed pair is used, as in the reference. */
-export function shownConfigz(config: Config): unknown {
+export function shownConfigz(config: Config, withOrigins: boolean): unknown {
+  return { ...configzOf(config), ...(withOrigins ? { origins: renderOrigins(config) } : {}) };
+}
+
+function configzOf(config: Config): { readonly kubeletconfig: object } {
   const shown = renderConfigz(config) as { readonly kubeletconfig: object };
   if (config.kubelet.tlsCertFile !== '') return shown;
   const { certificates } = config.settings.directories;

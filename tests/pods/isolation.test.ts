@@ -138,5 +138,11 @@ test('loops that throw once go on', async (t) => {
   pods.setDesired([makePod('a')], true);
   await until('a runs', () => runtime.runningOf('a', 'c'));
   await until('all have gone on', () => ([...passes.values()].every((times) => times > 1) ? true : undefined));
-  assert.deepEqual([...failed].sort(), ['pod reconcile', 'pod worker', 'runtime events', 'runtime relist']);
+  assert.deepEqual([...failed].sort(), [
+    'pod reconcile',
+    'pod resync',
+    'pod worker',
+    'runtime events',
+    'runtime relist',
+  ]);
 });

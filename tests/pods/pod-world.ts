@@ -100,7 +100,12 @@ export async function podWorld(t: TestContext, options: PodWorldOptions = {}): P
       ...(options.identify === undefined ? {} : { identify: options.identify }),
     },
     allocations,
-    { startsAtOnce: options.startsAtOnce ?? 4, endingsDirectory: join(directory, 'ended'), podLevel: true },
+    {
+      startsAtOnce: options.startsAtOnce ?? 4,
+      endingsDirectory: join(directory, 'ended'),
+      podLevel: true,
+      resyncMs: 60_000,
+    },
   );
   const living = new AbortController();
   await observe.start(living.signal);

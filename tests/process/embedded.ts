@@ -20,6 +20,8 @@ function configFor(
   const text = JSON.stringify({
     ...workingConfig(directory, healthzPort, serverPort),
     maxOpenFiles: 10_000,
+    // The network is the machine's: nothing of it may be changed.
+    makeIPTablesUtilChains: false,
     ...fields,
   });
   const outcome = readConfig(

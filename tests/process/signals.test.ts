@@ -95,6 +95,22 @@ describe('signals', () => {
     assert.deepEqual([maxPods, (logging as { verbosity: number }).verbosity], [10, 5]);
   });
 
+  it('a changed file is read without a signal, and a refused one changes nothing', async () => {
+    await using kubelet = await startKubelet({ config: { maxPods: 10 } });
+    await kubelet.up();
+    const { pid } = kubelet;
+    rewrite(kubelet, { maxPods: 10, logging: { verbosity: 5 } });
+    await kubelet.waitForLog(/"Configuration reloaded" changes=1 needRestart=0\n/);
+    rewrite(kubelet, { maxPods: -1, logging: { verbosity: 0 } });
+    await kubelet.waitForLog(/"Failed to reload the configuration, the old one stays in use"/);
+    await kubelet.waitForLog(/"Event occurred".* reason="KubeletConfigRefused"/);
+    const { body } = await kubelet.ask('/configz?origins=true');
+    const { kubeletconfig, origins } = JSON.parse(body);
+    assert.deepEqual([kubeletconfig.maxPods, kubeletconfig.logging.verbosity, kubelet.pid], [10, 5, pid]);
+    assert.match(origins['logging.verbosity'], /kubelet\.yaml:1$/);
+    assert.equal(origins.syncFrequency, 'default');
+  });
+
   it('SIGHUP changes how much is logged at once', async () => {
     await using kubelet = await startKubelet();
     await kubelet.up();

@@ -59,6 +59,7 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'local-api/kubeconfig.ts': OWN,
   'local-api/signing-key.ts': OWN,
   'main.ts': `${KERNEL}; ${NODE}`,
+  'network/pod-network.ts': NODE,
   'oom/state-file.ts': OWN,
   'plugins/plugins.ts':
     'lists the directories of plugins, which may be mounted into containers of plugins; follows no link and opens nothing',

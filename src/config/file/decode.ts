@@ -75,8 +75,8 @@ interface ReadSource {
 
 function decodeSource({ path, text, kind }: ConfigSource, strict: boolean): ReadSource {
   const report = new FileReport(path, strict);
-  const entries = readEntries(text, report);
-  const { entries: today, old } = sortOutOldFields(entries, report);
+  const { entries, isOldKind } = readEntries(text, report);
+  const { entries: today, old } = sortOutOldFields(entries, report, isOldKind);
   const decoding: Decoding =
     kind === 'file'
       ? { report, nulls: 'fill', resolvePath: (value) => resolveBeside(path, value) }
@@ -93,25 +93,48 @@ function resolveBeside(file: string, path: string): string {
   return path === '' || isAbsolute(path) ? path : join(dirname(file), path);
 }
 
+/** Of kubelets before 1.8. */
+const OLD_CONFIGURATION_VERSION = 'componentconfig/v1alpha1';
+
+interface FileEntries {
+  readonly entries: readonly Entry[];
+  readonly isOldKind: boolean;
+}
+
+const NO_ENTRIES: FileEntries = { entries: [], isOldKind: false };
+
 /** The fields of the file without apiVersion and kind; none if these name another kind of object. */
-function readEntries(text: string, report: FileReport): readonly Entry[] {
+function readEntries(text: string, report: FileReport): FileEntries {
   const read = readTree(text);
   if ('problem' in read) {
     report.refuse(read.problem.place, '', read.problem.text);
-    return [];
+    return NO_ENTRIES;
   }
   const { tree, second } = read;
   if (second !== undefined) report.doubt(second, '', 'a second YAML document begins here and is not read');
   if (tree.kind !== 'map') {
     report.refuse(tree.place, '', `must be a ${KUBELET_CONFIGURATION_KIND}; found ${describe(tree)}`);
-    return [];
+    return NO_ENTRIES;
   }
   const entries = dropRepeated(tree.entries, '', report);
+  const isOldKind = isOfOldKind(entries, report);
   const isOurs = [
     checkHead('kind', KUBELET_CONFIGURATION_KIND, tree, entries, report),
-    checkHead('apiVersion', KUBELET_CONFIGURATION_VERSION, tree, entries, report),
+    isOldKind || checkHead('apiVersion', KUBELET_CONFIGURATION_VERSION, tree, entries, report),
   ].every(Boolean);
-  return isOurs ? entries.filter(({ key }) => key !== 'kind' && key !== 'apiVersion') : [];
+  const fields = isOurs ? entries.filter(({ key }) => key !== 'kind' && key !== 'apiVersion') : [];
+  return { entries: fields, isOldKind };
+}
+
+function isOfOldKind(entries: readonly Entry[], report: FileReport): boolean {
+  const version = entries.find(({ key }) => key === 'apiVersion');
+  if (version?.value.kind !== 'string' || version.value.value !== OLD_CONFIGURATION_VERSION) return false;
+  report.warn(
+    version.place,
+    'apiVersion',
+    `the oldest kind of this file, read with the defaults of ${KUBELET_CONFIGURATION_VERSION}`,
+  );
+  return true;
 }
 
 /** False if the file is another kind of object; a missing line is a problem, but the rest can still be checked. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PartialKubeletConfiguration } from '../schema/kubelet-configuration.ts';
+import { defaultSettings } from '../settings.ts';
+import { applyOldSettings } from '../settings-layers.ts';
 import { decodeKubeletConfiguration } from './decode.ts';
 import type { OldSettings } from './old-fields.ts';
 import { formatFileProblem } from './report.ts';
@@ -86,4 +88,51 @@ test('drop-ins may use old fields too, the last one counts', () => {
 test('runonce is an ordinary old field', () => {
   const decoded = decodeBody('runOnce: true');
   assert.deepEqual([decoded.values.runOnce, decoded.problems, decoded.warnings], [true, [], []]);
+});
+
+test('a file of the oldest kind is read with its own field names and forms', () => {
+  const text = `apiVersion: componentconfig/v1alpha1
+kind: KubeletConfiguration
+podManifestPath: /pods
+remoteRuntimeEndpoint: unix:///r.sock
+evictionHard: memory.available<100Mi,nodefs.available<10%
+evictionSoft: memory.available<200Mi
+evictionSoftGracePeriod: memory.available=30s
+evictionMinimumReclaim: ""
+featureGates: MemoryQoS=true,NodeSwap=False
+rootDirectory: /root-dir
+nodeIP: 192.0.2.1
+nodeLabels: {a: b}
+cniBinDir: /cni
+lockFilePath: /lock
+dockerEndpoint: unix:///docker.sock
+maxPods: 7
+`;
+  const decoded = decodeKubeletConfiguration([{ path: 'k.yaml', text, kind: 'file' }], { strict: true });
+  assert.deepEqual(decoded.problems, []);
+  assert.deepEqual(decoded.values, {
+    staticPodPath: '/pods',
+    containerRuntimeEndpoint: 'unix:///r.sock',
+    evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' },
+    evictionSoft: { 'memory.available': '200Mi' },
+    evictionSoftGracePeriod: { 'memory.available': '30s' },
+    evictionMinimumReclaim: {},
+    featureGates: { MemoryQoS: true, NodeSwap: false },
+    maxPods: 7,
+  });
+  const settings = applyOldSettings(defaultSettings, decoded.old);
+  assert.equal(settings.directories.root, '/root-dir');
+  assert.deepEqual([settings.node.ips, settings.node.labels], [['192.0.2.1'], { a: 'b' }]);
+  assert.deepEqual([settings.network.cniBinDir, settings.lock.file], ['/cni', '/lock']);
+  const warnings = decoded.warnings.map(formatFileProblem).join('\n');
+  assert.match(warnings, /apiVersion: the oldest kind of this file/);
+  assert.match(warnings, /dockerEndpoint: has no effect: there is no such setting any more/);
+});
+
+test('a field that is gone is unknown in a file of today', () => {
+  assert.match(decodeBody('dockerEndpoint: x').problems.map(formatFileProblem).join(), /dockerEndpoint/);
+});
+
+test('an old string that has no pairs is refused like any wrong value', () => {
+  assert.equal(decodeBody('evictionHard: much').problems.length, 1);
 });

@@ -4,7 +4,7 @@
  */
 
 import type { Entry, Place, Tree } from '../../base/yaml-tree.ts';
-import { bool, duration, int32, optional, type PartialValue, string, struct } from '../schema/kinds.ts';
+import { bool, duration, int32, map, optional, type PartialValue, string, struct } from '../schema/kinds.ts';
 import type { FileReport } from './report.ts';
 
 export const oldSettings = struct({
@@ -19,6 +19,16 @@ export const oldSettings = struct({
   cloudConfigFile: optional(string),
   authPath: optional(string),
   requireKubeConfig: optional(bool),
+  certDirectory: optional(string),
+  rootDirectory: optional(string),
+  hostnameOverride: optional(string),
+  nodeIP: optional(string),
+  nodeLabels: optional(map(string)),
+  runtimeCgroups: optional(string),
+  lockFilePath: optional(string),
+  exitOnLockContention: optional(bool),
+  cniConfDir: optional(string),
+  cniBinDir: optional(string),
 });
 
 /** The values of the old fields, under their old names; flags override them. */
@@ -36,6 +46,16 @@ const FLAG_OF: Readonly<Record<keyof OldSettings, string>> = {
   cloudConfigFile: '--cloud-config',
   authPath: '--auth-path',
   requireKubeConfig: '--require-kubeconfig',
+  certDirectory: '--cert-dir',
+  rootDirectory: '--root-dir',
+  hostnameOverride: '--hostname-override',
+  nodeIP: '--node-ip',
+  nodeLabels: '--node-labels',
+  runtimeCgroups: '--runtime-cgroups',
+  lockFilePath: '--lock-file',
+  exitOnLockContention: '--exit-on-lock-contention',
+  cniConfDir: '--cni-conf-dir',
+  cniBinDir: '--cni-bin-dir',
 };
 
 /** Old name, and the name it has today. */
@@ -43,6 +63,20 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
   ['podManifestPath', 'staticPodPath'],
   ['manifestURL', 'staticPodURL'],
   ['manifestURLHeader', 'staticPodURLHeader'],
+  ['remoteRuntimeEndpoint', 'containerRuntimeEndpoint'],
+  ['remoteImageEndpoint', 'imageServiceEndpoint'],
+  ['experimentalCgroupsPerQOS', 'cgroupsPerQOS'],
+  ['experimentalQOSReserved', 'qosReserved'],
+]);
+
+/** Fields of the oldest kind for which there is nothing today. */
+const GONE: ReadonlySet<string> = new Set([
+  ...['podInfraContainerImage', 'dockerEndpoint', 'dockerExecHandlerName', 'seccompProfileRoot', 'allowPrivileged'],
+  ...['hostNetworkSources', 'hostPIDSources', 'hostIPCSources', 'lowDiskSpaceThresholdMB', 'networkPluginMTU'],
+  ...['imagePullProgressDeadline', 'rktAPIEndpoint', 'rktPath', 'rktStage1Image', 'babysitDaemons', 'nvidiaGPUs'],
+  ...['containerized', 'reconcileCIDR', 'registerSchedulable', 'outOfDiskTransitionFrequency', 'nonMasqueradeCIDR'],
+  ...['enableCustomMetrics', 'keepTerminatedPodVolumes', 'experimentalCheckNodeCapabilitiesBeforeMount'],
+  ...['containerRuntime', 'experimentalMounterPath', 'experimentalKernelMemcgNotification'],
 ]);
 
 export interface Sorted {
@@ -51,7 +85,8 @@ export interface Sorted {
   readonly old: readonly Entry[];
 }
 
-export function sortOutOldFields(written: readonly Entry[], report: FileReport): Sorted {
+/** `isOldKind`: the file says that it is of the oldest kind, whose other fields are known as well. */
+export function sortOutOldFields(written: readonly Entry[], report: FileReport, isOldKind = false): Sorted {
   const names = new Set(written.map((entry) => entry.key));
   const entries: Entry[] = [];
   const old: Entry[] = [];
@@ -60,8 +95,10 @@ export function sortOutOldFields(written: readonly Entry[], report: FileReport):
     if (isOldSetting(entry.key)) {
       report.warn(entry.place, entry.key, `old field, read as the flag ${FLAG_OF[entry.key]}`);
       old.push(entry);
+    } else if (isOldKind && GONE.has(entry.key)) {
+      report.warn(entry.place, entry.key, 'has no effect: there is no such setting any more');
     } else if (renamed === undefined) {
-      entries.push(modernDns(entry, report));
+      entries.push(modernForm(entry, report));
     } else if (names.has(renamed)) {
       report.warn(entry.place, entry.key, `old name of ${renamed}, not used because that is set too`);
     } else {
@@ -76,11 +113,44 @@ function isOldSetting(name: string): name is keyof OldSettings {
   return Object.hasOwn(FLAG_OF, name);
 }
 
-function modernDns(entry: Entry, report: FileReport): Entry {
+/** Fields that were one string, as on the command line. */
+const PAIR_OF: Readonly<Record<string, RegExp>> = {
+  evictionHard: /^([^<]*)<(.*)$/s,
+  evictionSoft: /^([^<]*)<(.*)$/s,
+  evictionSoftGracePeriod: /^([^=]*)=(.*)$/s,
+  evictionMinimumReclaim: /^([^=]*)=(.*)$/s,
+  featureGates: /^([^=]*)=(.*)$/s,
+};
+
+function modernForm(entry: Entry, report: FileReport): Entry {
   const { key, place, value } = entry;
-  if (key !== 'clusterDNS' || value.kind !== 'string') return entry;
-  report.warn(place, key, 'one string is the old form, read as a list of one');
-  return { ...entry, value: listOf(value) };
+  if (value.kind !== 'string') return entry;
+  if (key === 'clusterDNS') {
+    report.warn(place, key, 'one string is the old form, read as a list of one');
+    return { ...entry, value: listOf(value) };
+  }
+  const pair = Object.hasOwn(PAIR_OF, key) ? PAIR_OF[key] : undefined;
+  const pairs = pair && pairsOf(value, pair, key === 'featureGates');
+  if (pairs === undefined) return entry;
+  report.warn(place, key, 'one string is the old form, read as a map');
+  return { ...entry, value: pairs };
+}
+
+/** Undefined where a part is no pair: the decoder refuses the whole. */
+function pairsOf(
+  { value, place }: Tree & { readonly kind: 'string' },
+  pair: RegExp,
+  isBool: boolean,
+): Tree | undefined {
+  const entries: Entry[] = [];
+  for (const part of value.split(',').filter((text) => text.trim() !== '')) {
+    const [, key = '', text] = pair.exec(part.trim()) ?? [];
+    if (text === undefined) return undefined;
+    const item: Tree =
+      isBool && /^(?:true|false)$/i.test(text) ? boolAt(place, /t/i.test(text)) : stringAt(place, text.trim());
+    entries.push({ key: key.trim(), place, value: item });
+  }
+  return { kind: 'map', place, entries };
 }
 
 /** The old field held one string; a map, as in later versions, stays as it is. */
@@ -96,6 +166,8 @@ function headerMap(header: Tree & { readonly kind: 'string' }): Tree {
   const list = listOf(stringAt(place, value.trim()));
   return { kind: 'map', place, entries: [{ key: name.trim(), place, value: list }] };
 }
+
+const boolAt = (place: Place, value: boolean): Tree => ({ kind: 'bool', place, value });
 
 function stringAt(place: Place, value: string): Tree {
   return { kind: 'string', place, value };

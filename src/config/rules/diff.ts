@@ -9,9 +9,6 @@ export type Change = {
   readonly live: boolean;
 };
 
-/** The fields that a running kubelet can change. */
-const livePaths: ReadonlySet<string> = new Set(['logging.verbosity', 'logging.vmodule']);
-
 /** Shown instead of a secret. */
 export const MASKED = '<masked>';
 
@@ -19,11 +16,17 @@ export const MASKED = '<masked>';
 const secretPaths: ReadonlySet<string> = new Set(['staticPodURLHeader']);
 
 /** What differs between two configurations, field by field; lists count as one value. */
-export function diffKubeletConfigurations(before: KubeletConfiguration, after: KubeletConfiguration): Change[] {
-  return diffValues('', before, after);
+export function diffKubeletConfigurations(
+  before: KubeletConfiguration,
+  after: KubeletConfiguration,
+  isLive: (path: string) => boolean,
+): Change[] {
+  return diffValues('', before, after).map((change) => ({ ...change, live: isLive(change.path) }));
 }
 
-function diffValues(path: string, before: unknown, after: unknown): Change[] {
+type Difference = Omit<Change, 'live'>;
+
+function diffValues(path: string, before: unknown, after: unknown): Difference[] {
   if (secretPaths.has(path)) {
     return isSame(before, after) ? [] : [toChange(path, MASKED, MASKED)];
   }
@@ -32,9 +35,7 @@ function diffValues(path: string, before: unknown, after: unknown): Change[] {
   return [...keys].flatMap((key) => diffValues(path === '' ? key : `${path}.${key}`, before[key], after[key]));
 }
 
-function toChange(path: string, before: unknown, after: unknown): Change {
-  return { path, before, after, live: livePaths.has(path) };
-}
+const toChange = (path: string, before: unknown, after: unknown): Difference => ({ path, before, after });
 
 /** Both sides come from the same schema, so fields are in the same order; maps are compared key by key above. */
 function isSame(before: unknown, after: unknown): boolean {

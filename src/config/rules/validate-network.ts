@@ -10,6 +10,7 @@ export function* validateNetwork(input: ValidationInput): Findings {
   yield* validateListeners(input);
   yield* validateClusterDns(input);
   yield* validatePodCidr(input.kubelet.podCIDR);
+  yield* validateNetworkPlugin(input);
   yield* validateStaticPodUrl(input.kubelet.staticPodURL);
   yield* validateNodeIps(input.settings.node.ips);
 }
@@ -48,6 +49,15 @@ function* validatePodCidr(text: string): Findings {
   if (text === '') return;
   if (text.split(',').some((part) => parseCidr(part.trim()) === undefined)) {
     yield warning('podCIDR', text, 'should be a network such as 10.244.0.0/24, or one of each family with a comma');
+  }
+}
+
+/** A node without an API server has no other network for its pods than that of its own configuration. */
+function* validateNetworkPlugin({ kubelet, settings }: ValidationInput): Findings {
+  const { plugin } = settings.network;
+  yield* oneOf('--network-plugin', plugin, ['', 'cni', 'kubenet']);
+  if (plugin === 'kubenet' && kubelet.podCIDR === '' && settings.api.kubeconfig === '') {
+    yield problem('--network-plugin', plugin, 'needs podCIDR on a node without an API server');
   }
 }
 

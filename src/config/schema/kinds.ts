@@ -66,6 +66,8 @@ export interface Field<K extends Kind = Kind, P extends Presence = Presence> {
   readonly fallback?: Value<K>;
   /** Shown even when zero, although plain. */
   readonly alwaysShown: boolean;
+  /** A running kubelet applies a change; other fields wait for the next start. */
+  readonly live?: boolean;
 }
 
 export interface FieldTable {
@@ -135,4 +137,9 @@ export function explicit<K extends Kind>(type: K, fallback: Value<K>): Field<K, 
 
 export function optional<K extends Kind>(type: K): Field<K, 'optional'> {
   return { type, presence: 'optional', alwaysShown: false };
+}
+
+/** A field that a running kubelet can change. */
+export function live<K extends Kind, P extends Presence>(field: Field<K, P>): Field<K, P> {
+  return { ...field, live: true };
 }

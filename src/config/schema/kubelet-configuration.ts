@@ -11,6 +11,7 @@ import {
   int32,
   int64,
   list,
+  live,
   map,
   optional,
   type PartialValue,
@@ -49,8 +50,8 @@ const logStream = struct({ splitStream: plain(bool), infoBufferSize: plain(quant
 const logging = struct({
   format: plain(string, 'text'),
   flushFrequency: plain(durationOrNanoseconds, 5 * SECOND),
-  verbosity: shown(uint32),
-  vmodule: plain(list(struct({ filePattern: shown(string), verbosity: shown(uint32) }))),
+  verbosity: live(shown(uint32)),
+  vmodule: live(plain(list(struct({ filePattern: shown(string), verbosity: shown(uint32) })))),
   options: plain(struct({ text: plain(logStream), json: plain(logStream) })),
 });
 

@@ -5,6 +5,7 @@
 import { CodedError } from '../../base/errors.ts';
 import { TEST_MACHINE } from '../../model/machine-testing.ts';
 import type { MountEntry } from '../mount-table.ts';
+import type { PacketFilter } from '../packet-filter.ts';
 import type { Host, HostMounts } from '../ports.ts';
 import { createSimulatedCgroups, type SimulatedCgroups } from './cgroups-testing.ts';
 import { createSimulatedFiles, type SimulatedFiles } from './files-testing.ts';
@@ -54,12 +55,21 @@ export function createSimulatedHost(given: Partial<SimulatedMachine> = {}): Simu
       interfaces: () => () => [{ name: 'eth0', up: true, loopback: false, addresses: [machine.address] }],
       defaultRoutes: () => [{ family: 4, interface: 'eth0' }],
       resolve: () => Promise.resolve([]),
+      packetFilter: () => noIptables,
     },
     machine: simulatedMachine(machine),
     capacity: { processLimit: () => 32_768n, diskBytes: () => 64n * GIBIBYTE },
     own: simulatedProcess(machine),
   };
 }
+
+/** A machine without iptables. */
+const noIptables: PacketFilter = {
+  version: () => Promise.resolve(undefined),
+  rules: () => Promise.resolve(undefined),
+  restore: () => Promise.reject(new CodedError('unsupported', 'a simulated machine has no iptables')),
+  watch: () => ({ close: () => undefined }),
+};
 
 function createSimulatedKernel(): Host['kernel'] {
   const settings = new Map<string, number>();

@@ -21,6 +21,8 @@ export type WakeReason =
   | 'exit-announced'
   /** The runtime answers: a pass that failed before may succeed now. */
   | 'runtime-listed'
+  /** `syncFrequency` has passed: everything is decided again. */
+  | 'resync'
   /** An object changed that a container of this pod waits for. */
   | 'object-changed'
   /** A condition of the pod has changed that others decide: its resize is deferred, or can't be made. */
@@ -135,6 +137,9 @@ function woken(state: PassState, reason: WakeReason, life: WorkerState): PassSte
       return { state, effects: [...PASS, { kind: 'show', decision: state.decision }] };
     case 'exit-announced':
       return { state, effects: life.step === 'syncing' ? PASS : NONE };
+    case 'resync':
+      // A pod that failed has a retry of its own, with its back-off.
+      return { state, effects: state.step === 'resting' && state.failures === 0 ? PASS : NONE };
     case 'runtime-listed':
       return { state, effects: state.failures > 0 ? PASS : NONE };
     case 'object-changed':

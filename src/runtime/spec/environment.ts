@@ -56,6 +56,8 @@ export interface EnvironmentInput {
   /** From device plugins; they come first. */
   readonly extra: readonly EnvEntry[];
   readonly gates: Gates;
+  /** Where the API server's own service is; `default` unless configured. */
+  readonly masterNamespace?: string | undefined;
 }
 
 /** Linux executes nothing with a longer argument or `NAME=value`, its final zero byte included (MAX_ARG_STRLEN). */
@@ -72,7 +74,12 @@ export function makeEnvironment(input: EnvironmentInput): EnvironmentResult {
     return specProblem('services have not yet been read at least once, cannot construct envvars');
   }
   const links = pod.spec.enableServiceLinks ?? true;
-  const serviceVariables = serviceEnvironment({ services, namespace: pod.metadata.namespace, links });
+  const serviceVariables = serviceEnvironment({
+    services,
+    namespace: pod.metadata.namespace,
+    links,
+    masterNamespace: input.masterNamespace ?? 'default',
+  });
   const values = new Map<string, EnvValue>();
   // What a later value replaces counts as well: it was made.
   let made = 0;

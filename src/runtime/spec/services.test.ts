@@ -21,31 +21,38 @@ test('variables of a service', () => {
       { name: 'm', port: 9 },
     ],
   };
-  assert.deepEqual(Object.fromEntries(serviceEnvironment({ services: [dns], namespace: 'shop', links: true })), {
-    DNS_SERVICE_HOST: 'fd00::a',
-    DNS_SERVICE_PORT: '53',
-    DNS_SERVICE_PORT_DNS_UDP: '53',
-    DNS_SERVICE_PORT_M: '9',
-    DNS_PORT: 'udp://[fd00::a]:53',
-    DNS_PORT_53_UDP: 'udp://[fd00::a]:53',
-    DNS_PORT_53_UDP_PROTO: 'udp',
-    DNS_PORT_53_UDP_PORT: '53',
-    DNS_PORT_53_UDP_ADDR: 'fd00::a',
-    DNS_PORT_9_TCP: 'tcp://[fd00::a]:9',
-    DNS_PORT_9_TCP_PROTO: 'tcp',
-    DNS_PORT_9_TCP_PORT: '9',
-    DNS_PORT_9_TCP_ADDR: 'fd00::a',
-  });
+  assert.deepEqual(
+    Object.fromEntries(
+      serviceEnvironment({ services: [dns], namespace: 'shop', links: true, masterNamespace: 'default' }),
+    ),
+    {
+      DNS_SERVICE_HOST: 'fd00::a',
+      DNS_SERVICE_PORT: '53',
+      DNS_SERVICE_PORT_DNS_UDP: '53',
+      DNS_SERVICE_PORT_M: '9',
+      DNS_PORT: 'udp://[fd00::a]:53',
+      DNS_PORT_53_UDP: 'udp://[fd00::a]:53',
+      DNS_PORT_53_UDP_PROTO: 'udp',
+      DNS_PORT_53_UDP_PORT: '53',
+      DNS_PORT_53_UDP_ADDR: 'fd00::a',
+      DNS_PORT_9_TCP: 'tcp://[fd00::a]:9',
+      DNS_PORT_9_TCP_PROTO: 'tcp',
+      DNS_PORT_9_TCP_PORT: '9',
+      DNS_PORT_9_TCP_ADDR: 'fd00::a',
+    },
+  );
 });
 
 test('which services count', () => {
-  const hosts = (services: readonly ServiceView[], namespace: string, links = true) =>
-    [...serviceEnvironment({ services, namespace, links })]
+  const hosts = (services: readonly ServiceView[], namespace: string, links = true, masterNamespace = 'default') =>
+    [...serviceEnvironment({ services, namespace, links, masterNamespace })]
       .filter(([name]) => name.endsWith('_SERVICE_HOST'))
       .map(([name, value]) => `${name}=${value}`);
   const both = ['KUBERNETES_SERVICE_HOST=10.0.0.1', 'WEB_FRONT_SERVICE_HOST=10.0.0.7'];
   assert.deepEqual(hosts([web, api], 'shop'), both);
   assert.deepEqual(hosts([web, api], 'other'), both.slice(0, 1));
+  assert.deepEqual(hosts([web, api], 'other', true, 'elsewhere'), []);
+  assert.deepEqual(hosts([{ ...api, namespace: 'masters' }], 'other', true, 'masters'), both.slice(0, 1));
   assert.deepEqual(hosts([web, api], 'shop', false), both.slice(0, 1));
   assert.deepEqual(
     hosts(

@@ -6,14 +6,17 @@ export interface ServiceEnvInput {
   readonly namespace: string;
   /** The pod's `enableServiceLinks`. */
   readonly links: boolean;
+  /** Of the API server's own service, `kubernetes`. */
+  readonly masterNamespace: string;
 }
 
 /** Sorted by service name. The API server's own service is always there: in-cluster clients find the API by it. */
-export function serviceEnvironment({ services, namespace, links }: ServiceEnvInput): ReadonlyMap<string, string> {
+export function serviceEnvironment(input: ServiceEnvInput): ReadonlyMap<string, string> {
+  const { services, namespace, links, masterNamespace } = input;
   const chosen = new Map<string, ServiceView>();
   for (const service of services) {
     if (service.clusterIp === '' || service.clusterIp === 'None' || service.ports.length === 0) continue;
-    if (service.namespace === 'default' && service.name === 'kubernetes') {
+    if (service.namespace === masterNamespace && service.name === 'kubernetes') {
       if (!chosen.has(service.name)) chosen.set(service.name, service);
     } else if (service.namespace === namespace && links) {
       chosen.set(service.name, service);

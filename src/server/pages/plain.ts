@@ -7,7 +7,8 @@ import { type Access, type Answer, type Exchange, errorPage, jsonAnswer, PROXY, 
 export interface PlainPagesDeps {
   /** The health page for a path below `/healthz`; undefined: no such check. */
   readonly health: (path: string, query: URLSearchParams, signal: AbortSignal) => Promise<Answer | undefined>;
-  readonly configz: () => unknown;
+  /** `withOrigins`: with where each value came from. */
+  readonly configz: (withOrigins: boolean) => unknown;
   /** `/metrics`, and the metrics with their own pages. */
   readonly metrics: Metrics;
   readonly probeMetrics: Metrics;
@@ -50,8 +51,10 @@ export function plainRoutes(deps: PlainPagesDeps): readonly Route[] {
     open('metrics', '/metrics/probes', METRICS, (exchange) => sendMetrics(exchange, [probeMetrics.render()])),
     open('metrics', '/metrics/slis', METRICS, (exchange) => sendMetrics(exchange, [healthMetrics.render()])),
     ...statisticsRoutes(deps),
-    secure('configz', { methods: READ, pattern: '/configz', access: CONFIGZ, switch: 'debugging' }, ({ answer }) =>
-      answer(jsonAnswer(deps.configz())),
+    secure(
+      'configz',
+      { methods: READ, pattern: '/configz', access: CONFIGZ, switch: 'debugging' },
+      ({ answer, query }) => answer(jsonAnswer(deps.configz(query.get('origins') === 'true'))),
     ),
     secure(
       'flags',
