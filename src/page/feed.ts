@@ -5,7 +5,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import { linkSignal } from '../base/signal.ts';
-import type { Loop, Supervisor } from '../base/supervise.ts';
+import type { Supervisor } from '../base/supervise.ts';
 import { createWakeBit } from '../base/wake.ts';
 import type { UsageSample } from '../model/usage-sample.ts';
 import { createHistory, type History, KEPT_EVERY_MS } from './history.ts';
@@ -81,15 +81,9 @@ export function createFeed(deps: FeedDeps): Feed {
     await Promise.allSettled([due, woken]);
     signal.throwIfAborted();
   };
-  const live: Loop = { name: 'page samples', pass: sampling, rest };
-  const changes: Loop = {
-    name: 'page pods',
-    pass: async (signal) => {
-      await clock.sleep(GATHER_MS, signal);
-      sendPods(deps, watchers);
-    },
-    restFirst: true,
-    rest: (signal) => changed.wait(signal),
+  const sendChanges = async (signal: AbortSignal): Promise<void> => {
+    await clock.sleep(GATHER_MS, signal);
+    sendPods(deps, watchers);
   };
 
   return {
@@ -100,7 +94,10 @@ export function createFeed(deps: FeedDeps): Feed {
         if (watchers.size > 0) changed.wake();
       });
       signal.addEventListener('abort', stop, { once: true });
-      running = Promise.all([supervisor.run(live, signal), supervisor.run(changes, signal)]);
+      running = Promise.all([
+        supervisor.run({ name: 'page samples', pass: sampling, rest }, signal),
+        supervisor.run({ name: 'page pods', pass: sendChanges, restFirst: true, rest: changed.wait }, signal),
+      ]);
     },
     stop: async () => {
       await running;
