@@ -31,6 +31,7 @@ export const builtGates: Readonly<Partial<Record<GateName, string>>> = {
   KubeletCrashLoopBackOffMax: 'compose/workers.ts',
   KubeletEnsureSecretPulledImages: 'images/rules/settings.ts',
   KubeletFineGrainedAuthz: 'server/auth/authorize.ts',
+  KubeletPodResourcesGet: 'server/pod-resources/pod-resources.ts',
   KubeletPodResourcesListUseActivePods: 'compose/pod-resources.ts',
   KubeletRegistrationGetOnExistsOnly: 'node/settings.ts',
   KubeletServiceAccountTokenForCredentialProviders: 'images/rules/settings.ts',
