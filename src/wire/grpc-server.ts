@@ -1,6 +1,8 @@
 /** A gRPC server (unary, server-streaming) on a Unix socket. */
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import { createServer as createSocketServer } from 'node:net';
 import { CodedError } from '../base/errors.ts';
+import { withoutAuthority } from './authority.ts';
 import { decode } from './decode.ts';
 import { encode } from './encode.ts';
 import { parseUnixEndpoint } from './endpoint.ts';
@@ -65,17 +67,18 @@ export function createGrpcServer(handlers: readonly Handler[]): GrpcServer {
     // A client that breaks off is its own affair; without a listener the error would end the process.
     session.on('error', () => session.destroy());
   });
+  const listener = createSocketServer((socket) => server.emit('connection', withoutAuthority(socket)));
   server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => serve(stream, headers, byPath));
   return {
     listen: (endpoint) =>
       new Promise((resolve, reject) => {
         const path = parseUnixEndpoint(endpoint);
-        server.once('error', (cause) => reject(new CodedError('unavailable', `cannot listen on ${path}`, { cause })));
-        server.listen(path, resolve);
+        listener.once('error', (cause) => reject(new CodedError('unavailable', `cannot listen on ${path}`, { cause })));
+        listener.listen(path, resolve);
       }),
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        listener.close(() => resolve());
         for (const session of sessions) session.destroy();
       }),
   };
