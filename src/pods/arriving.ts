@@ -29,6 +29,13 @@ type Victims = Extract<Admission, { kind: 'preempt' }>['victims'];
 
 const ARRIVALS_AT_ONCE = 25;
 
+/** The pods that a new one is admitted beside. */
+interface Beside {
+  readonly admitted: readonly Pod[];
+  /** Admitted, if what they need of the node's particular resources is assigned to them. */
+  readonly undecided: readonly Pod[];
+}
+
 /** Ends pods for a critical one. */
 export function createPreempt(
   { log }: Pick<PodsDeps, 'log'>,
@@ -87,12 +94,15 @@ export function createArriving(
   };
 
   /** Whether the pod starts: from now on others are admitted beside it. */
-  const arrive = (pod: Pod, admitted: readonly Pod[], signal: AbortSignal): boolean => {
+  const arrive = (pod: Pod, { admitted, undecided }: Beside, signal: AbortSignal): boolean => {
     const uid = podUid(pod.metadata.uid);
     const verdict = judgeBegin({ pod, found: table.found(uid), ending: endings.of(uid), now: clock.now() });
     if (verdict.kind === 'begin') begin(verdict.state, signal);
     if (verdict.kind !== 'admit') return verdict.kind === 'resume';
-    const admission = deps.admit(pod, admitted);
+    const admission = deps.admit(pod, [...admitted, ...undecided]);
+    // What is refused to another pod may be this one's: only then is it rejected, or are others ended for it.
+    if (admission.kind !== 'admitted' && undecided.length > 0 && deps.admit(pod, admitted).kind === 'admitted')
+      return false;
     switch (admission.kind) {
       case 'admitted': {
         const assigned = assignments.of(pod, signal);
@@ -115,14 +125,15 @@ export function createArriving(
     waiting.keepOnly(arrivals);
     assignments.keepOnly(arrivals);
     if (arrivals.length === 0) return;
-    const admitted = [...admittedPods(table), ...assignments.underWay()].map(allocations.reserved);
+    const admitted = admittedPods(table).map(allocations.reserved);
     for (let first = 0; first < arrivals.length; first += ARRIVALS_AT_ONCE) {
       // With thousands of arrivals, other work must get its turn in between.
       if (first > 0) await clock.sleep(0, signal);
       const starting: Pod[] = [];
       for (const pod of arrivals.slice(first, first + ARRIVALS_AT_ONCE)) {
         isolation.attempt(pod, 'admit', () => {
-          if (!arrive(pod, admitted, signal)) return;
+          const undecided = assignments.underWay().filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
+          if (!arrive(pod, { admitted, undecided }, signal)) return;
           allocations.grant(pod);
           admitted.push(pod);
           starting.push(pod);

@@ -93,7 +93,10 @@ export function createAssignments({ log, record, assigning, onAnswer }: Assignme
       forget(uid);
       return answer;
     },
-    underWay: () => [...entries.values()].filter(({ answer }) => answer?.kind !== 'waiting').map(({ pod }) => pod),
+    underWay: () =>
+      [...entries.values()]
+        .filter(({ answer }) => answer === undefined || answer.kind === 'done')
+        .map(({ pod }) => pod),
     keepOnly: (pods) => {
       const uids = new Set(pods.map(({ metadata }) => podUid(metadata.uid)));
       for (const [uid, { link }] of entries) {
