@@ -15,5 +15,5 @@ export const LATER: readonly LaterSpecs[] = [
     reason: 'fails under the reference too (no CPU time of the runtime); kubeletCgroups is not built',
   },
   { specs: 'KubeletSeparateDiskGC', reason: 'needs a runtime with images apart from writable layers' },
-  { specs: 'Device Plugin', reason: 'device plugins are not built' },
+  { specs: 'Device Plugin', reason: 'built; the set has not been run to its end yet, under neither kubelet' },
 ];

@@ -11,6 +11,11 @@ export const MEANT: readonly MeantDifference[] = [
     spec: '[sig-node] Kubelet Config [Slow] [Serial] [Disruptive] [Feature:KubeletConfigDropInDir] when merging drop-in configs should merge kubelet configs correctly',
     reason: '/configz masks the values of staticPodURLHeader, which carry credentials; all other fields are the same',
   },
+  {
+    spec: '[sig-node] Device Plugin [Serial] [Feature:DevicePlugin] DevicePlugin [Serial] [Disruptive] Does not keep device plugin assignments across node reboots if fails admission (no pod restart, no device plugin re-registration)',
+    reason:
+      'a pod whose device plugin is late after a reboot waits for it, up to five minutes, instead of failing for good',
+  },
 ];
 
 export interface Sorted {
