@@ -1,7 +1,7 @@
 /**
  * testdata/golden.jsonl: for every message of every schema, bytes and values written by another implementation (Google's
  * protobuf for Python, from the same proto/ files, with chosen and random values). Integers past 31 bits are text there,
- * bytes are hex, and what has its zero value is absent.
+ * bytes are hex, and what has its zero value is absent. Those of v1alpha1 are from Google's protobuf for Go and the API's own package.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
