@@ -276,9 +276,9 @@ export async function startTestKube(options: TestKubeOptions): Promise<TestKube>
 export async function until(isSo: () => boolean, what: string): Promise<void> {
   const clock = createSystemClock();
   const { signal } = new AbortController();
-  const end = clock.mono() + 10_000;
+  const end = clock.mono() + 60_000;
   while (!isSo()) {
-    if (clock.mono() > end) throw new Error(`not within 10 s: ${what}`);
+    if (clock.mono() > end) throw new Error(`not within 60 s: ${what}`);
     await clock.sleep(2, signal);
   }
 }

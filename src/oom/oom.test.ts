@@ -1,5 +1,6 @@
 /** The watcher over a log and counters in memory: each kill is reported once, whatever the kernel leaves out. */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +15,14 @@ import type { OomContainer, OomPod } from './rules/owner.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'oom-'));
 after(() => rm(directory, { recursive: true }));
-const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
+/** What happens in the background, with real files, takes a moment. */
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!isSo()) {
+    assert.ok(performance.now() < deadline, `not within a minute: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
 
 const NOW = 1_000_000;
 const container = (id: string, more: Partial<OomContainer> = {}): OomContainer => ({
@@ -112,6 +120,7 @@ function createNode(
     world,
     watcher,
     statePath,
+    saved: () => (existsSync(statePath) ? readFileSync(statePath, 'utf8') : ''),
     start: async () => {
       await watcher.start(stop.signal);
       for (const pod of world.pods) watcher.podChanged(pod);
@@ -271,7 +280,7 @@ describe('the OOM watcher over restarts', () => {
     const first = createNode();
     await first.start();
     first.kernel.kill(7, 'c1');
-    await settle();
+    await until('it is written down', () => first.saved().includes('["u","c",1]'));
     await first.stop();
     first.kernel.kill(8, 'c1');
     const second = createNode(first.kernel, first.statePath);
@@ -300,7 +309,7 @@ describe('the OOM watcher over restarts', () => {
     node.kernel.kill(7, 'c1');
     for (const one of [...node.kernel.listeners]) one.onFailure(new Error('EIO'));
     await node.clock.advance(1000);
-    await settle();
+    await until('the log is followed again', () => node.kernel.listeners.size === 1);
     node.kernel.kill(8, 'c1');
     assert.deepEqual(messages(node.events), [SURE(7), SURE(8)]);
     await node.stop();
@@ -310,7 +319,7 @@ describe('the OOM watcher over restarts', () => {
     const node = createNode();
     node.world.isDenied = true;
     await node.start();
-    await settle();
+    await until('an error', () => node.errors.length > 0);
     assert.deepEqual(node.errors, ['Failed to follow the kernel log, OOM kills are known from the runtime only']);
     const pod = podOf(container('c1', { oomKilledAt: NOW + 500 }));
     node.world.pods = [pod];

@@ -76,7 +76,7 @@ async function until(look: () => boolean): Promise<void> {
   while (!look()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('verdicts outlive the process that found them', { timeout: 60_000 }, async (t) => {
+test('verdicts outlive the process that found them', { timeout: 120_000 }, async (t) => {
   const root = podDirectory(t);
   let status = 200;
   let requests = 0;

@@ -144,11 +144,15 @@ describe('the audit log', () => {
     await using running = await start();
     const port = running.server.ports().secure;
     const knock = () => ask(port, pki.ca, { path: '/exec/p?command=id' });
+    const begun = performance.now();
     for (let round = 0; round < 10; round += 1) await Promise.all(Array.from({ length: 20 }, knock));
+    // Fifty at once, and five a second: a slow machine takes its time, in which there may be more.
+    const most = 51 + (5 * (performance.now() - begun)) / 1000;
     const reasons = running.lines.filter(({ message }) => message === 'Unable to authenticate the request');
-    assert.ok(reasons.length > 0 && reasons.length < 150, `${reasons.length} reasons for 200 requests`);
-    assert.ok(audited(running.lines).length < 150, `${audited(running.lines).length} lines for 200 requests`);
+    assert.ok(reasons.length > 0 && reasons.length <= most, `${reasons.length} reasons for 200 requests`);
+    assert.ok(audited(running.lines).length <= most, `${audited(running.lines).length} lines for 200 requests`);
     assert.ok(audited(running.lines).every(({ stage, status }) => stage === 'ResponseComplete' && status === 401));
+    if (audited(running.lines).length === 200) return; // so slow that none had to be left out
     running.later(10_000);
     await knock();
     while (audited(running.lines).at(-1)?.['unlogged'] === undefined) await new Promise((turn) => setImmediate(turn));
@@ -195,7 +199,7 @@ describe('TLS', () => {
   });
 
   it('uses new certificates and a new CA without a restart, also for open connections', {
-    timeout: 40_000,
+    timeout: 120_000,
   }, async () => {
     const own = await createTestPki();
     try {

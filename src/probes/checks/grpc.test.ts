@@ -99,7 +99,7 @@ test('a server that never answers, is not there, or speaks something else', asyn
   ]) {
     const began = performance.now();
     assert.deepEqual(await run(port, { timeoutMs: 300 }), cannot(port));
-    assert.ok(performance.now() - began < 10_000);
+    assert.ok(performance.now() - began < 60_000);
   }
 });
 

@@ -176,7 +176,7 @@ test('a timeout before the answer is a failure; one within it says nothing', asy
     ),
   );
   const took = performance.now() - began;
-  assert.ok(took >= 195 && took < 10_000, `${took} ms`);
+  assert.ok(took >= 195 && took < 60_000, `${took} ms`);
 
   const stalling = await serveTcp(t, (socket) => {
     socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'));

@@ -110,7 +110,7 @@ test('a file that can not be compressed does not keep the log from being rotated
   );
 });
 
-test('links, pipes and names that a container put beside a log lead nowhere', { timeout: 20_000 }, async (t) => {
+test('links, pipes and names that a container put beside a log lead nowhere', { timeout: 120_000 }, async (t) => {
   const warned: unknown[] = [];
   const log = {
     ...createSilentLogger(),

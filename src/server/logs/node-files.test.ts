@@ -49,7 +49,7 @@ for (const [path, expected] of [
   ['x'.repeat(5000), 'missing'],
   ['nothing', 'missing'],
 ] as const) {
-  test(`${JSON.stringify(path.slice(0, 40))} is ${expected}`, { timeout: 20_000 }, async () => {
+  test(`${JSON.stringify(path.slice(0, 40))} is ${expected}`, { timeout: 120_000 }, async () => {
     const found = await openNodeFile(files, root, path);
     if (found.kind !== 'file') {
       assert.equal(found.kind, expected);

@@ -96,7 +96,7 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
 
 for (const query of ['', '?follow=true']) {
   test(`a client that reads nothing of a log is disconnected${query && ' when it follows'}`, {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async (t) => {
     const { ask, readers } = await serveLog(t, 500);
     const socket = await ask(query);
@@ -111,7 +111,7 @@ for (const query of ['', '?follow=true']) {
   });
 }
 
-test('a follower of a silent log is not disconnected', { timeout: 60_000 }, async (t) => {
+test('a follower of a silent log is not disconnected', { timeout: 120_000 }, async (t) => {
   const { ask, readers } = await serveLog(t, 500);
   const silent = await ask('?follow=true&tailLines=1');
   silent.resume();

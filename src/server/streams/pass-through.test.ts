@@ -83,7 +83,7 @@ test('a GET is passed on as a GET, without a body that the runtime would read as
 });
 
 test('64 MB in each direction to a slow reader arrive complete, and little of it is buffered', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async (t) => {
   const piece = randomBytes(1024 * 1024);
   const pieces = 64;
