@@ -42,7 +42,7 @@ function scene(t: TestContext) {
 const children = () =>
   readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean).length;
 
-test('small jobs are done here, large ones in a process that goes when it is idle', { timeout: 60_000 }, async (t) => {
+test('small jobs are done here, large ones in a process that goes when it is idle', { timeout: 120_000 }, async (t) => {
   const { directory, jobs } = scene(t);
   const limits = { foreign: false, signal: never };
   writeFileSync(join(directory, 'f'), 'x'.repeat(10_000));
@@ -63,7 +63,9 @@ test('small jobs are done here, large ones in a process that goes when it is idl
   assert.equal(children(), 0);
 });
 
-test('errors come back with their code; a job in a process that is cut off ends it', { timeout: 60_000 }, async (t) => {
+test('errors come back with their code; a job in a process that is cut off ends it', {
+  timeout: 120_000,
+}, async (t) => {
   const { directory, jobs } = scene(t);
   const away = { foreign: true, signal: never };
   assert.equal(await jobs.run({ kind: 'look', path: directory, make: undefined }, away), 'directory');

@@ -41,7 +41,7 @@ function scene(t: TestContext) {
 }
 
 test('a regular file is read; links, pipes, devices and what is elsewhere are refused at once', {
-  timeout: 20_000,
+  timeout: 120_000,
 }, async (t) => {
   const { directory: dir, root, at } = scene(t);
   assert.deepEqual(await files.readTail(root, at('plain'), 5), { text: 'words', whole: false });
@@ -90,7 +90,7 @@ console.log('held');
 setTimeout(() => undefined, 60_000);
 `;
 
-test('a lease that a container holds on a file makes no one wait', { timeout: 30_000 }, async (t) => {
+test('a lease that a container holds on a file makes no one wait', { timeout: 120_000 }, async (t) => {
   const { root, at } = scene(t);
   const holder = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '-e', HOLD_LEASE, at('plain')], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -135,7 +135,7 @@ test('names of a directory stay in it, whatever takes its place', async (t) => {
   assert.throws(() => files.directory(root, at('')), /ELOOP|ENOTDIR/);
 });
 
-test('nothing stays open', { timeout: 20_000 }, async (t) => {
+test('nothing stays open', { timeout: 120_000 }, async (t) => {
   const { root, at } = scene(t);
   linkSync(at('plain'), at('other'));
   const open = () => readdirSync('/proc/self/fd').length;

@@ -32,7 +32,7 @@ function collector() {
   };
 }
 
-describe('inotify', { timeout: 30_000 }, () => {
+describe('inotify', { timeout: 120_000 }, () => {
   let inotify: Inotify;
   // Watches do not keep a process alive, so something else must while a test waits.
   let alive: NodeJS.Timeout;
@@ -151,7 +151,7 @@ describe('a process with watches', () => {
   ] as const) {
     it(`ends by itself ${what}`, () => {
       const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', `${watching}${code}`];
-      const { status, signal, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 10_000 });
+      const { status, signal, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 120_000 });
       assert.deepEqual({ status, signal, stderr }, { status: 0, signal: null, stderr: '' });
     });
   }

@@ -42,7 +42,7 @@ test('a program that is not there', async () => {
   );
 });
 
-test('ends with all that it started when no one wants it any more', { timeout: 10_000 }, async () => {
+test('ends with all that it started when no one wants it any more', { timeout: 120_000 }, async () => {
   const stop = new AbortController();
   const running = run('sleep 1000 & echo up; sleep 1000', stop.signal);
   setTimeout(() => stop.abort(new Error('enough')), 100);

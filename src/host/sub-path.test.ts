@@ -86,7 +86,7 @@ test('links inside the volume are followed, those that lead out are not', (t) =>
 });
 
 test('a container that replaces a directory by a link all the time gets only its own files', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async (t) => {
   const { volume, secret, target, bind } = scene(t);
   mkdirSync(join(volume, 'swap'));

@@ -79,7 +79,7 @@ async function setUp(
     await new Promise((resolve) => server.close(resolve));
   });
   const until = async (what: string, isTrue: () => boolean) => {
-    const deadline = performance.now() + 20_000;
+    const deadline = performance.now() + 60_000;
     while (!isTrue()) {
       assert.ok(performance.now() < deadline, `${what} did not happen; log: ${lines.join('\n')}`);
       await new Promise((resolve) => setImmediate(resolve));

@@ -80,7 +80,7 @@ test('volume ownership progress is reported also after its loop has failed', asy
 });
 
 test('many files are changed in a process of their own, and no one waits for the event loop', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'ownership-'));
   const main = resolve(import.meta.dirname, '../main.ts');
