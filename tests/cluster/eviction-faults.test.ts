@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { whyClusterIsSkipped } from '../lab/cluster/skip.ts';
-import { endingOf, evictionWorld, untilNoPressure } from './eviction-support.ts';
+import { endingOf, evictionWorld } from './eviction-support.ts';
 import { containerIds, eventually, NODE, phaseIs, restarts } from './pods-support.ts';
 
 const CRITICAL = { nodeName: NODE, priorityClassName: 'system-node-critical' };
@@ -28,6 +28,13 @@ test('eviction under faults', { skip: whyClusterIsSkipped(process.env) }, async 
   const log = () => readFile(kubelet.logFile, 'utf8');
   const memory = (mi: number) => `dd if=/dev/zero of=/memory/x bs=1M count=${mi}`;
   const hog = { first: 'echo up', later: memory(1200), mounts: ['memory'] };
+  const untilNoPressure = () =>
+    eventually('no pressure', async () => {
+      const { conditions } = (await cluster.admin.get(`/api/v1/nodes/${NODE}`)).status as {
+        readonly conditions: readonly { readonly type: string; readonly status: string }[];
+      };
+      return conditions.every(({ type, status }) => !type.endsWith('Pressure') || status === 'False');
+    });
   await world.create('steady', CRITICAL);
   const steady = containerIds(await world.ready('steady'));
 
@@ -59,14 +66,10 @@ test('eviction under faults', { skip: whyClusterIsSkipped(process.env) }, async 
   await t.test(
     'a kubelet that is killed while it evicts a pod ends it after its return, and never starts it again',
     async () => {
-      await untilNoPressure(world);
+      await untilNoPressure();
       const recording = world.record();
       await world.create('killed', use({ ...hog, first: 'trap "" TERM; echo up' }));
-      await eventually(
-        'the eviction has begun',
-        async () => /"Evicting pod" pod="default\/killed"/.test(await log()),
-        120_000,
-      );
+      await eventually('the eviction has begun', async () => /"Evicting pod" pod="default\/killed"/.test(await log()));
       await kubelet.kill();
       await kubelet.start();
       const ending = await endingOf(world, 'killed');
@@ -98,7 +101,7 @@ test('eviction under faults', { skip: whyClusterIsSkipped(process.env) }, async 
     assert.equal(restarts(await world.get('steady')), 0);
     await kubelet.kill();
     await kubelet.start();
-    await untilNoPressure(world);
+    await untilNoPressure();
     await world.create('after', { nodeName: NODE });
     await world.ready('after');
     assert.deepEqual(containerIds(await world.ready('steady')), steady);

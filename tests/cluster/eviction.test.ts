@@ -103,8 +103,13 @@ async function live(t: TestContext, kubelet: 'ours' | 'reference') {
     ],
     volumes: [{ name: 'memory', emptyDir: { medium: 'Memory' } }],
   });
+  // Seen while it is there: a busy machine may take longer over the end of the pod than the pressure lasts.
+  const pressure = eventually('pressure', async () => (await conditionOf(world, 'MemoryPressure')) === 'True').then(
+    () => true,
+    () => false,
+  );
   endings['hog'] = await endingOf(world, 'hog');
-  return { world, endings };
+  return { world, endings, hadPressure: await pressure };
 }
 
 const recorded = (): Record<string, Ending> => JSON.parse(readFileSync(RECORDED, 'utf8')) as Record<string, Ending>;
@@ -115,7 +120,7 @@ test('eviction on a real node', { skip: whyClusterIsSkipped(process.env) }, asyn
     writeFileSync(RECORDED, `${JSON.stringify(endings, undefined, 2)}\n`);
     return;
   }
-  const { world, endings } = await live(t, 'ours');
+  const { world, endings, hadPressure } = await live(t, 'ours');
   for (const [name, expected] of Object.entries(recorded())) {
     await t.test(`${name} ends as under the reference`, () => assert.deepEqual(endings[name], expected));
   }
@@ -123,8 +128,8 @@ test('eviction on a real node', { skip: whyClusterIsSkipped(process.env) }, asyn
     assert.equal((await world.get('modest')).status?.phase, 'Running');
   });
   await t.test('the node shows the pressure, and that it is over', async () => {
-    assert.equal(await conditionOf(world, 'MemoryPressure'), 'True');
-    await eventually('no pressure', async () => (await conditionOf(world, 'MemoryPressure')) === 'False', 120_000);
+    assert.ok(hadPressure);
+    await eventually('no pressure', async () => (await conditionOf(world, 'MemoryPressure')) === 'False');
   });
   await t.test('metrics count each eviction by its signal', async () => {
     const text = await world.cluster.kubectl('get', '--raw', `/api/v1/nodes/${NODE}/proxy/metrics`);

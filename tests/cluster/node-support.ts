@@ -1,8 +1,8 @@
 /** A node of a lab cluster as the API server has it, and what is told of it. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeNode } from '../../src/api/node.ts';
 import type { Cluster } from '../lab/cluster/cluster.ts';
 import { waitForObject } from '../lab/cluster/wait.ts';
+import { until } from '../node/pod-support.ts';
 
 export const NODES = '/api/v1/nodes';
 export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
@@ -17,10 +17,12 @@ export const untilNode = async (
   cluster: Cluster,
   what: string,
   isDone: (node: KubeNode) => boolean,
-  timeoutMs = 180_000,
+  timeoutMs?: number,
 ) =>
-  (await waitForObject(cluster.admin, { collection: NODES, name: NAME, what, timeoutMs }, (object) =>
-    isDone(object as unknown as KubeNode),
+  (await waitForObject(
+    cluster.admin,
+    { collection: NODES, name: NAME, what, ...(timeoutMs && { timeoutMs }) },
+    (object) => isDone(object as unknown as KubeNode),
   )) as unknown as KubeNode;
 
 export interface ApiEvent {
@@ -37,10 +39,8 @@ export async function nodeEvents(cluster: Cluster): Promise<readonly ApiEvent[]>
 }
 
 export async function untilEvent(cluster: Cluster, reason: string): Promise<ApiEvent> {
-  for (let look = 0; look < 1200; look += 1) {
-    const found = (await nodeEvents(cluster)).find((event) => event.reason === reason);
-    if (found !== undefined) return found;
-    await delay(100);
-  }
-  throw new Error(`no event ${reason}; the end of the log:\n${cluster.node.kubelet.logTail()}`);
+  const look = async () => (await nodeEvents(cluster)).find((event) => event.reason === reason);
+  return await until(`event ${reason}`, look).catch((error: unknown) => {
+    throw new Error(`no event ${reason}; the end of the log:\n${cluster.node.kubelet.logTail()}`, { cause: error });
+  });
 }

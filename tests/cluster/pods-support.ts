@@ -65,8 +65,8 @@ export async function podCluster(t: TestContext, options: ClusterOptions = {}): 
     controlPlaneFlags: { 'kube-apiserver': audit.flags, ...options.controlPlaneFlags },
   });
   const { admin } = cluster;
-  const become: PodCluster['become'] = async (name, what, is, timeoutMs = 180_000) => {
-    const wanted = { collection: PODS, name, what, timeoutMs };
+  const become: PodCluster['become'] = async (name, what, is, timeoutMs) => {
+    const wanted = { collection: PODS, name, what, ...(timeoutMs !== undefined && { timeoutMs }) };
     return (await waitForObject(admin, wanted, (object) => is(podIn(object)))) as unknown as Pod;
   };
   return {

@@ -75,7 +75,7 @@ async function requestCertificate(
   subject: string,
 ): Promise<{ key: string; signed: string }> {
   const key = await createRequest(cluster, name, subject);
-  const wanted = { collection: REQUESTS, name, what: 'signed', timeoutMs: 20_000 };
+  const wanted = { collection: REQUESTS, name, what: 'signed' };
   const signed = await waitForObject(cluster.admin, wanted, (object) => certificateOf(object) !== undefined);
   return { key, signed: Buffer.from(certificateOf(signed) ?? '', 'base64').toString() };
 }

@@ -32,7 +32,7 @@ export interface ComponentDeps {
 
 const MS_BETWEEN_LOOKS = 50;
 /** Seconds on an idle machine. */
-const HEALTH_DEADLINE_MS = 60_000;
+const HEALTH_DEADLINE_MS = 180_000;
 
 export function createComponent(deps: ComponentDeps): Component {
   const { name } = deps;

@@ -12,7 +12,7 @@ export interface Endpoint {
 
 const MS_BETWEEN_LOOKS = 100;
 /** The API server notices a changed file by itself at once, and looks again every minute. */
-const RELOAD_DEADLINE_MS = 70_000;
+const RELOAD_DEADLINE_MS = 180_000;
 
 export async function readServedCertificate(gate: Gate, endpoint: Endpoint): Promise<X509Certificate> {
   const socket = connectTls({

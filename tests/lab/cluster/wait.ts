@@ -1,4 +1,5 @@
 /** Waiting for an object of the API to be as a test wants it: by watching it, not by asking again and again. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Api, ApiObject } from './api.ts';
 
 export interface WaitedFor {
@@ -10,7 +11,10 @@ export interface WaitedFor {
   readonly timeoutMs?: number;
 }
 
-const DEFAULT_TIMEOUT_MS = 60_000;
+/** Far more than a busy machine needs: who waits does not measure how soon it comes. */
+const DEFAULT_TIMEOUT_MS = 180_000;
+/** Before a watch that ended is begun again: an API server may be on its way. */
+const AGAIN_AFTER_MS = 200;
 
 export async function waitForObject(
   api: Api,
@@ -21,18 +25,22 @@ export async function waitForObject(
   const path = `${wanted.collection}?fieldSelector=metadata.name%3D${wanted.name}`;
   const deadline = AbortSignal.timeout(timeoutMs);
   let last: ApiObject | undefined;
-  try {
-    for await (const { type, object } of api.watch(path, deadline)) {
-      if (type === 'ERROR') throw new Error(`the server ended the watch: ${JSON.stringify(object)}`);
-      if (type === 'ADDED' || type === 'MODIFIED') last = object;
-      if (last !== undefined && isDone(last)) return last;
+  let problem: unknown;
+  while (!deadline.aborted) {
+    try {
+      for await (const { type, object } of api.watch(path, deadline)) {
+        if (type === 'ERROR') throw new Error(`the server ended the watch: ${JSON.stringify(object)}`);
+        if (type === 'ADDED' || type === 'MODIFIED') last = object;
+        if (last !== undefined && isDone(last)) return last;
+      }
+    } catch (cause) {
+      problem = cause;
     }
-    throw new Error('the server closed the watch');
-  } catch (cause) {
-    const seen = last === undefined ? 'it was never seen' : `last seen: ${JSON.stringify(last.status ?? last)}`;
-    const why = deadline.aborted ? `within ${timeoutMs} ms` : 'before the watch failed';
-    throw new Error(`${wanted.collection}/${wanted.name} did not become ${wanted.what} ${why}; ${seen}`, { cause });
+    await delay(AGAIN_AFTER_MS);
   }
+  const seen = last === undefined ? 'it was never seen' : `last seen: ${JSON.stringify(last.status ?? last)}`;
+  const name = `${wanted.collection}/${wanted.name}`;
+  throw new Error(`${name} did not become ${wanted.what} within ${timeoutMs} ms; ${seen}`, { cause: problem });
 }
 
 /** A DELETED event, or nothing there at all. */
@@ -42,14 +50,20 @@ export async function waitUntilGone(
   name: string,
   timeoutMs = DEFAULT_TIMEOUT_MS,
 ): Promise<void> {
-  const list = await api.get(`${collection}?fieldSelector=metadata.name%3D${name}`);
-  const items = list['items'] as readonly unknown[];
-  if (items.length === 0) return;
-  const path = `${collection}?fieldSelector=metadata.name%3D${name}&resourceVersion=${list.metadata?.resourceVersion}`;
-  try {
-    for await (const { type } of api.watch(path, AbortSignal.timeout(timeoutMs))) if (type === 'DELETED') return;
-  } catch (cause) {
-    throw new Error(`${collection}/${name} was not gone within ${timeoutMs} ms`, { cause });
+  const deadline = AbortSignal.timeout(timeoutMs);
+  let problem: unknown;
+  while (!deadline.aborted) {
+    const list = await api.get(`${collection}?fieldSelector=metadata.name%3D${name}`);
+    const items = list['items'] as readonly unknown[];
+    if (items.length === 0) return;
+    const from = `resourceVersion=${list.metadata?.resourceVersion}`;
+    const path = `${collection}?fieldSelector=metadata.name%3D${name}&${from}`;
+    try {
+      for await (const { type } of api.watch(path, deadline)) if (type === 'DELETED') return;
+    } catch (cause) {
+      problem = cause;
+    }
+    await delay(AGAIN_AFTER_MS);
   }
-  throw new Error(`${collection}/${name}: the server closed the watch before it was gone`);
+  throw new Error(`${collection}/${name} was not gone within ${timeoutMs} ms`, { cause: problem });
 }
