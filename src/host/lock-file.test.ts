@@ -53,7 +53,10 @@ describe('lock file', { timeout: 120_000 }, () => {
     const holder = await holdElsewhere(path);
     let waits = 0;
     // The safety net looks so late that only the end of the other process can be what lets it go on.
-    const rarely = { ...clock, sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms < 500 ? ms : HOUR_MS, signal) };
+    const rarely = {
+      ...clock,
+      sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms < 500 ? ms : HOUR_MS, signal),
+    };
     const acquired = host.own.acquireFileLock(path, rarely, never, () => {
       waits += 1;
       holder.kill('SIGKILL');
