@@ -5,6 +5,7 @@ import { countDesired, countedPod, countResizes } from '../metering/counted-pod.
 import { createPodStarts, type PodStarts } from '../metering/pod-starts.ts';
 import type { PodUpdate } from '../model/pod-view.ts';
 import type { Pods } from '../pods/pods.ts';
+import { metricsProvider } from '../stats/settings.ts';
 import type { EventLoopLag } from '../telemetry/event-loop-lag.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { type CertificateMetrics, createCertificateMetrics } from '../telemetry/metrics-certificates.ts';
@@ -92,7 +93,7 @@ export function composeMetrics(
   const heap = process?.memoryUsage ?? (() => ({ heapUsed: 0, heapTotal: 0, external: 0 }));
   addProcessMetrics(metrics, { read: host.own.usage, eventLoopLag: tools.eventLoopLag.read, heap });
   addRegistryMetrics(metrics);
-  addProvider(metrics);
+  addProvider(metrics, metricsProvider(config));
   addStartTime(probeMetrics, () => host.own.usage().startedAtSeconds);
   addBuildMetrics(
     metrics,

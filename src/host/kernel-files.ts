@@ -3,7 +3,7 @@
  * many pauses in between. What is gone, or never was, is undefined: processes and cgroups end while they are looked at.
  */
 
-import { closeSync, opendirSync, openSync, readlinkSync, readSync, statSync } from 'node:fs';
+import { closeSync, opendirSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
 import { hasErrno } from '../base/errno.ts';
 
 export interface KernelFiles {
@@ -58,14 +58,23 @@ export function createKernelFiles(onFailure: (path: string, error: unknown) => v
     modifiedAt: (path) => guarded(path, () => statSync(path).mtimeMs),
     openFiles: function* (pid) {
       const path = `/proc/${pid}/fd`;
+      const isSocket = (name: string): boolean => {
+        const link = `${path}/${name}`;
+        return guarded(link, () => readlinkSync(link))?.startsWith('socket:') === true;
+      };
+      // Since Linux 6.2 the size is the number of open files: the usual few are listed at once.
+      const count = guarded(path, () => statSync(path).size) ?? 0;
+      if (count > 0 && count <= ENTRIES_IN_A_STEP) {
+        const names = guarded(path, () => readdirSync(path));
+        return names && { files: names.length, sockets: names.filter(isSocket).length };
+      }
       const directory = guarded(path, () => opendirSync(path, { bufferSize: ENTRIES_IN_A_STEP }));
       if (directory === undefined) return undefined;
       try {
         let [files, sockets] = [0, 0];
         for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
-          const link = `${path}/${entry.name}`;
           files += 1;
-          if (files <= MOST_LINKS && guarded(link, () => readlinkSync(link))?.startsWith('socket:')) sockets += 1;
+          if (files <= MOST_LINKS && isSocket(entry.name)) sockets += 1;
           if (files % ENTRIES_IN_A_STEP === 0) yield;
         }
         return { files, sockets };

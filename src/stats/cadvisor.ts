@@ -2,7 +2,7 @@
 import { setImmediate as afterOthers } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import type { Machine } from '../model/machine.ts';
-import { byLabels, familyOfRows, makeRow, metricText, type Row } from './cadvisor-text.ts';
+import { byLabels, makeRow, metricText, type Row, writeFamily } from './cadvisor-text.ts';
 import { type Complain, orUndefined } from './complaints.ts';
 import type { CadvisorFamily, Seen } from './rules/cadvisor-family.ts';
 import { cadvisorFamilies, OOM_EVENTS } from './rules/cadvisor-metrics.ts';
@@ -15,6 +15,7 @@ import {
 } from './rules/file-systems.ts';
 import { computeMachineMetrics } from './rules/machine-metrics.ts';
 import { type CgroupReading, NO_READING, type Readings } from './rules/reading.ts';
+import type { MetricFamily } from './rules/resource-metrics.ts';
 import { isSelected, isShown, type Selection } from './rules/selection.ts';
 import { computeSpec, specType } from './rules/spec.ts';
 import type { EndedContainer, Target } from './rules/targets.ts';
@@ -39,6 +40,8 @@ export interface CadvisorDeps {
 }
 
 const SLICE_MS = 2;
+/** About 64 KB of text. */
+const PIECE_PARTS = 1000;
 
 export function createCadvisor(deps: CadvisorDeps) {
   let families: readonly CadvisorFamily[] | undefined;
@@ -104,22 +107,51 @@ export function createCadvisor(deps: CadvisorDeps) {
           return [makeRow({ ...target, image }, seen)];
         })
         .toSorted(byLabels);
-      const machine = computeMachineMetrics(deps.machine, readings.has('/'));
       families ??= cadvisorFamilies({ hasPressure: deps.hasPressure() });
       const { selection } = deps;
-      const all = [...families, ...machine]
+      const all = [...families, ...computeMachineMetrics(deps.machine, readings.has('/'))]
         .filter(({ name }) => isSelected(selection, name))
-        .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-      let until = deps.clock.mono() + SLICE_MS;
-      for (const family of all) {
-        yield 'values' in family ? familyOfRows(family, rowsOf(family, rows, deps)) : metricText(family);
-        if (deps.clock.mono() <= until) continue;
-        await afterOthers();
-        signal.throwIfAborted();
-        until = deps.clock.mono() + SLICE_MS;
-      }
+        .toSorted(byName);
+      yield* inSlices(deps.clock, all, signal, (out, family) => {
+        if ('values' in family) writeFamily(out, family, rowsOf(family, rows, deps));
+        else out.push(metricText(family));
+      });
+    },
+    /** What the runtime reports, and the machine. */
+    withMachine: (ofRuntime: readonly MetricFamily[], signal: AbortSignal) => {
+      const machine = computeMachineMetrics(deps.machine, true).filter(
+        ({ name }) => name.startsWith('machine_') && isSelected(deps.selection, name),
+      );
+      return inSlices(deps.clock, [...ofRuntime, ...machine].toSorted(byName), signal, (out, one) => {
+        out.push(metricText(one));
+      });
     },
   };
+}
+
+const byName = (a: { readonly name: string }, b: { readonly name: string }) => (a.name < b.name ? -1 : 1);
+
+/** In pieces of some size, and with pauses for others: each piece is joined once, of parts of several families. */
+async function* inSlices<T>(
+  clock: Clock,
+  all: readonly T[],
+  signal: AbortSignal,
+  write: (out: string[], one: T) => void,
+) {
+  let until = clock.mono() + SLICE_MS;
+  let parts: string[] = [];
+  for (const one of all) {
+    write(parts, one);
+    if (parts.length >= PIECE_PARTS) {
+      yield parts.join('');
+      parts = [];
+    }
+    if (clock.mono() <= until) continue;
+    await afterOthers();
+    signal.throwIfAborted();
+    until = clock.mono() + SLICE_MS;
+  }
+  if (parts.length > 0) yield parts.join('');
 }
 
 /** Of a container the larger of two counts: kills that it had before a restart, and those that only the kernel knows of. */

@@ -1,8 +1,9 @@
 /** Reads one cgroup: its own files, and those of the processes in it. */
 import type { Clock } from '../base/clock.ts';
 import { createKeptFiles, type KernelFile } from './kept-files.ts';
+import { createKeptValues, createProcessLimits } from './kept-values.ts';
 import { createLearnedReads } from './learned-reads.ts';
-import { parseInterfaces, parseOpenFilesLimit, parsePids } from './rules/kernel-text.ts';
+import { parseInterfaces, parsePids } from './rules/kernel-text.ts';
 import { type Depth, isOftenRead, onlyNeeded } from './rules/needed-files.ts';
 import type { CgroupReading } from './rules/reading.ts';
 import type { CgroupReader, CgroupSpec, ReadFile } from './rules/sample.ts';
@@ -51,6 +52,7 @@ const NOTHING_MORE = {
   interfaces: undefined,
 } as const;
 
+/** Limits change only where a pod is resized. */
 const SPEC_KEPT_MS = 25_000;
 
 export function createCgroupFiles({ clock, files, places, machine }: CgroupFilesDeps) {
@@ -60,15 +62,17 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
   const fileOf =
     (path: string): ReadFile =>
     (controller, file) => {
+      const again = kept.again(path, file);
+      if (again !== undefined) return again;
       const directory = places.directory(path, controller);
       if (directory === undefined) return undefined;
       const whole = `${directory}/${file}`;
-      return isOftenRead(controller, file) ? kept.read(path, whole) : files.read(whole);
+      return isOftenRead(controller, file) ? kept.first(path, file, whole) : files.read(whole);
     };
 
-  const keptSpec = createKeptSpecs(clock, reader);
+  const specs = createKeptValues<CgroupSpec>(clock, SPEC_KEPT_MS);
   const specOf = ({ path, kind }: Target, file: ReadFile): CgroupSpec => {
-    const spec = keptSpec(path, file);
+    const spec = specs.get(path, () => reader.spec(file));
     return kind === 'node'
       ? { ...spec, memory: { limit: machine.memory, swapLimit: machine.swap, reservation: 0 } }
       : spec;
@@ -85,7 +89,8 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
     return birth;
   };
 
-  const readMore = function* ({ kind }: Target, depth: Depth, file: ReadFile) {
+  const limits = createProcessLimits(clock, files);
+  const readMore = function* ({ path, kind }: Target, depth: Depth, file: ReadFile) {
     const pids = parsePids(file('cpu', 'cgroup.procs'));
     const isRuntimes = kind === 'sandbox' || kind === 'container';
     const first = kind === 'node' ? 1 : isRuntimes ? pids.find((pid) => pid > 0) : undefined;
@@ -102,8 +107,7 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
       io: reader.io(file),
       processes: pids.length,
       ...opened,
-      openFilesLimit:
-        depth === 'all' && first !== undefined ? parseOpenFilesLimit(files.read(`/proc/${first}/limits`)) : undefined,
+      openFilesLimit: depth === 'all' && first !== undefined ? limits.openFiles(path, first) : undefined,
       interfaces: hasNetwork ? parseInterfaces(files.read(`/proc/${first}/net/dev`)) : undefined,
     };
   };
@@ -112,6 +116,8 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
     /** Forgets all other cgroups, and closes what is open of them. */
     retain: (isKnown: (path: string) => boolean): void => {
       kept.retain(isKnown);
+      specs.retain(isKnown);
+      limits.retain(isKnown);
       for (const path of births.keys()) if (!isKnown(path)) births.delete(path);
     },
     /** Nanoseconds of CPU time, with one file. */
@@ -120,7 +126,8 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
     read: function* (target: Target, depth: Depth): Generator<void, Omit<CgroupReading, 'nanoCores'> | undefined> {
       const learner = learned(fileOf(target.path));
       const file = onlyNeeded(depth, learner.file);
-      const [cpu, memory] = [reader.cpu(file), reader.memory(file)];
+      const spec = specOf(target, learner.file);
+      const [cpu, memory] = [reader.cpu(file, spec), reader.memory(file, spec)];
       if (cpu === undefined && memory === undefined) {
         kept.forget(target.path);
         return undefined;
@@ -129,7 +136,7 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
         time: clock.now(),
         cpu,
         memory,
-        spec: specOf(target, learner.file),
+        spec,
         createdAt: createdAt(target),
         ...(depth === 'basic' ? NOTHING_MORE : yield* readMore(target, depth, file)),
         // The root of the hierarchy counts nothing.
@@ -138,19 +145,5 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
       if (depth === 'all') learner.learn();
       return reading;
     },
-  };
-}
-
-/** Limits change only where a pod is resized. */
-function createKeptSpecs(clock: Pick<Clock, 'now'>, reader: CgroupReader) {
-  const specs = new Map<string, { readonly spec: CgroupSpec; readonly until: number }>();
-  return (path: string, file: ReadFile): CgroupSpec => {
-    const now = clock.now();
-    const known = specs.get(path);
-    if (known !== undefined && known.until > now) return known.spec;
-    for (const [one, { until }] of specs) if (until + SPEC_KEPT_MS < now) specs.delete(one);
-    const spec = reader.spec(file);
-    specs.set(path, { spec, until: now + SPEC_KEPT_MS });
-    return spec;
   };
 }

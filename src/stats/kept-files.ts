@@ -33,13 +33,16 @@ export function createKeptFiles({ open, read }: KeptFilesDeps, most = MOST_KEPT)
   };
 
   return {
-    /** `path` is a file of that cgroup. */
-    read: (cgroup: string, path: string): string | undefined => {
-      const kept = byCgroup.get(cgroup)?.get(path);
-      const again = kept?.read();
-      if (again !== undefined) return again;
+    /** A file of that cgroup by its name, where it is open; undefined: it is not, or not any more. */
+    again: (cgroup: string, name: string): string | undefined => {
+      const kept = byCgroup.get(cgroup)?.get(name);
+      const text = kept?.read();
       // Its cgroup was removed, and perhaps made again.
-      if (kept !== undefined) forget(cgroup);
+      if (kept !== undefined && text === undefined) forget(cgroup);
+      return text;
+    },
+    /** Opens it, and keeps it open within the bound. */
+    first: (cgroup: string, name: string, path: string): string | undefined => {
       if (count >= most) return read(path);
       const file = open(path);
       const text = file?.read();
@@ -48,7 +51,7 @@ export function createKeptFiles({ open, read }: KeptFilesDeps, most = MOST_KEPT)
         return undefined;
       }
       const files = byCgroup.get(cgroup) ?? new Map<string, KernelFile>();
-      byCgroup.set(cgroup, files.set(path, file));
+      byCgroup.set(cgroup, files.set(name, file));
       count += 1;
       return text;
     },

@@ -33,14 +33,13 @@ export function createLearnedReads({
   /** `read` is of one cgroup. */
   return (read: ReadFile): LearnedReads => {
     if (clock.now() - since > LEARN_AGAIN_MS) beginAgain();
-    const present: ReadFile = (controller, file) =>
-      absent.isAbsent(`${controller}/${file}`) ? undefined : read(controller, file);
+    const present: ReadFile = (controller, file) => (absent.isAbsent(file) ? undefined : read(controller, file));
     if (cgroups >= LEARN_FROM) return { file: present, learn: () => undefined };
     const [found, missing]: [string[], string[]] = [[], []];
     return {
       file: (controller, file) => {
         const text = present(controller, file);
-        (text === undefined || isUnused(file, text) ? missing : found).push(`${controller}/${file}`);
+        (text === undefined || isUnused(file, text) ? missing : found).push(file);
         return text;
       },
       learn: () => {

@@ -9,3 +9,9 @@ export function metricSelection({ settings }: Config): Selection {
 
 /** `--eviction-memory-signal` */
 export const countsWithoutCache = ({ settings }: Config): boolean => settings.eviction.memorySignal === 'available';
+
+/** `PodAndContainerStatsFromCRI`: what pods use is asked of the runtime. */
+export const readsRuntimeStats = ({ features }: Config): boolean => features.enabled('PodAndContainerStatsFromCRI');
+
+/** As `kubelet_metrics_provider` names it. */
+export const metricsProvider = (config: Config) => (readsRuntimeStats(config) ? 'cri' : 'cadvisor');

@@ -15,6 +15,8 @@ import { cgroupV2 } from './rules/cgroup-v2.ts';
 import { parseMemoryAvailable, parseTaskCount } from './rules/kernel-text.ts';
 import type { VolumeFacts } from './rules/summary.ts';
 import type { EndedContainer, NodeGroups, StatsPod } from './rules/targets.ts';
+import type { RuntimeStatsPort } from './runtime-source.ts';
+import { readsRuntimeStats } from './settings.ts';
 import type { ImagePlaces, RuntimeUse } from './storage.ts';
 
 /** Reads a file that the kernel makes. */
@@ -118,6 +120,16 @@ function ownCgroup(text: string): string {
     lines.find((line) => /^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:/.test(line)) ??
     lines.find((line) => line.startsWith('0::'));
   return found?.replace(/^[^:]*:[^:]*:/, '') ?? '/';
+}
+
+/** Undefined: cgroups are read. */
+export function runtimeStats(config: Config, { stats }: Pick<CriClient, 'stats'>): RuntimeStatsPort | undefined {
+  if (!readsRuntimeStats(config)) return undefined;
+  return {
+    pods: (signal) => stats.sandboxes(undefined, signal),
+    descriptors: stats.metricDescriptors,
+    metrics: stats.sandboxMetrics,
+  };
 }
 
 export async function writableLayers(

@@ -47,6 +47,7 @@ function cgroupFiles(): Map<string, string> {
 interface Faults {
   readonly broken?: (path: string) => boolean;
   readonly runtimeIsAway?: boolean;
+  readonly runtimeStats?: StatsDeps['runtimeStats'];
   /** Every cgroup uses half a core. */
   readonly isBusy?: boolean;
   readonly selection?: Selection;
@@ -114,6 +115,7 @@ function setUp(more: Faults = {}) {
       volumes: () => [],
       tasks: () => ({ limit: 32768, current: 100 }),
     },
+    runtimeStats: more.runtimeStats,
     machine: TEST_MACHINE,
     mounts: () => [{ device: '8:0', point: '/', type: 'ext4', source: '/dev/sda' }],
     oomKills: () => more.kills ?? 0,
@@ -280,6 +282,44 @@ describe('statistics', () => {
     const here = await cadvisorText(setUp());
     assert.match(here, /container_threads\{container="",id="\/kubepods\/poda\/box",image="pause",name="a-box"/);
     assert.equal(away, here.replaceAll('image="pause"', 'image=""'));
+  });
+
+  it('come from the runtime where it is asked, and from cgroups for what it does not report', async () => {
+    const cpu = { timestamp: 0n, usageCoreNanoSeconds: { value: 9e9 }, usageNanoCores: undefined, psi: undefined };
+    const attributes = { id: 'a-c', metadata: undefined, labels: {}, annotations: {} };
+    const container = { attributes, cpu, memory: undefined, writableLayer: undefined, swap: undefined, io: undefined };
+    const none = { memory: undefined, network: undefined, process: undefined, io: undefined };
+    const world = setUp({
+      runtimeStats: {
+        pods: () =>
+          Promise.resolve([
+            { attributes: { ...attributes, id: 'a-box' }, linux: { ...none, cpu, containers: [container] } },
+          ]),
+        descriptors: () => Promise.resolve([{ name: 'container_x', help: 'X.', labelKeys: [] }]),
+        metrics: () => Promise.resolve([]),
+      },
+    });
+    const text = await world.stats.resourceMetrics(never);
+    assert.match(text, /^pod_cpu_usage_seconds_total\{namespace="default",pod="a"\} 9 /m);
+    assert.match(text, /^pod_cpu_usage_seconds_total\{namespace="default",pod="b"\} 1 /m);
+    assert.deepEqual(
+      world.reads.filter((path) => path.startsWith('/cg/kubepods/poda')),
+      [],
+    );
+    const metrics = await cadvisorText(world);
+    assert.match(metrics, /^machine_cpu_cores/m);
+    assert.doesNotMatch(metrics, /^container_cpu/m);
+    assert.deepEqual(world.warnings, []);
+  });
+
+  it('come from cgroups while the runtime that should report them fails', async () => {
+    const fails = () => Promise.reject(new Error('unimplemented'));
+    const world = setUp({ runtimeStats: { pods: fails, descriptors: fails, metrics: fails } });
+    const without = setUp();
+    assert.equal(await cadvisorText(world), await cadvisorText(without));
+    assert.equal(await world.stats.resourceMetrics(never), await without.stats.resourceMetrics(never));
+    assert.deepEqual(await summaryOf(world), await summaryOf(without));
+    assert.deepEqual(world.warnings, ['Failed to read statistics']);
   });
 
   it('of disks come without what the runtime does not answer, and not at all where only CPU and memory are asked for', async () => {

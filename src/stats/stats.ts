@@ -11,17 +11,20 @@ import type { ImageDisk, PodUsages, SignalReadings } from '../model/usage.ts';
 import { type CadvisorDeps, createCadvisor } from './cadvisor.ts';
 import { metricText } from './cadvisor-text.ts';
 import type { CgroupPlaces, KernelFilesPort, MachineSize } from './cgroup-files.ts';
-import { createCollector } from './collector.ts';
+import { type Collector, createCollector } from './collector.ts';
 import { createComplaints } from './complaints.ts';
 import { measureLayers } from './measured-layers.ts';
 import { createNodeDisks } from './node-storage.ts';
 import { createPageReads, type PageReads } from './page-reads.ts';
 import { computeKubeletMetrics } from './rules/kubelet-metrics.ts';
+import type { Depth } from './rules/needed-files.ts';
 import { computeResourceMetrics } from './rules/resource-metrics.ts';
+import { runtimeReadings } from './rules/runtime-metrics.ts';
 import { needsProcesses, type Selection } from './rules/selection.ts';
 import { computeSummary, type Summary } from './rules/summary.ts';
 import { type NodeGroups, planTargets, type StatsPod } from './rules/targets.ts';
 import { computePodUsages, computeSignals } from './rules/usage.ts';
+import { createRuntimeSource, type RuntimeSource, type RuntimeStatsPort } from './runtime-source.ts';
 import { createStorage, type StoragePaths, type StoragePorts } from './storage.ts';
 
 export interface StatsDeps {
@@ -34,6 +37,8 @@ export interface StatsDeps {
   readonly pods: () => readonly StatsPod[];
   readonly groups: () => NodeGroups;
   readonly storage: Omit<StoragePorts, 'now' | 'complain'>;
+  /** Undefined: what pods use is read from cgroups. */
+  readonly runtimeStats?: RuntimeStatsPort | undefined;
   readonly machine: Machine;
   readonly mounts: CadvisorDeps['mounts'];
   readonly sandboxImage: CadvisorDeps['sandboxImage'];
@@ -89,6 +94,8 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
     { intervalMs: config.housekeepingMs },
   );
 
+  const runtimeSource = createRuntimeSource(deps.runtimeStats, complain);
+  const readPods = podReader(collector, runtimeSource);
   const cadvisor = createCadvisor({
     clock,
     read: files.read,
@@ -135,8 +142,8 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
       const [pods, groups] = [deps.pods(), deps.groups()];
       const isWhole = query.get('only_cpu_and_memory') !== 'true';
       // The runtime takes its time to answer: cgroups are read meanwhile.
-      const [readings, stored] = await Promise.all([
-        collector.read(planTargets(groups, pods), 'rates', signal),
+      const [{ readings, runtime }, stored] = await Promise.all([
+        readPods(groups, pods, 'rates', signal),
         isWhole ? storage.read(pods, signal) : undefined,
       ]);
       return computeSummary({
@@ -145,6 +152,7 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
         groups,
         pods,
         readings,
+        runtime: runtime && { pods: runtime, now: clock.now() },
         storage: stored,
       });
     },
@@ -154,15 +162,27 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
         .join(''),
     spec: (signal) => cadvisor.spec(signal),
     cadvisorMetrics: async function* (signal) {
+      const ofRuntime = await runtimeSource.families(config.selection, signal);
+      if (ofRuntime !== undefined) return yield* cadvisor.withMachine(ofRuntime, signal);
       const all = targets();
       const depth = needsProcesses(config.selection) ? 'all' : 'metrics';
       yield* cadvisor.families(all, await collector.read(all, depth, signal), signal);
     },
     resourceMetrics: async (signal) => {
       const [pods, groups] = [deps.pods(), deps.groups()];
-      const readings = await collector.read(planTargets(groups, pods), 'basic', signal);
-      return computeResourceMetrics(pods, readings).map(metricText).join('');
+      const { readings, runtime } = await readPods(groups, pods, 'basic', signal);
+      const all = runtime === undefined ? readings : new Map([...readings, ...runtimeReadings(pods, runtime)]);
+      return computeResourceMetrics(pods, all).map(metricText).join('');
     },
+  };
+}
+
+/** Of pods that the runtime reports, no cgroup is read. */
+function podReader(collector: Collector, runtimeSource: RuntimeSource) {
+  return async (groups: NodeGroups, pods: readonly StatsPod[], depth: Depth, signal: AbortSignal) => {
+    const runtime = await runtimeSource.pods(signal);
+    const others = pods.filter(({ sandbox }) => sandbox === undefined || !runtime?.has(sandbox.id));
+    return { runtime, readings: await collector.read(planTargets(groups, others), depth, signal) };
   };
 }
 

@@ -5,6 +5,8 @@ export type LabelPair = readonly [name: string, value: string];
 
 export const labelPair = ([name, value]: LabelPair): string => `${name}="${escapeValue(value)}"`;
 
+export const valueText = formatNumber;
+
 /** `time`: milliseconds since 1970; undefined: the scraper's. */
 export function sampleLine(name: string, labels: string, value: number, time?: number): string {
   const at = time === undefined ? '' : ` ${Math.floor(time)}`;
@@ -17,7 +19,6 @@ export interface FamilyHead {
   readonly type: 'counter' | 'gauge';
 }
 
-/** A family without samples is left out, as in the reference. */
-export function familyText({ name, help, type }: FamilyHead, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('\n')}\n`;
-}
+/** The lines before the samples. A family without samples is left out, as in the reference. */
+export const familyHead = ({ name, help, type }: FamilyHead): string =>
+  `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`;

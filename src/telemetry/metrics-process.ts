@@ -72,11 +72,11 @@ export function addStartTime(metrics: Metrics, seconds: () => number): void {
   metrics.computed('gauge', { name: 'process_start_time_seconds', help }, () => [{ value: seconds() }]);
 }
 
-/** Who reads what pods use: this kubelet, which does the work of cAdvisor. */
-export function addProvider(metrics: Metrics): void {
+/** Who reads what pods use: this kubelet, which does the work of cAdvisor, or the runtime. */
+export function addProvider(metrics: Metrics, provider: 'cadvisor' | 'cri'): void {
   const help = "Metrics provider used by kubelet to collect container stats. Values can be 'cadvisor' and 'cri'";
   metrics.computed('gauge', { name: 'kubelet_metrics_provider', help, labels: ['provider'] }, () => [
-    { labels: ['cadvisor'], value: 1 },
+    { labels: [provider], value: 1 },
   ]);
 }
 

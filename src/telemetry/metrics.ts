@@ -160,7 +160,8 @@ function helpOf({ help, stability = 'ALPHA', deprecatedSince }: Definition): str
 }
 
 export const escapeHelp = (help: string) => help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
-export const escapeValue = (value: string) => escapeHelp(value).replace(/"/g, '\\"');
+/** Hardly any value has something to escape, and there are many. */
+export const escapeValue = (value: string) => (/["\\\n]/.test(value) ? escapeHelp(value).replace(/"/g, '\\"') : value);
 
 function isHidden({ deprecatedSince }: Definition, { version, showHiddenFor }: MetricsOptions): boolean {
   if (deprecatedSince === undefined) return false;
@@ -286,10 +287,11 @@ function computedLines(
 export function formatNumber(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
-  if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
-  const [mantissa = '', exponent = '0'] = value.toExponential().split('e');
-  const power = Number(exponent);
-  if (power >= -4 && power < 6) return String(value);
-  const sign = power < 0 ? '-' : '+';
-  return `${mantissa}e${sign}${String(Math.abs(power)).padStart(2, '0')}`;
+  const size = Math.abs(value);
+  // Between these, the shortest text of the number is what Go writes, too.
+  if (size === 0 || (size >= 1e-4 && size < 1e6)) return String(value);
+  const text = value.toExponential();
+  const sign = text.indexOf('e') + 1;
+  // Go writes at least two digits of an exponent.
+  return text.length - sign > 2 ? text : `${text.slice(0, sign + 1)}0${text.slice(sign + 1)}`;
 }

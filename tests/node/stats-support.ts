@@ -13,15 +13,27 @@ export interface StatsNode {
 const IDLE = "trap 'exit 0' TERM; while :; do sleep 1000 & wait $!; done";
 
 /** Each QoS class, two containers, limits, a volume with 100 KiB in it, the host's network. */
-export const statsNode = (t: TestContext, kubelet: 'ours' | 'reference'): Promise<StatsNode> =>
-  statsNodeOf(t, kubelet, startPods);
+export const statsNode = (
+  t: TestContext,
+  kubelet: 'ours' | 'reference',
+  options: StatsNodeOptions = {},
+): Promise<StatsNode> => statsNodeOf(t, kubelet, startPods, options);
+
+export interface StatsNodeOptions {
+  readonly featureGates?: Readonly<Record<string, boolean>>;
+}
+
+/** What pods use is asked of the runtime. */
+export const FROM_RUNTIME: StatsNodeOptions = { featureGates: { PodAndContainerStatsFromCRI: true } };
 
 export async function statsNodeOf(
   t: TestContext,
   kubelet: 'ours' | 'reference',
   start: (place: PodNode) => Promise<void>,
+  { featureGates = {} }: StatsNodeOptions = {},
 ): Promise<StatsNode> {
   const config = {
+    featureGates,
     volumeStatsAggPeriod: '2s',
     readOnlyPort: 10255,
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },

@@ -6,8 +6,17 @@ import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runs, until } from './pod-support.ts';
-import { familyTable, type Series, type StatsNode, seriesOf, shapeOf, statsNode, textOf } from './stats-support.ts';
+import { never, runs, stays, until } from './pod-support.ts';
+import {
+  FROM_RUNTIME,
+  familyTable,
+  type Series,
+  type StatsNode,
+  seriesOf,
+  shapeOf,
+  statsNode,
+  textOf,
+} from './stats-support.ts';
 
 const recorded = (file: string) =>
   readFileSync(join(import.meta.dirname, '../recorded/stats', file), 'utf8')
@@ -32,16 +41,17 @@ function assertSame(ours: readonly string[], theirs: readonly string[], what: st
   assert.deepEqual(unexplained, [], what);
 }
 
-async function looksLikeTheReference(node: StatsNode): Promise<void> {
+async function looksLikeTheReference(node: StatsNode, prefix = ''): Promise<void> {
+  const of = (file: string) => recorded(`${prefix}${file}`);
   const summary = await until('the volume is measured', async () => {
     const text = await textOf(node, '/stats/summary');
     return text.includes('"volume"') ? text : undefined;
   });
-  assertSame(shapeOf(JSON.parse(summary)), recorded('summary.txt'), '/stats/summary');
+  assertSame(shapeOf(JSON.parse(summary)), of('summary.txt'), '/stats/summary');
   const less = await textOf(node, '/stats/summary?only_cpu_and_memory=true');
-  assertSame(shapeOf(JSON.parse(less)), recorded('cpu-and-memory.txt'), 'only_cpu_and_memory');
-  assertSame(familyTable(await textOf(node, '/metrics/resource')), recorded('resource.tsv'), '/metrics/resource');
-  assertSame(familyTable(await textOf(node, '/metrics/cadvisor')), recorded('cadvisor.tsv'), '/metrics/cadvisor');
+  assertSame(shapeOf(JSON.parse(less)), of('cpu-and-memory.txt'), 'only_cpu_and_memory');
+  assertSame(familyTable(await textOf(node, '/metrics/resource')), of('resource.tsv'), '/metrics/resource');
+  assertSame(familyTable(await textOf(node, '/metrics/cadvisor')), of('cadvisor.tsv'), '/metrics/cadvisor');
 }
 
 /** What the kernel says before and after lies around what the kubelet said in between. */
@@ -88,10 +98,19 @@ async function saysWhatTheKernelSays(node: StatsNode): Promise<void> {
   });
 }
 
+interface CpuPart {
+  readonly usageNanoCores: number;
+  readonly usageCoreNanoSeconds: number;
+}
+
 interface Summary {
   readonly pods: readonly {
     readonly podRef: { readonly name: string };
-    readonly containers: readonly { readonly name: string; readonly cpu: { readonly usageNanoCores: number } }[];
+    readonly containers: readonly {
+      readonly name: string;
+      readonly cpu: CpuPart;
+      readonly rootfs?: { readonly usedBytes?: number };
+    }[];
     readonly volume?: readonly { readonly usedBytes: number; readonly inodesUsed: number }[];
   }[];
 }
@@ -174,7 +193,6 @@ async function outlivesGarbage(node: StatsNode): Promise<void> {
   ].map(([name = '', source]) => ({ source, target: `/sys/fs/cgroup/${name.replace('/', `${container}/`)}` }));
   const inside = (script: string) =>
     execFileSync('nsenter', ['-t', String(labNode.kubelet.pid), '-m', 'sh', '-ec', script], { encoding: 'utf8' });
-  const failures = () => readFileSync(labNode.kubelet.logFile, 'utf8').match(/Failed to read statistics/g)?.length ?? 0;
   inside(bad.map(({ source, target }) => `mount --bind ${source} ${target}`).join('\n'));
   try {
     const began = performance.now();
@@ -187,11 +205,80 @@ async function outlivesGarbage(node: StatsNode): Promise<void> {
     assert.equal(of('container_cpu_user_seconds_total', id)?.value, 0);
     assert.match(text, /^container_cpu_usage_seconds_total\{container="busy"/m);
     assert.match(text, /^container_scrape_error 0$/m);
-    assert.ok(failures() <= 1 + minutes, `${failures()} lines in ${minutes} minutes`);
+    assert.ok(failures(node) <= 1 + minutes, `${failures(node)} lines in ${minutes} minutes`);
     JSON.parse(await textOf(node, '/stats/summary'));
   } finally {
     inside(bad.map(({ target }) => `umount ${target}`).join('\n'));
   }
+}
+
+const failures = ({ place }: StatsNode) =>
+  readFileSync(place.node.kubelet.logFile, 'utf8').match(/Failed to read statistics/g)?.length ?? 0;
+
+/** Asks for every page ten times. At most one line a minute is logged. */
+async function askOften(node: StatsNode): Promise<void> {
+  const [began, logged] = [performance.now(), failures(node)];
+  for (let times = 0; times < 10; times += 1) {
+    const metrics = await textOf(node, '/metrics/cadvisor');
+    assert.match(metrics, /^container_cpu_usage_seconds_total\{container="busy"/m);
+    assert.match(metrics, /^container_scrape_error 0$/m);
+    assert.match(await textOf(node, '/metrics/resource'), /^resource_scrape_error 0$/m);
+    JSON.parse(await textOf(node, '/stats/summary'));
+  }
+  const minutes = Math.floor((performance.now() - began) / 60_000);
+  assert.ok(failures(node) - logged <= 1 + minutes, `${failures(node) - logged} lines in ${minutes} minutes`);
+}
+
+/** What the kubelet and the containers write to can't be written any more. */
+async function outlivesReadOnlyDisk(node: StatsNode): Promise<void> {
+  const { kubelet, kubeletDirectory, podLogsDirectory } = node.place.node;
+  const disks = [kubeletDirectory, podLogsDirectory];
+  const inside = (...lines: readonly string[]) =>
+    execFileSync('nsenter', ['-t', String(kubelet.pid), '-m', 'sh', '-ec', lines.join('\n')], { stdio: 'pipe' });
+  const before = familyTable(await textOf(node, '/metrics/cadvisor'));
+  const shape = shapeOf(JSON.parse(await textOf(node, '/stats/summary')));
+  inside(...disks.map((path) => `mount --bind ${path} ${path}; mount -o remount,bind,ro ${path}`));
+  try {
+    assert.throws(() => inside(`touch ${kubeletDirectory}/x`), /Read-only file system/);
+    await askOften(node);
+    assertSame(familyTable(await textOf(node, '/metrics/cadvisor')), before, '/metrics/cadvisor');
+    assertSame(shapeOf(JSON.parse(await textOf(node, '/stats/summary'))), shape, '/stats/summary');
+  } finally {
+    inside(...disks.map((path) => `umount ${path}`));
+  }
+}
+
+interface SandboxInfo {
+  readonly pid: number;
+  readonly runtimeSpec: {
+    readonly linux: { readonly namespaces: readonly { readonly type: string; readonly path?: string }[] };
+  };
+}
+
+/** First the network namespace of a pod has no name any more, then the process is gone by which it is read. */
+async function outlivesLostNetwork(node: StatsNode): Promise<void> {
+  const { place } = node;
+  await place.write('lost', { terminationGracePeriodSeconds: 1, containers: [stays('c')] });
+  await place.running('lost', 'c');
+  const networkOf = async (id: string) =>
+    seriesOf(await textOf(node, '/metrics/cadvisor')).find(
+      ({ name, labels }) => name === 'container_network_receive_bytes_total' && labels['name'] === id,
+    );
+  const [box] = await place.sandboxes('lost');
+  const id = box?.id ?? assert.fail('no sandbox');
+  await until('its network is counted', () => networkOf(id));
+  const { info } = (await place.cri.sandboxes.status(id, { verbose: true }, never)) ?? assert.fail('no sandbox');
+  const { pid, runtimeSpec }: SandboxInfo = JSON.parse(info['info'] ?? '');
+  const path = runtimeSpec.linux.namespaces.find(({ type }) => type === 'network')?.path ?? assert.fail('no network');
+  execFileSync('nsenter', ['-t', String(place.node.containerd.pid), '-m', 'sh', '-ec', `umount ${path}; rm ${path}`]);
+  await askOften(node);
+  assert.ok((await networkOf(id)) !== undefined, 'its processes still have it');
+  process.kill(pid, 'SIGKILL');
+  await askOften(node);
+  await until('the pod has another network', async () => {
+    const [newest] = await place.sandboxes('lost');
+    return newest === undefined || newest.id === id ? undefined : await networkOf(newest.id);
+  });
 }
 
 test('statistics of a node with pods', async (t) => {
@@ -203,4 +290,40 @@ test('statistics of a node with pods', async (t) => {
   await t.test('describe the machine', () => describesTheMachine(node));
   await t.test('go on while pods end', () => outlivesPods(node));
   await t.test('go on where files of the kernel make no sense', () => outlivesGarbage(node));
+  await t.test('go on on a disk that is read-only', () => outlivesReadOnlyDisk(node));
+  await t.test('go on without the network namespace of a pod', () => outlivesLostNetwork(node));
+});
+
+/** Numbers of one moment from the runtime, and from the kernel shortly before and after. */
+async function saysWhatTheRuntimeSays(node: StatsNode): Promise<void> {
+  const { place } = node;
+  const busy = async () => {
+    const [pod] = (await place.cri.stats.sandboxes(undefined, never)).filter(
+      ({ attributes }) => attributes?.metadata?.name === `two-${place.node.nodeName}`,
+    );
+    const found = pod?.linux?.containers.find(({ attributes }) => attributes?.metadata?.name === 'busy');
+    return found?.cpu?.usageCoreNanoSeconds?.value ?? assert.fail('no statistics');
+  };
+  const before = await busy();
+  const { pods }: Summary = JSON.parse(await textOf(node, '/stats/summary'));
+  const shown = pods
+    .find(({ podRef }) => podRef.name.startsWith('two-'))
+    ?.containers.find(({ name }) => name === 'busy')?.cpu.usageCoreNanoSeconds;
+  const after = await busy();
+  assert.ok(shown !== undefined && before <= shown && shown <= after, `${before} <= ${shown} <= ${after}`);
+  assert.match(await textOf(node, '/metrics'), /^kubelet_metrics_provider\{provider="cri"\} 1$/m);
+}
+
+test('statistics of a node whose runtime is asked for them', async (t) => {
+  const node = await statsNode(t, 'ours', FROM_RUNTIME);
+  await until('the runtime has measured rates and layers', async () => {
+    const { pods }: Summary = JSON.parse(await textOf(node, '/stats/summary'));
+    const containers = pods.flatMap((pod) => pod.containers);
+    const isMeasured = containers.every(
+      ({ cpu, rootfs }) => cpu.usageNanoCores !== undefined && rootfs?.usedBytes !== undefined,
+    );
+    return containers.length === 4 && isMeasured ? true : undefined;
+  });
+  await t.test('have the fields, families and labels of the reference', () => looksLikeTheReference(node, 'runtime-'));
+  await t.test('are what the runtime says', () => saysWhatTheRuntimeSays(node));
 });

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SimulatedNode } from './simulated-node.ts';
 
-const podManifest = (name: string) => ({
+export const podManifest = (name: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, namespace: 'default' },

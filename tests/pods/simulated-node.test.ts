@@ -7,9 +7,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { livePodLife } from './simulated-life.ts';
+import { livePodLife, podManifest } from './simulated-life.ts';
 import { startSimulatedNode } from './simulated-node.ts';
 
+/** Of simulated time: back-offs, caches and what is done some time after the last pod are over then. */
+const IDLE_MS = 600_000;
 const root = resolve(import.meta.dirname, '../..');
 
 test('a static pod lives and goes on a simulated node', async () => {
@@ -25,6 +27,26 @@ test('two nodes live in one process, each with its own machine, runtime and time
   await Promise.all([livePodLife(one, 'web'), livePodLife(two, 'db')]);
   assert.ok(one.runtime.load.begun.every((call) => call.endsWith('web-one')));
   assert.ok(two.runtime.load.begun.every((call) => call.endsWith('db-two')));
+});
+
+test('pods that come and go leave no timer', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'simulated-'));
+  await using node = await startSimulatedNode('one', directory.path);
+  const comeAndGo = async (turn: number) => {
+    const names = Array.from({ length: 10 }, (_, at) => `p${turn}-${at}`);
+    await Promise.all(names.map((name) => node.writeManifest(name, podManifest(name))));
+    await node.until('running', () =>
+      names.every((name) => node.runtime.runningOf(`${name}-one`, 'main') !== undefined),
+    );
+    await Promise.all(names.map((name) => node.removeManifest(name)));
+    await node.until('gone', () => node.runtime.picture().length === 0);
+  };
+  await comeAndGo(0);
+  await node.clock.advance(IDLE_MS);
+  const before = node.clock.sleepers();
+  for (let turn = 1; turn < 10; turn += 1) await comeAndGo(turn);
+  await node.clock.advance(IDLE_MS);
+  await node.until('without timers of pods', () => node.clock.sleepers() <= before);
 });
 
 test('a simulated node needs no file of Linux, no program, no network and no foreign function', async () => {

@@ -42,6 +42,7 @@ export const builtGates: Readonly<Partial<Record<GateName, string>>> = {
   NodeLogQuery: 'compose/streams.ts',
   NodeSwap: 'runtime/spec/swap.ts',
   PLEGOnDemandRelist: 'runtime/observe/observe.ts',
+  PodAndContainerStatsFromCRI: 'stats/settings.ts',
   PodCertificateRequest: 'objects/pod-certificates.ts',
   PodLevelResourceManagers: 'resources/settings.ts',
   PodLevelResources: 'resources/settings.ts',

@@ -22,6 +22,8 @@ export interface CadvisorFamily {
   readonly extra?: readonly string[];
   /** It has no time of its own: it does not change while the container lives. */
   readonly isTimeless?: boolean;
+  /** Of most families there is one value, or none: no list is made of it. */
+  readonly single?: (seen: Seen) => number | undefined;
   values(seen: Seen): readonly CadvisorValue[];
 }
 
@@ -37,6 +39,7 @@ const single = (type: 'counter' | 'gauge', name: string, help: string, of: Value
   name,
   help,
   type,
+  single: of,
   values: (seen) => {
     const value = of(seen);
     return value === undefined ? [] : [{ value }];

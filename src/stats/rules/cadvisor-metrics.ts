@@ -191,13 +191,9 @@ const processFamilies: readonly CadvisorFamily[] = [
   gauge(
     'container_threads_max',
     'Maximum number of threads allowed inside the container, infinity if value is zero',
-    (seen) => seen.reading.tasks?.limit ?? 0,
+    (seen) => (seen.reading.tasks === undefined ? 0 : seen.reading.spec.tasks),
   ),
-  gauge(
-    'container_threads',
-    'Number of threads running inside the container',
-    (seen) => seen.reading.tasks?.current ?? 0,
-  ),
+  gauge('container_threads', 'Number of threads running inside the container', (seen) => seen.reading.tasks ?? 0),
   {
     name: 'container_ulimits_soft',
     help: 'Soft ulimit values for the container root process. Unlimited if -1, except priority and nice',

@@ -1,11 +1,13 @@
 /** Cgroups of the first generation: one hierarchy for each controller. */
-import { NO_PRESSURE, parseNamed, parseNumber } from './kernel-text.ts';
+import { chosenNumbers, NO_PRESSURE, parseNamed, parseNumber } from './kernel-text.ts';
 import {
   type CgroupReader,
+  type CgroupSpec,
   type CpuSample,
   type DiskCounters,
   type MemorySample,
   type ReadFile,
+  tasksOf,
   workingSetOf,
 } from './sample.ts';
 
@@ -26,21 +28,19 @@ export const cgroupV1: CgroupReader = {
       pressure: NO_PRESSURE,
     };
   },
-  tasks: (read) => {
-    const current = parseNumber(read('pids', 'pids.current'));
-    if (current === undefined) return undefined;
-    const limit = parseNumber(read('pids', 'pids.max')) ?? 0;
-    return { current, limit: Number.isFinite(limit) ? limit : 0 };
-  },
+  tasks: (read) => parseNumber(read('pids', 'pids.current')),
   spec: readSpec,
   cpuUsage: (read) => parseNumber(read('cpuacct', 'cpuacct.usage')),
 };
 
-function readCpu(read: ReadFile): CpuSample | undefined {
+const NO_NUMBERS: ReadonlyMap<string, number> = new Map();
+
+function readCpu(read: ReadFile, spec: CgroupSpec): CpuSample | undefined {
   const usage = parseNumber(read('cpuacct', 'cpuacct.usage'));
   if (usage === undefined) return undefined;
   const ticks = parseNamed(read('cpuacct', 'cpuacct.stat'));
-  const cfs = parseNamed(read('cpu', 'cpu.stat'));
+  // Without a quota nothing is throttled, and nothing of it is shown.
+  const cfs = spec.cpu?.quota === undefined ? NO_NUMBERS : parseNamed(read('cpu', 'cpu.stat'));
   return {
     usage,
     user: (ticks.get('user') ?? 0) * TICK_NS,
@@ -54,32 +54,41 @@ function readCpu(read: ReadFile): CpuSample | undefined {
   };
 }
 
-function readMemory(read: ReadFile): MemorySample | undefined {
-  const number = (file: string) => parseNumber(read('memory', file));
-  const usage = number('memory.usage_in_bytes');
+/** `total_`: with all cgroups below it. The root of some kernels has no such lines. */
+const memoryNumbers = chosenNumbers([
+  ...(['cache', 'rss', 'swap', 'mapped_file', 'active_file', 'inactive_file'] as const),
+  ...(['total_cache', 'total_rss', 'total_swap', 'total_mapped_file'] as const),
+  ...(['total_active_file', 'total_inactive_file', 'pgfault', 'pgmajfault'] as const),
+]);
+
+function readMemory(read: ReadFile, spec: CgroupSpec): MemorySample | undefined {
+  const number = (file: string) => parseNumber(read('memory', file)) ?? 0;
+  const usage = parseNumber(read('memory', 'memory.usage_in_bytes'));
   if (usage === undefined) return undefined;
-  const stat = parseNamed(read('memory', 'memory.stat'));
-  const total = (name: string) => stat.get(`total_${name}`) ?? stat.get(name) ?? 0;
-  const inactiveFile = total('inactive_file');
+  const stat = memoryNumbers(read('memory', 'memory.stat') ?? '');
+  const inactiveFile = stat.total_inactive_file ?? stat.inactive_file ?? 0;
   return {
     usage,
-    peak: number('memory.max_usage_in_bytes') ?? 0,
-    failures: number('memory.failcnt') ?? 0,
-    kernel: number('memory.kmem.usage_in_bytes') ?? 0,
-    cache: total('cache'),
-    rss: total('rss'),
-    swap: total('swap'),
-    mappedFile: total('mapped_file'),
-    activeFile: total('active_file'),
+    peak: number('memory.max_usage_in_bytes'),
+    // What has no limit does not reach it.
+    failures: Number.isFinite(spec.memory?.limit) ? number('memory.failcnt') : 0,
+    kernel: number('memory.kmem.usage_in_bytes'),
+    cache: stat.total_cache ?? stat.cache ?? 0,
+    rss: stat.total_rss ?? stat.rss ?? 0,
+    swap: stat.total_swap ?? stat.swap ?? 0,
+    mappedFile: stat.total_mapped_file ?? stat.mapped_file ?? 0,
+    activeFile: stat.total_active_file ?? stat.active_file ?? 0,
     inactiveFile,
     workingSet: workingSetOf(usage, inactiveFile),
     // Of this cgroup alone, not of those below it: so does the reference count.
-    pageFaults: stat.get('pgfault') ?? 0,
-    majorPageFaults: stat.get('pgmajfault') ?? 0,
-    oomKills: parseNamed(read('memory', 'memory.oom_control')).get('oom_kill') ?? 0,
+    pageFaults: stat.pgfault ?? 0,
+    majorPageFaults: stat.pgmajfault ?? 0,
+    oomKills: killNumbers(read('memory', 'memory.oom_control') ?? '').oom_kill ?? 0,
     pressure: NO_PRESSURE,
   };
 }
+
+const killNumbers = chosenNumbers(['oom_kill']);
 
 /** The BFQ scheduler counts on its own where it is in use; what passes the block layer is counted in any case. */
 const DISK_FILES = ['blkio.bfq.NAME_recursive', 'blkio.throttle.NAME_recursive', 'blkio.throttle.NAME'] as const;
@@ -106,7 +115,7 @@ export function parseDisks(text: string | undefined): readonly DiskCounters[] {
   return [...disks.values()];
 }
 
-function readSpec(read: ReadFile) {
+function readSpec(read: ReadFile): CgroupSpec {
   const shares = parseNumber(read('cpu', 'cpu.shares'));
   const limit = parseNumber(read('memory', 'memory.limit_in_bytes'));
   const bytes = (value = 0) => (value > LARGEST_LIMIT ? Number.POSITIVE_INFINITY : value);
@@ -129,5 +138,6 @@ function readSpec(read: ReadFile) {
             swapLimit: bytesIn('memory.memsw.limit_in_bytes'),
             reservation: bytesIn('memory.soft_limit_in_bytes'),
           },
+    tasks: tasksOf(parseNumber(read('pids', 'pids.max'))),
   };
 }

@@ -1,5 +1,5 @@
 /** Cgroups of the second generation: one hierarchy, all files of a cgroup in one directory. */
-import { parseNamed, parseNumber, parsePressure } from './kernel-text.ts';
+import { chosenNumbers, parseNamed, parseNumber, parsePressure } from './kernel-text.ts';
 import {
   type CgroupReader,
   type CgroupSpec,
@@ -8,6 +8,7 @@ import {
   type IoSample,
   type MemorySample,
   type ReadFile,
+  tasksOf,
   workingSetOf,
 } from './sample.ts';
 
@@ -17,12 +18,7 @@ export const cgroupV2: CgroupReader = {
   cpu: readCpu,
   memory: readMemory,
   io: readIo,
-  tasks: (read) => {
-    const current = parseNumber(read('', 'pids.current'));
-    if (current === undefined) return undefined;
-    const limit = parseNumber(read('', 'pids.max')) ?? 0;
-    return { current, limit: Number.isFinite(limit) ? limit : 0 };
-  },
+  tasks: (read) => parseNumber(read('', 'pids.current')),
   spec: readSpec,
   cpuUsage: (read) => usageOf(parseNamed(read('', 'cpu.stat'))),
 };
@@ -50,29 +46,39 @@ function readCpu(read: ReadFile): CpuSample | undefined {
   };
 }
 
+const memoryNumbers = chosenNumbers([
+  'anon',
+  'file',
+  'kernel',
+  'file_mapped',
+  'active_file',
+  'inactive_file',
+  'pgfault',
+  'pgmajfault',
+]);
+
 function readMemory(read: ReadFile): MemorySample | undefined {
   const text = read('', 'memory.stat');
   if (text === undefined) return undefined;
-  const stat = parseNamed(text);
-  const of = (name: string) => stat.get(name) ?? 0;
+  const { anon = 0, file = 0, inactive_file: inactiveFile = 0, ...stat } = memoryNumbers(text);
   // The root has no `memory.current`: all that is charged to processes and to files is used.
-  const usage = parseNumber(read('', 'memory.current')) ?? of('anon') + of('file');
+  const usage = parseNumber(read('', 'memory.current')) ?? anon + file;
   const events = parseNamed(read('', 'memory.events.local') ?? read('', 'memory.events'));
   return {
     usage,
     peak: finite(parseNumber(read('', 'memory.peak'))),
     // The reference has no such count here and answers 0; the kernel does count.
     failures: events.get('max') ?? 0,
-    kernel: of('kernel'),
-    cache: of('file'),
-    rss: of('anon'),
+    kernel: stat.kernel ?? 0,
+    cache: file,
+    rss: anon,
     swap: parseNumber(read('', 'memory.swap.current')) ?? 0,
-    mappedFile: of('file_mapped'),
-    activeFile: of('active_file'),
-    inactiveFile: of('inactive_file'),
-    workingSet: workingSetOf(usage, of('inactive_file')),
-    pageFaults: of('pgfault'),
-    majorPageFaults: of('pgmajfault'),
+    mappedFile: stat.file_mapped ?? 0,
+    activeFile: stat.active_file ?? 0,
+    inactiveFile,
+    workingSet: workingSetOf(usage, inactiveFile),
+    pageFaults: stat.pgfault ?? 0,
+    majorPageFaults: stat.pgmajfault ?? 0,
     oomKills: events.get('oom_kill') ?? 0,
     pressure: parsePressure(read('', 'memory.pressure')),
   };
@@ -132,5 +138,6 @@ function readSpec(read: ReadFile): CgroupSpec {
             swapLimit: parseNumber(read('', 'memory.swap.max')) ?? 0,
             reservation: parseNumber(read('', 'memory.min')) ?? 0,
           },
+    tasks: tasksOf(parseNumber(read('', 'pids.max'))),
   };
 }

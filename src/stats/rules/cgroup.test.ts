@@ -63,10 +63,12 @@ const V2: Files = {
   'io.stat': '254:0 rbytes=4096 wbytes=8192 rios=1 wios=2 dbytes=0 dios=0\n8:16 \n',
 };
 
+const memoryOf = (reader: CgroupReader, read: ReadFile) => reader.memory(read, reader.spec(read));
+
 describe('a cgroup of the first generation', () => {
   const read = reading(V1);
   it('CPU time, throttling and bursts', () => {
-    const { pressure: _, ...cpu } = cgroupV1.cpu(read) ?? assert.fail();
+    const { pressure: _, ...cpu } = cgroupV1.cpu(read, cgroupV1.spec(read)) ?? assert.fail();
     assert.deepEqual(cpu, {
       usage: 2529533417,
       user: 2_430_000_000,
@@ -80,7 +82,7 @@ describe('a cgroup of the first generation', () => {
     assert.equal(cgroupV1.cpuUsage(read), 2529533417);
   });
   it('memory, of which the inactive page cache is no working set', () => {
-    const memory = cgroupV1.memory(read);
+    const memory = cgroupV1.memory(read, cgroupV1.spec(read));
     assert.equal(memory?.workingSet, 356352 - 102400);
     assert.deepEqual(
       [
@@ -95,6 +97,18 @@ describe('a cgroup of the first generation', () => {
       [65536, 106496, 8192, 4067328, 3, 172032, 1],
     );
   });
+  it('reads no counts of limits that it does not have', () => {
+    const files = { ...V1, 'cpu.cfs_quota_us': '-1\n', 'memory.limit_in_bytes': '9223372036854771712\n' };
+    const spec = cgroupV1.spec(reading(files));
+    const reads: string[] = [];
+    const noting: ReadFile = (controller, file) => {
+      reads.push(file);
+      return reading(files)(controller, file);
+    };
+    assert.equal(cgroupV1.cpu(noting, spec)?.periods, 0);
+    assert.equal(cgroupV1.memory(noting, spec)?.failures, 0);
+    assert.ok(!reads.includes('cpu.stat') && !reads.includes('memory.failcnt'), reads.join(' '));
+  });
   it('disks: the first file that names one counts', () => {
     const io = cgroupV1.io(read);
     const operations = { Read: 4096, Write: 8192, Sync: 12288, Async: 0, Discard: 0, Total: 12288 };
@@ -102,10 +116,11 @@ describe('a cgroup of the first generation', () => {
     assert.deepEqual(io?.serviced[0]?.operations, { Read: 1, Write: 2, Total: 3 });
   });
   it('tasks and limits', () => {
-    assert.deepEqual(cgroupV1.tasks(read), { current: 1, limit: 0 });
+    assert.equal(cgroupV1.tasks(read), 1);
     assert.deepEqual(cgroupV1.spec(read), {
       cpu: { shares: 102, period: 100000, quota: 20000 },
       memory: { limit: 33554432, swapLimit: 33554432, reservation: Number.POSITIVE_INFINITY },
+      tasks: 0,
     });
     assert.equal(cgroupV1.spec(reading({ ...V1, 'cpu.cfs_quota_us': '-1\n' })).cpu?.quota, undefined);
   });
@@ -114,14 +129,14 @@ describe('a cgroup of the first generation', () => {
 describe('a cgroup of the second generation', () => {
   const read = reading(V2);
   it('gives the same numbers for the same load', () => {
-    const [one, two] = [cgroupV1.memory(reading(V1)), cgroupV2.memory(read)];
+    const [one, two] = [memoryOf(cgroupV1, reading(V1)), memoryOf(cgroupV2, read)];
     assert.deepEqual({ ...two, swap: 0 }, one);
     assert.equal(two?.swap, 4096);
     assert.deepEqual(cgroupV2.io(read)?.bytes, [{ major: 254, minor: 0, operations: { Read: 4096, Write: 8192 } }]);
-    assert.deepEqual(cgroupV2.tasks(read), { current: 1, limit: 100 });
+    assert.equal(cgroupV2.tasks(read), 1);
   });
   it('CPU time in microseconds, and pressure', () => {
-    const cpu = cgroupV2.cpu(read);
+    const cpu = cgroupV2.cpu(read, cgroupV2.spec(read));
     assert.deepEqual(
       [cpu?.usage, cpu?.user, cpu?.throttled, cpu?.burst, cpu?.pressure.some.total],
       [2_529_533_000, 2_430_000_000, 6_069_122_000, 5000, 55],
@@ -132,13 +147,18 @@ describe('a cgroup of the second generation', () => {
     assert.deepEqual(cgroupV2.spec(read), {
       cpu: { shares: 80, period: 100000, quota: 20000 },
       memory: { limit: 33554432, swapLimit: Number.POSITIVE_INFINITY, reservation: 0 },
+      tasks: 100,
     });
     assert.equal(cgroupV2.spec(reading({ ...V2, 'cpu.max': 'max 100000\n' })).cpu?.quota, undefined);
   });
   it('the root, which has no files of its own use or limits', () => {
     const root = reading({ 'cpu.stat': V2['cpu.stat'] ?? '', 'memory.stat': V2['memory.stat'] ?? '', 'io.stat': '' });
-    assert.equal(cgroupV2.memory(root)?.usage, 65536 + 106496);
-    assert.deepEqual(cgroupV2.spec(root), { cpu: { shares: 0, period: 0, quota: undefined }, memory: undefined });
+    assert.equal(memoryOf(cgroupV2, root)?.usage, 65536 + 106496);
+    assert.deepEqual(cgroupV2.spec(root), {
+      cpu: { shares: 0, period: 0, quota: undefined },
+      memory: undefined,
+      tasks: 0,
+    });
   });
 });
 
@@ -149,8 +169,8 @@ describe('files that are cut short, empty, full of garbage or gone', () => {
   ] as const) {
     it(`never throw, and cost only what is in them: ${name} generation`, () => {
       const everything = (read: ReadFile) => [
-        reader.cpu(read),
-        reader.memory(read),
+        reader.cpu(read, reader.spec(read)),
+        memoryOf(reader, read),
         reader.io(read),
         reader.tasks(read),
         reader.spec(read),
@@ -173,7 +193,8 @@ describe('files that are cut short, empty, full of garbage or gone', () => {
 function readsNothing(reader: CgroupReader): void {
   const nothing: ReadFile = () => undefined;
   const { cpu, memory, io, tasks, cpuUsage } = reader;
-  for (const read of [cpu, memory, io, tasks, cpuUsage]) assert.equal(read(nothing), undefined);
+  for (const read of [cpu, memory]) assert.equal(read(nothing, reader.spec(nothing)), undefined);
+  for (const read of [io, tasks, cpuUsage]) assert.equal(read(nothing), undefined);
 }
 
 function everyNumber(value: unknown): readonly number[] {

@@ -75,7 +75,7 @@ function specOf({ pod, container, image }: Target, { createdAt, spec, cpu, memor
   };
 }
 
-function statsOf({ time, cpu, memory, io, interfaces, processes, files, sockets, tasks }: CgroupReading): object {
+function statsOf({ time, cpu, memory, io, interfaces, processes, files, sockets, tasks, spec }: CgroupReading): object {
   return {
     timestamp: formatTimestamp(time),
     ...(cpu && {
@@ -106,8 +106,8 @@ function statsOf({ time, cpu, memory, io, interfaces, processes, files, sockets,
       process_count: processes,
       fd_count: files,
       socket_count: sockets,
-      threads_current: tasks?.current ?? 0,
-      threads_max: tasks?.limit ?? 0,
+      threads_current: tasks ?? 0,
+      threads_max: tasks === undefined ? 0 : spec.tasks,
     },
   };
 }

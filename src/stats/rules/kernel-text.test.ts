@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  chosenNumbers,
   NO_PRESSURE,
   parseInterfaces,
   parseNamed,
@@ -37,6 +38,23 @@ test('named numbers: lines that make no sense are left out, the others count', (
     ],
   );
   assert.deepEqual([...parseNamed(undefined)], []);
+});
+
+test('chosen numbers: the same as all of them, without the rest', () => {
+  const choose = chosenNumbers(['cache', 'rss', 'half', 'gone', 'total_rss', 'large']);
+  const text = 'cache 5\nrss seven\n\nno-number\n blank 1\ntotal_rss 9\nlarge 9223372036854771712\nother 3\nhalf 1';
+  assert.deepEqual(choose(text), {
+    cache: 5,
+    rss: undefined,
+    half: 1,
+    gone: undefined,
+    total_rss: 9,
+    large: 2 ** 63 - 4096,
+  });
+  assert.equal(choose('').cache, undefined);
+  assert.equal(choose('cache').cache, undefined);
+  assert.equal(choose('cache\nrss 1').cache, undefined);
+  assert.equal(choose('cachecache 1').cache, undefined);
 });
 
 test('pressure', () => {

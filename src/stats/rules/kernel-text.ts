@@ -3,6 +3,8 @@
 /** A whole number; `max` stands for no limit. */
 export function parseNumber(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
+  const plain = digitsOf(text, 0, text.endsWith('\n') ? text.length - 1 : text.length);
+  if (plain !== undefined) return plain;
   const word = text.trim();
   if (word === 'max') return Number.POSITIVE_INFINITY;
   return /^\d{1,20}$/.test(word) ? Number(word) : undefined;
@@ -22,6 +24,31 @@ export function parseNamed(text = ''): ReadonlyMap<string, number> {
     start = end + 1;
   }
   return found;
+}
+
+/**
+ * The same for a few of many names. A scrape reads this form from every cgroup, so there is one pass over the text, and nothing is made of the
+ * lines that no one needs.
+ */
+export function chosenNumbers<N extends string>(names: readonly N[]) {
+  type Chosen = Record<N, number | undefined>;
+  const none = Object.fromEntries(names.map((name) => [name, undefined])) as Chosen;
+  const byLength: N[][] = [];
+  for (const name of names) byLength[name.length] = [...(byLength[name.length] ?? []), name];
+  return (text: string): Readonly<Chosen> => {
+    const found = { ...none };
+    for (let start = 0; start < text.length; ) {
+      const newLine = text.indexOf('\n', start);
+      const end = newLine === -1 ? text.length : newLine;
+      const blank = text.indexOf(' ', start);
+      for (const name of byLength[blank - start] ?? []) {
+        if (blank < end && text.startsWith(name, start))
+          found[name] = digitsOf(text, blank + 1, end) ?? parseNumber(text.slice(blank + 1, end));
+      }
+      start = end + 1;
+    }
+    return found;
+  };
 }
 
 /** As many digits as a number holds exactly. */

@@ -13,8 +13,9 @@ function readsOf(reader: CgroupReader, depth: Depth): readonly string[] {
     reads.push(file);
     return '1\n';
   });
-  reader.cpu(read);
-  reader.memory(read);
+  const spec = reader.spec(() => '1\n');
+  reader.cpu(read, spec);
+  reader.memory(read, spec);
   if (depth !== 'basic') reader.io(read);
   return [...new Set(reads)].toSorted();
 }

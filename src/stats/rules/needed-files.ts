@@ -4,37 +4,42 @@ import type { ReadFile } from './sample.ts';
 /** `basic`: CPU and memory. `processes`: how many there are, too. `metrics`: disks and network too. `rates`: what the summary shows. `all`: also what each process has open. */
 export type Depth = 'basic' | 'processes' | 'metrics' | 'rates' | 'all';
 
-/** `controller/file`; the second generation has no controllers. Limits are not among them: they are read seldom, and then all. */
-const BASIC: readonly string[] = [
-  'cpuacct/cpuacct.usage',
-  'memory/memory.stat',
-  'memory/memory.usage_in_bytes',
-  ...['cpu.stat', 'memory.current', 'memory.stat', 'memory.swap.current'].map((file) => `/${file}`),
-];
+/** By generation, since they have files of the same name. Limits are not among them: they are read seldom, and then all. */
+interface Files {
+  readonly first: ReadonlySet<string>;
+  readonly second: ReadonlySet<string>;
+}
 
-const SUMMARY: readonly string[] = [
-  ...BASIC,
-  'blkio/cgroup.clone_children',
-  'cpu/cgroup.procs',
-  ...['cpu.pressure', 'io.pressure', 'io.stat', 'memory.pressure'].map((file) => `/${file}`),
-];
+const FIRST_BASIC = ['cpuacct.usage', 'memory.stat', 'memory.usage_in_bytes'];
+const SECOND_BASIC = ['cpu.stat', 'memory.current', 'memory.stat', 'memory.swap.current'];
 
-const OFTEN_READ: ReadonlySet<string> = new Set([...SUMMARY, '/cgroup.procs']);
+const BASIC: Files = { first: new Set(FIRST_BASIC), second: new Set(SECOND_BASIC) };
+const SUMMARY: Files = {
+  first: new Set([...FIRST_BASIC, 'cgroup.clone_children', 'cgroup.procs']),
+  second: new Set([...SECOND_BASIC, 'cgroup.procs', 'cpu.pressure', 'io.pressure', 'io.stat', 'memory.pressure']),
+};
 
-const NEEDED: Readonly<Record<Depth, ReadonlySet<string> | undefined>> = {
-  basic: new Set(BASIC),
-  processes: new Set([...BASIC, 'cpu/cgroup.procs']),
-  rates: new Set(SUMMARY),
+const NEEDED: Readonly<Record<Depth, Files | undefined>> = {
+  basic: BASIC,
+  processes: {
+    first: new Set([...FIRST_BASIC, 'cgroup.procs']),
+    second: new Set([...SECOND_BASIC, 'cgroup.procs']),
+  },
+  rates: SUMMARY,
   metrics: undefined,
   all: undefined,
 };
+
+/** The second generation has no controllers. */
+const isAmong = ({ first, second }: Files, controller: string, file: string): boolean =>
+  (controller === '' ? second : first).has(file);
 
 /** Every other file is as if it were not there. */
 export function onlyNeeded(depth: Depth, read: ReadFile): ReadFile {
   const needed = NEEDED[depth];
   if (needed === undefined) return read;
-  return (controller, file) => (needed.has(`${controller}/${file}`) ? read(controller, file) : undefined);
+  return (controller, file) => (isAmong(needed, controller, file) ? read(controller, file) : undefined);
 }
 
 /** What several pages need: it is worth its open descriptor. */
-export const isOftenRead = (controller: string, file: string): boolean => OFTEN_READ.has(`${controller}/${file}`);
+export const isOftenRead = (controller: string, file: string): boolean => isAmong(SUMMARY, controller, file);

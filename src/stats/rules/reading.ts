@@ -1,6 +1,6 @@
 /** One cgroup as it was when it was read. */
 import type { InterfaceCounters } from './kernel-text.ts';
-import type { CgroupSpec, CpuSample, IoSample, MemorySample, TaskSample } from './sample.ts';
+import type { CgroupSpec, CpuSample, IoSample, MemorySample, MemorySpec } from './sample.ts';
 
 export interface CgroupReading {
   /** Wall clock, milliseconds. */
@@ -13,7 +13,8 @@ export interface CgroupReading {
   readonly spec: CgroupSpec;
   /** Wall clock, milliseconds. */
   readonly createdAt: number;
-  readonly tasks: TaskSample | undefined;
+  /** Processes and threads, with those below it. */
+  readonly tasks: number | undefined;
   /** Directly in this cgroup, not below it. */
   readonly processes: number;
   /** Of those processes; 0 where no one asked for them. */
@@ -31,7 +32,7 @@ export const NO_READING: CgroupReading = {
   nanoCores: undefined,
   memory: undefined,
   io: undefined,
-  spec: { cpu: undefined, memory: undefined },
+  spec: { cpu: undefined, memory: undefined, tasks: 0 },
   createdAt: 0,
   tasks: undefined,
   processes: 0,
@@ -40,5 +41,12 @@ export const NO_READING: CgroupReading = {
   openFilesLimit: undefined,
   interfaces: undefined,
 };
+
+/** CPU and memory alone, from cgroups or from the runtime. */
+export interface ResourceReading extends Pick<CgroupReading, 'time'> {
+  readonly cpu: Pick<CpuSample, 'usage'> | undefined;
+  readonly memory: Pick<MemorySample, 'workingSet' | 'swap'> | undefined;
+  readonly spec: { readonly memory: Pick<MemorySpec, 'swapLimit'> | undefined };
+}
 
 export type Readings = ReadonlyMap<string, CgroupReading>;

@@ -1,5 +1,5 @@
 /** `/metrics/resource`: what autoscalers and `kubectl top` work with. */
-import type { Readings } from './reading.ts';
+import type { ResourceReading } from './reading.ts';
 import type { StatsPod } from './targets.ts';
 
 export interface MetricFamily {
@@ -16,6 +16,9 @@ export interface MetricSample {
   /** Milliseconds since 1970; undefined: of the scrape. */
   readonly time?: number | undefined;
 }
+
+/** By cgroup. */
+type Readings = ReadonlyMap<string, ResourceReading>;
 
 const NS = 1e9;
 const ELSEWHERE = 'Reported only on non-windows systems';
@@ -35,7 +38,7 @@ export function computeResourceMetrics(pods: readonly StatsPod[], readings: Read
   ];
 }
 
-type Values = (reading: NonNullable<ReturnType<Readings['get']>>) => number | undefined;
+type Values = (reading: ResourceReading) => number | undefined;
 
 const cpuSeconds: Values = ({ cpu }) => cpu && cpu.usage / NS;
 const workingSet: Values = ({ memory }) => memory?.workingSet;

@@ -49,16 +49,12 @@ export interface IoSample {
   readonly pressure: Pressure;
 }
 
-export interface TaskSample {
-  readonly current: number;
-  /** 0: no limit. */
-  readonly limit: number;
-}
-
 /** What the cgroup is held to. Infinity: no limit. */
 export interface CgroupSpec {
   readonly cpu: { readonly shares: number; readonly period: number; readonly quota: number | undefined } | undefined;
   readonly memory: MemorySpec | undefined;
+  /** Processes and threads; 0: no limit. */
+  readonly tasks: number;
 }
 
 export interface MemorySpec {
@@ -67,16 +63,19 @@ export interface MemorySpec {
   readonly reservation: number;
 }
 
+export const tasksOf = (limit = 0): number => (Number.isFinite(limit) ? limit : 0);
+
 export function workingSetOf(usage: number, inactiveFile: number): number {
   return Math.max(usage - inactiveFile, 0);
 }
 
 /** Reads the parts of a cgroup. A part whose controller is not here, or whose files make no sense, is undefined. */
 export interface CgroupReader {
-  cpu(read: ReadFile): CpuSample | undefined;
-  memory(read: ReadFile): MemorySample | undefined;
+  cpu(read: ReadFile, spec: CgroupSpec): CpuSample | undefined;
+  memory(read: ReadFile, spec: CgroupSpec): MemorySample | undefined;
   io(read: ReadFile): IoSample | undefined;
-  tasks(read: ReadFile): TaskSample | undefined;
+  /** Processes and threads. */
+  tasks(read: ReadFile): number | undefined;
   spec(read: ReadFile): CgroupSpec;
   /** Nanoseconds, with one file: for rates. */
   cpuUsage(read: ReadFile): number | undefined;

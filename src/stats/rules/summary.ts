@@ -2,6 +2,7 @@
 import { formatTimestamp } from '../../api/timestamp.ts';
 import type { Pressure } from './kernel-text.ts';
 import type { CgroupReading, Readings } from './reading.ts';
+import { type RuntimePods, runtimeParts } from './runtime-stats.ts';
 import type { NodeGroups, StatsContainer, StatsPod } from './targets.ts';
 
 /** A file system, and the part of it that a pod, a container, a volume or the node uses. */
@@ -50,6 +51,8 @@ export interface SummaryInput {
   readonly groups: NodeGroups;
   readonly pods: readonly StatsPod[];
   readonly readings: Readings;
+  /** What the runtime reports of pods, where it is asked; of other pods the cgroups count. */
+  readonly runtime?: { readonly pods: RuntimePods; readonly now: number } | undefined;
   /** Undefined: only CPU and memory. */
   readonly storage: NodeStorage | undefined;
 }
@@ -84,7 +87,7 @@ export function computeSummary(input: SummaryInput): Summary {
     },
     pods: pods
       .filter(({ containers, sandbox }) => containers.length > 0 && sandbox !== undefined)
-      .map((pod) => podPart(pod, readings, storage)),
+      .map((pod) => podPart(pod, input)),
   };
 }
 
@@ -97,37 +100,63 @@ function systemContainers(groups: NodeGroups, readings: Readings, isWhole: boole
   });
 }
 
-function podPart(pod: StatsPod, readings: Readings, storage: NodeStorage | undefined): object {
-  const { uid, name, namespace, cgroup, sandbox, containers } = pod;
-  const own = readings.get(cgroup);
-  const sandboxReading = sandbox && readings.get(sandbox.cgroup);
+function podPart(pod: StatsPod, input: SummaryInput): object {
+  const { uid, name, namespace, sandbox, containers } = pod;
+  const { storage } = input;
   const stored = storage?.pods.get(uid);
-  const shown = containers.filter((container) => readings.has(container.cgroup));
+  const parts = runtimePod(pod, input) ?? cgroupPod(pod, input);
+  const shown = containers.filter(({ id }) => parts.containers.has(id));
   return {
     podRef: { name, namespace, uid },
     startTime: formatTimestamp(sandbox?.createdAt ?? 0),
-    containers: shown.map((container) => containerPart(container, readings.get(container.cgroup), stored)),
-    ...(own === undefined ? {} : cgroupParts(own, storage !== undefined)),
-    ...(storage === undefined
-      ? {}
-      : {
-          ...(sandboxReading === undefined ? {} : networkPart(sandboxReading)),
-          process_stats: { process_count: sum(shown.map((each) => readings.get(each.cgroup)?.processes ?? 0)) },
-          ...(stored === undefined ? {} : podStorageParts(stored, shown, storage.node)),
-        }),
+    containers: shown.map((one) => containerPart(one, parts.containers.get(one.id), stored)),
+    ...parts.pod,
+    ...(storage === undefined || stored === undefined ? {} : podStorageParts(stored, shown, storage.node)),
+  };
+}
+
+/** What a pod and its containers use, beside disks. */
+interface PodParts {
+  /** By the id of the container. */
+  readonly containers: ReadonlyMap<string, object>;
+  readonly pod: object;
+}
+
+function runtimePod({ sandbox }: StatsPod, { runtime, storage }: SummaryInput): PodParts | undefined {
+  const stats = sandbox && runtime?.pods.get(sandbox.id);
+  return stats && runtime && runtimeParts(stats, storage !== undefined, runtime.now);
+}
+
+function cgroupPod({ cgroup, sandbox, containers }: StatsPod, { readings, storage }: SummaryInput): PodParts {
+  const isWhole = storage !== undefined;
+  const own = readings.get(cgroup);
+  const sandboxReading = sandbox && readings.get(sandbox.cgroup);
+  const found = containers.flatMap(({ id, cgroup: path }) => {
+    const reading = readings.get(path);
+    return reading === undefined ? [] : [{ id, reading }];
+  });
+  return {
+    containers: new Map(found.map(({ id, reading }) => [id, cgroupParts(reading, isWhole)])),
+    pod: {
+      ...(own === undefined ? {} : cgroupParts(own, isWhole)),
+      ...(isWhole && {
+        ...(sandboxReading === undefined ? {} : networkPart(sandboxReading)),
+        process_stats: { process_count: sum(found.map(({ reading }) => reading.processes)) },
+      }),
+    },
   };
 }
 
 function containerPart(
   { id, name, createdAt }: StatsContainer,
-  reading: CgroupReading | undefined,
+  uses: object | undefined,
   stored: PodStorage | undefined,
 ): object {
   const [rootfs, logs] = [stored?.rootfs.get(id), stored?.logs.get(name)];
   return {
     name,
     startTime: formatTimestamp(createdAt),
-    ...(reading === undefined ? {} : cgroupParts(reading, stored !== undefined)),
+    ...uses,
     ...(rootfs === undefined ? {} : { rootfs: fsPart(rootfs) }),
     ...(logs === undefined ? {} : { logs: fsPart(logs) }),
   };

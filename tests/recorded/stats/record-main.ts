@@ -3,13 +3,24 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { until } from '../../node/pod-support.ts';
-import { familyTable, seriesOf, shapeOf, statsNode, textOf } from '../../node/stats-support.ts';
+import {
+  FROM_RUNTIME,
+  familyTable,
+  type StatsNode,
+  seriesOf,
+  shapeOf,
+  statsNode,
+  textOf,
+} from '../../node/stats-support.ts';
 
 const MINUTE_MS = 60_000;
 
 interface Summary {
   readonly pods: readonly {
-    readonly containers: readonly { readonly cpu: { readonly psi?: object } }[];
+    readonly containers: readonly {
+      readonly cpu: { readonly psi?: object };
+      readonly rootfs?: { readonly usedBytes?: number };
+    }[];
     readonly network?: object;
     readonly process_stats?: { readonly process_count: number };
     readonly volume?: object;
@@ -18,8 +29,6 @@ interface Summary {
 
 test('the statistics of the reference are recorded', async (t) => {
   const node = await statsNode(t, 'reference');
-  const write = (file: string, lines: readonly string[]) =>
-    writeFileSync(join(import.meta.dirname, file), `${lines.join('\n')}\n`);
   // It looks at new containers now and then, and at volumes later still.
   const summary = await until(
     'every container and volume is seen',
@@ -37,9 +46,30 @@ test('the statistics of the reference are recorded', async (t) => {
     },
     2 * MINUTE_MS,
   );
-  write('summary.txt', shapeOf(JSON.parse(summary)).toSorted());
+  await recordPages(node, JSON.parse(summary), '');
+});
+
+test('the statistics that the reference has from the runtime are recorded', async (t) => {
+  const node = await statsNode(t, 'reference', FROM_RUNTIME);
+  const summary = await until(
+    'every layer and volume is measured',
+    async () => {
+      const { pods } = JSON.parse(await textOf(node, '/stats/summary')) as Summary;
+      const containers = pods.flatMap((pod) => pod.containers);
+      const isMeasured = containers.length === 4 && containers.every(({ rootfs }) => (rootfs?.usedBytes ?? 0) > 0);
+      return isMeasured && pods.some(({ volume }) => volume) ? await textOf(node, '/stats/summary') : undefined;
+    },
+    2 * MINUTE_MS,
+  );
+  await recordPages(node, JSON.parse(summary), 'runtime-');
+});
+
+async function recordPages(node: StatsNode, summary: unknown, prefix: string): Promise<void> {
+  const write = (file: string, lines: readonly string[]) =>
+    writeFileSync(join(import.meta.dirname, `${prefix}${file}`), `${lines.join('\n')}\n`);
+  write('summary.txt', shapeOf(summary).toSorted());
   const less = await textOf(node, '/stats/summary?only_cpu_and_memory=true');
   write('cpu-and-memory.txt', shapeOf(JSON.parse(less)).toSorted());
   write('resource.tsv', familyTable(await textOf(node, '/metrics/resource')));
   write('cadvisor.tsv', familyTable(await textOf(node, '/metrics/cadvisor')));
-});
+}
