@@ -10,6 +10,7 @@ import { podLogDirectory } from '../runtime/spec/sandbox.ts';
 import { countsWithoutCache, metricSelection } from '../stats/settings.ts';
 import {
   cgroupPlaces,
+  createStatsPods,
   endedContainers,
   imagePlaces,
   measureLayer,
@@ -18,7 +19,6 @@ import {
   runtimeStats,
   runtimeUse,
   sandboxImage,
-  statsPod,
   taskCounts,
   volumeFacts,
   writableLayers,
@@ -55,7 +55,7 @@ export function composeStats(config: Config, deps: PartDeps, tools: StatsTools):
       supervisor,
       kernelFiles: cgroups.files,
       places: cgroupPlaces(cgroups.hierarchies()),
-      pods: () => pods.views().flatMap((view) => statsPod(view, resources)),
+      pods: createStatsPods(pods, resources),
       groups: () => nodeGroups(config, resources, read),
       storage: {
         writableLayers: (signal) => writableLayers(cri, signal),

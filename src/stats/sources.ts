@@ -41,8 +41,26 @@ export function cgroupPlaces(hierarchies: readonly CgroupHierarchy[]): CgroupPla
   };
 }
 
+/** Views never change, so what is made of one is kept as long as it is; only the driver's names for cgroups may become known later. */
+export function createStatsPods(
+  { views }: Pick<Pods, 'views'>,
+  resources: Pick<Resources, 'podCgroupParent' | 'containerCgroup' | 'groupCgroups'>,
+): () => readonly StatsPod[] {
+  const made = new WeakMap<PodView, { readonly above: string | undefined; readonly pods: readonly StatsPod[] }>();
+  return () => {
+    const above = resources.groupCgroups()?.pods;
+    return views().flatMap((view) => {
+      const known = made.get(view);
+      if (known !== undefined && known.above === above) return known.pods;
+      const pods = statsPod(view, resources);
+      made.set(view, { above, pods });
+      return pods;
+    });
+  };
+}
+
 /** Nothing of a pod that has no cgroup, or no sandbox that runs: it uses nothing. */
-export function statsPod(
+function statsPod(
   { uid, pod, observation }: PodView,
   resources: Pick<Resources, 'podCgroupParent' | 'containerCgroup'>,
 ): readonly StatsPod[] {
