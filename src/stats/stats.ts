@@ -97,16 +97,11 @@ export function createStats(deps: StatsDeps, config: StatsConfig): Stats {
   const runtimeSource = createRuntimeSource(deps.runtimeStats, complain);
   const readPods = podReader(collector, runtimeSource);
   const cadvisor = createCadvisor({
-    clock,
+    ...deps,
     read: files.read,
     complain,
-    mounts: deps.mounts,
     fileSystem: deps.storage.fileSystem,
-    sandboxImage: deps.sandboxImage,
-    oomKills: deps.oomKills,
-    ended: deps.ended,
     selection: config.selection,
-    machine: deps.machine,
     podsDirectory: config.podsDirectory,
     hasPressure: pressure,
   });
