@@ -56,6 +56,8 @@ const MANAGERS = any('CPU Manager', 'Memory Manager', 'Topology Manager', 'HugeP
 const MEMORY_EVICTION = any('MemoryAllocatableEviction', 'PriorityMemory', 'PriorityPid', 'SystemNodeCritical');
 const DISK_EVICTION = any('LocalStorage', 'InodeEviction', 'ImageGCNo', 'ImageGCTerm', 'KubeletSeparateDisk');
 const GARBAGE = any('\\] GarbageCollect', '\\] ImageGarbageCollect');
+/** Limits of memory and of process ids that a container reaches. */
+const LIMITS = any('OOMKiller', 'PodPidsLimit');
 const PREEMPTION = '\\] CriticalPod';
 const CREDENTIALS = 'Ensure Credential';
 const MISSING_SOURCES = 'Should fail non-optional'; // five minutes of waiting each
@@ -88,6 +90,7 @@ export const SETS: readonly SpecSet[] = [
     about: 'restarts of kubelet, runtime and node; configuration; static and mirror pods',
     focus: both(RESTARTS, SERIAL),
   },
+  { ...alone, name: 'limits', about: 'processes killed for lack of memory, limits of process ids', focus: LIMITS },
   { ...alone, name: 'preemption', about: 'critical pods on a full node', focus: PREEMPTION },
   { ...alone, name: 'credentials', about: 'images that only pods with credentials may use', focus: CREDENTIALS },
   {
@@ -128,6 +131,7 @@ export const SETS: readonly SpecSet[] = [
       MEMORY_EVICTION,
       DISK_EVICTION,
       GARBAGE,
+      LIMITS,
       PREEMPTION,
       RESTARTS,
       'GracefulNodeShutdown',
