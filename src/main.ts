@@ -42,6 +42,7 @@ const fileReader: FileReader = {
 // The kubelet starts itself once more for work on files that may hang: see host/file-jobs.ts.
 if (process.argv[2] === FILE_PROCESS_ARGUMENT) void doFileJobs();
 else if (process.argv[2] === 'explain') void explain();
+else if (process.argv[2] === 'drain') void drain();
 else main();
 
 /** The kubelet itself is loaded only where it runs: Node's network and crypto modules take longer than `--version` or a refused configuration. */
@@ -80,6 +81,15 @@ async function explain(): Promise<void> {
   process.stdout.write(output);
   process.stderr.write(error);
   process.exitCode = code;
+}
+
+/** `kubelet drain`: asks the kubelet of this machine to end its pods. */
+async function drain(): Promise<void> {
+  const { runDrainCommand } = await import('./shutdown/drain-command.ts');
+  process.exitCode = await runDrainCommand(process.argv.slice(3), {
+    print,
+    complain: (text) => void process.stderr.write(text),
+  });
 }
 
 function read(): ConfigOutcome {

@@ -41,6 +41,8 @@ export interface Cluster {
   follow(update: PodUpdate): void;
   /** To be called when nothing of a pod runs any more and its volumes and cgroup are gone. */
   released(uid: PodUid): void;
+  /** Resolves when the API server has the last status of each of these pods. */
+  readonly untilSent: Publisher['untilSent'];
   /** To be called with the desired pods of the sources, before the workers get them. */
   desire(pods: readonly Pod[], everySourceHeard: boolean): void;
 }
@@ -76,6 +78,7 @@ export function composeCluster(config: Config, deps: PartDeps, tools: ClusterToo
     mirrors,
     publish: publisher.publish,
     released: publisher.finish,
+    untilSent: publisher.untilSent,
     follow: (update) => {
       if (update.kind === 'gone') publisher.finish(update.uid);
       if (isStaticPod(update.kind === 'gone' ? update.pod : update.view.pod)) mirrors.look();

@@ -41,6 +41,7 @@ import { composePodResources } from './pod-resources.ts';
 import { composePods, type PodParts } from './pods.ts';
 import { composeRuntime } from './runtime.ts';
 import { composeServer, type ProcessPort } from './server.ts';
+import { composeShutdown } from './shutdown.ts';
 import { composeStats } from './stats.ts';
 import { composeStreams } from './streams.ts';
 
@@ -130,13 +131,13 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const local = access === undefined ? deps.localApi?.(config, deps) : undefined;
   const network = composeNetwork(config, deps, { cri, isStandalone: kube === undefined });
   const podParts = composePods(config, deps, {
-    cri,
+    ...{ cri, running },
     podNetwork: network.pods,
-    running,
     kube: kube ?? local?.kube,
     isLocal: local !== undefined,
     meters,
     pressure: () => eviction.pressure(),
+    shutdown: () => shutdown,
     nodeConditions: () => [...(servingCertificate?.conditions() ?? []), ...configReport.conditions()],
   });
   const { pods, statuses, cluster, resources, events, images, probes } = podParts;
@@ -147,6 +148,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
   const statistics = composeStats(config, deps, { ...podParts, cri, oomWatcher });
   const servingCertificate = composeServingCertificate(config, deps, { meters, kube, cluster, record: events.record });
   const eviction = composeEviction(config, deps, { ...podParts, statistics, meters });
+  const shutdown = composeShutdown(config, deps, { ...podParts, meters });
   const served = servedPods(podParts);
   const explain = createExplain({ clock, served, downloadsOf: images.downloadsOf, failedProbes: probes.failures });
   const shownParts = { ...podParts, cri, running, served, statistics, eviction, local, shown: configReport.inForce };
@@ -169,6 +171,7 @@ export function createKubelet(config: Config, given: KubeletDeps): Kubelet {
     ...localStores(local),
     statistics,
     server,
+    shutdown,
     ...podParts.parts,
     composePodResources(config, deps, { ...podParts, metrics: meters.metrics }),
     ...localPorts(local, explain, statistics, () => composeStreams(config, deps, { served, cri, running })),

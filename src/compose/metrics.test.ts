@@ -39,7 +39,7 @@ const NOT_SHOWN: Readonly<Record<string, RegExp>> = {
   'of queues that do not exist: a worker here has a slot and a wake-up bit': /^workqueue_/,
   'of the transports of its client': /^rest_client_(transport|exec_plugin)_/,
   'of parts that are not built: CPU, memory, topology and devices': /^(kubelet_(cpu|memory|topology)_manager_|dra_)/,
-  'of parts that are not built: node shutdown, the API of pods': /^kubelet_(graceful_shutdown|pod_watch_events)/,
+  'of parts that are not built: the API of pods': /^kubelet_pod_watch_events/,
   'of statistics, which add them as they are asked for': /^kubelet_(volume_stats_|container_log_filesystem)/,
   'of caches of pull records: here all are in memory': /^kubelet_imagemanager_(inmemory|ondisk)_/,
 };

@@ -31,6 +31,7 @@ import {
   type RelistReport,
   type RuntimeCall,
 } from '../telemetry/metrics-runtime.ts';
+import { createShutdownMetrics, type ShutdownMetrics } from '../telemetry/metrics-shutdown.ts';
 import { createStartupMetrics, type StartupStep } from '../telemetry/metrics-startup.ts';
 import {
   type CountedOperation,
@@ -64,6 +65,7 @@ export interface Meters {
   onWebSocket(subresource: string): void;
   readonly certificates: CertificateMetrics;
   readonly eviction: EvictionMetrics;
+  readonly shutdown: ShutdownMetrics;
   onLoopFailure(loop: string): void;
   onListenerFailure(listener: string): void;
   /** To be called with what workers publish. */
@@ -157,6 +159,7 @@ export function composeMetrics(
     onWebSocket: createWebSocketMetrics(metrics),
     certificates: createCertificateMetrics(metrics, clock.now),
     eviction: createEvictionMetrics(metrics),
+    shutdown: createShutdownMetrics(metrics),
     ...loops,
     follow: (update) => {
       starts.follow(update);

@@ -33,6 +33,8 @@ export interface NodeTools {
   readonly volumesInUse: NodeFacts['volumesInUse'];
   readonly conditions: NonNullable<NodeFacts['conditions']>;
   readonly pressure: NodeFacts['pressure'];
+  /** Why the node is closed; undefined: it is not. */
+  readonly closedBecause: () => string | undefined;
 }
 
 export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): Node {
@@ -60,7 +62,7 @@ export function composeNode(config: Config, deps: PartDeps, tools: NodeTools): N
         allocatable: resources.allocatable,
         pressure: tools.pressure,
         conditions: tools.conditions,
-        problems: createNodeProblems({ mono: clock.mono, lastRelist }),
+        problems: createNodeProblems({ mono: clock.mono, lastRelist, shutdown: tools.closedBecause }),
         volumesInUse,
       },
     },

@@ -18,6 +18,7 @@ import type { Resources } from '../resources/resources.ts';
 import type { CriClient } from '../runtime/cri/client.ts';
 import type { LogRotation } from '../runtime/logs/rotation.ts';
 import type { Running } from '../runtime/running.ts';
+import type { NodeShutdown } from '../shutdown/shutdown.ts';
 import type { Statuses } from '../status/status.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import { type Cluster, composeCluster } from './cluster.ts';
@@ -40,6 +41,8 @@ import { composeVolumes, type VolumeParts } from './volumes.ts';
 import { composeWorkers } from './workers.ts';
 
 export interface PodTools {
+  /** Built after the pods, which it ends. */
+  readonly shutdown: () => NodeShutdown;
   /** What the node is short of. */
   readonly pressure: NodeFacts['pressure'];
   readonly cri: CriClient;
@@ -130,6 +133,7 @@ export function composePods(config: Config, deps: PartDeps, tools: PodTools): Po
     node,
     identify: cluster?.identify,
     onReleased: cluster?.released,
+    shutdown: tools.shutdown,
     pressure: tools.pressure,
     devices,
     resizeMeter: meters.resizes,
@@ -207,7 +211,8 @@ function composeNodeParts(config: Config, deps: PartDeps, tools: NodePartTools) 
     onStep,
     volumesInUse,
   };
-  const cluster = kube && composeCluster(config, deps, { ...made, kube, conditions, pressure });
+  const closedBecause = () => tools.shutdown().problem();
+  const cluster = kube && composeCluster(config, deps, { ...made, kube, conditions, pressure, closedBecause });
   const node = () => cluster?.node.object();
   const assigning = createAssigning([devices.provider, ...managers.providers], managers.topology);
   const nodeIps = nodeIpsOf(addresses, node);

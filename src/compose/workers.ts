@@ -35,6 +35,7 @@ import type { Handlers } from '../runtime/handlers.ts';
 import type { Logs } from '../runtime/logs/logs.ts';
 import type { Observe } from '../runtime/observe/observe.ts';
 import type { Running } from '../runtime/running.ts';
+import type { NodeShutdown } from '../shutdown/shutdown.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import type { PartDeps } from './compose.ts';
 
@@ -65,6 +66,7 @@ export interface WorkerTools {
   /** Undefined for a kubelet without an API server. */
   readonly identify: PodsDeps['identify'] | undefined;
   readonly onReleased: PodsDeps['onReleased'];
+  readonly shutdown: () => Pick<NodeShutdown, 'isClosed' | 'unmounted'>;
 }
 
 export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTools): Pods {
@@ -93,6 +95,8 @@ export function composeWorkers(config: Config, deps: PartDeps, tools: WorkerTool
       record: tools.record,
       onPass: work.workerPass,
       onReleased: tools.onReleased,
+      onUnmounted: (uid) => tools.shutdown().unmounted(uid),
+      isClosed: () => tools.shutdown().isClosed(),
       volumeProgress: tools.volumes.progress,
       decisions: composeDecisions(config, tools, () => pods),
       listNode: (signal) => listNode(listings, signal),
@@ -162,12 +166,17 @@ function composeDecisions(
 function composeAdmission(
   config: Config,
   { nodeName, host, machine }: PartDeps,
-  { handlers, resources, devices, node, pressure }: WorkerTools,
+  { handlers, resources, devices, node, pressure, shutdown }: WorkerTools,
 ) {
   const identity = nodeIdentity(config, { nodeName, architecture: machine.architecture });
   const allocatable = (pod: Pod) => new Map([...resources.allocatable(), ...devices.admissible(pod)]);
   return createAdmission(
-    { traits: () => nodeTraits(identity, node()), allocatable, strictGroups: handlers.strictGroups, pressure },
+    {
+      ...{ allocatable, pressure },
+      traits: () => nodeTraits(identity, node()),
+      strictGroups: handlers.strictGroups,
+      isClosed: () => shutdown().isClosed(),
+    },
     config,
     { nodeName, kernelVersion: machine.kernelVersion, appArmor: host.machine.appArmorEnabled() },
   );

@@ -10,7 +10,6 @@ import type { KubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 
 const PROFILE = 'Node.js has no such profile';
-const SHUTDOWN = 'graceful node shutdown is not built yet';
 const CADVISOR_PAGE = "cAdvisor's own page is not built yet";
 const CADVISOR_PARTS = 'that part of cAdvisor is not built yet';
 const NOT_SEARCHED = 'containers are known from the runtime, not searched for';
@@ -22,9 +21,6 @@ export const fieldsWithoutEffect: Readonly<Record<string, string>> = {
   enableContentionProfiling: PROFILE,
   contentType: 'JSON is spoken with the API server',
   volumePluginDir: 'FlexVolume drivers are not built yet',
-  shutdownGracePeriod: SHUTDOWN,
-  shutdownGracePeriodCriticalPods: SHUTDOWN,
-  shutdownGracePeriodByPodPriority: SHUTDOWN,
   tracing: 'tracing is not built yet',
 };
 

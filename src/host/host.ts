@@ -37,10 +37,8 @@ import { createSyscalls } from './syscalls.ts';
 import { readTextFile } from './text-file.ts';
 
 /** Where D-Bus and systemd listen on every distribution; systemd alone, for root, on a machine without a bus. */
-const SYSTEM_BUS = [
-  { path: '/run/dbus/system_bus_socket', isBus: true },
-  { path: '/run/systemd/private', isBus: false },
-];
+const SYSTEM_BUS = { path: '/run/dbus/system_bus_socket', isBus: true };
+const SYSTEMD = { path: '/run/systemd/private', isBus: false };
 
 /** What else the command needs: its standard streams, and systemd, which waits for it. */
 export interface LinuxHost extends Host {
@@ -87,8 +85,11 @@ export function createHost(): LinuxHost {
       readSetting: (name) => readKernelSetting(name),
       writeSetting: (name, value) => writeKernelSetting(name, value),
     },
-    openBus: (clock) =>
-      createBus({ clock, open: createOpenStream(syscalls, readiness), uid: geteuid?.() ?? 0 }, SYSTEM_BUS),
+    openBus: (clock, others) =>
+      createBus(
+        { clock, open: createOpenStream(syscalls, readiness), uid: geteuid?.() ?? 0 },
+        others === undefined ? [SYSTEM_BUS, SYSTEMD] : [SYSTEM_BUS],
+      ),
     network: {
       hostName,
       interfaces: (mono) => createInterfaceReader(mono),

@@ -38,8 +38,11 @@ export interface Host {
   readonly capacity: HostCapacity;
   readonly own: HostOwnProcess;
   readonly kernel: HostKernel;
-  /** The system bus, on which systemd answers. Nothing is connected before the first call. */
-  openBus(clock: Clock): Bus;
+  /**
+   * The system bus, on which systemd answers. Nothing is connected before the first call. Where there is none, systemd itself answers on a
+   * socket of its own, unless `others` are called as well.
+   */
+  openBus(clock: Clock, others?: 'others'): Bus;
 }
 
 export interface HostFiles {

@@ -10,6 +10,8 @@ import type { Plan, PodEnd, WaitingReason } from './plan.ts';
 export interface PodEnding extends PodEnd {
   /** It was not admitted. */
   readonly rejected?: boolean;
+  /** The node was being shut down or drained. A static pod begins again when the node is open again; it then counts as never ended. */
+  readonly whileClosed?: boolean;
   /** The kubelet ended it for other pods or for the node (eviction, preemption, shutdown): shown as a condition. */
   readonly disruption?: { readonly reason: string; readonly message: string };
 }

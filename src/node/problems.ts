@@ -6,13 +6,15 @@ export interface ProblemDeps {
   readonly mono: () => number;
   /** When the runtime's containers were last listed, monotonic; undefined before the first time. */
   readonly lastRelist: () => number | undefined;
+  /** Why the node is closed; undefined: it is not. */
+  readonly shutdown: () => string | undefined;
 }
 
-export function createNodeProblems({ mono, lastRelist }: ProblemDeps): () => NodeProblems {
+export function createNodeProblems({ mono, lastRelist, shutdown }: ProblemDeps): () => NodeProblems {
   const createdAt = mono();
   return () => ({
     parts: relistProblems(mono() - (lastRelist() ?? createdAt)),
     storage: undefined,
-    shutdown: undefined,
+    shutdown: shutdown(),
   });
 }

@@ -20,6 +20,8 @@ export interface AdmissionDeps {
   readonly strictGroups: () => boolean | undefined;
   /** What the node is short of. */
   readonly pressure: () => NodePressure;
+  /** Whether the node is being shut down or drained; by default it never is. */
+  readonly isClosed?: (() => boolean) | undefined;
 }
 
 export interface AdmissionMachine {
@@ -30,7 +32,7 @@ export interface AdmissionMachine {
 }
 
 export function createAdmission(
-  { traits, allocatable, strictGroups, pressure }: AdmissionDeps,
+  { traits, allocatable, strictGroups, pressure, isClosed }: AdmissionDeps,
   { kubelet, features }: Pick<Config, 'kubelet' | 'features'>,
   { nodeName, kernelVersion, appArmor }: AdmissionMachine,
 ): (pod: Pod, others: readonly Pod[]) => Admission {
@@ -50,6 +52,7 @@ export function createAdmission(
       allocatable: allocatable(pod),
       strictGroups: strictGroups(),
       pressure: pressure(),
+      isClosed: isClosed?.() === true,
     });
 }
 

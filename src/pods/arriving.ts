@@ -1,6 +1,7 @@
 /** Begins pods that the sources have and that have no worker yet: admission, rejection, preemption of others. */
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import { isStaticPod } from '../api/pod-traits.ts';
 import { assertNever } from '../base/assert-never.ts';
 import type { PodExplanation } from '../model/explanation.ts';
 import type { PodEnding } from '../model/pod-view.ts';
@@ -25,6 +26,7 @@ export interface ArrivingTools extends Pick<PodSetTools, 'endings' | 'allocation
   readonly assignments: Assignments;
 }
 
+type Rejection = Pick<Extract<Admission, { kind: 'rejected' }>, 'reason' | 'message' | 'whileClosed'>;
 type Victims = Extract<Admission, { kind: 'preempt' }>['victims'];
 
 const ARRIVALS_AT_ONCE = 25;
@@ -87,8 +89,9 @@ export function createArriving(
   const { endings, allocations, table, isolation, begin, preempt, assignments } = tools;
   const waiting = createWaiting(deps, table);
 
-  const reject = (pod: Pod, reason: string, message: string, signal: AbortSignal): void => {
-    const end: PodEnding = { phase: 'Failed', reason, message, rejected: true };
+  const reject = (pod: Pod, { reason, message, whileClosed }: Rejection, signal: AbortSignal): void => {
+    const closed = whileClosed === true ? { whileClosed } : {};
+    const end: PodEnding = { phase: 'Failed', reason, message, rejected: true, ...closed };
     deps.record({ pod: pod.metadata, type: 'Warning', reason, message });
     begin(beginTerminated(pod, end), signal);
   };
@@ -106,7 +109,7 @@ export function createArriving(
     switch (admission.kind) {
       case 'admitted': {
         const assigned = assignments.of(pod, signal);
-        if (assigned?.kind === 'refused') reject(pod, assigned.reason, assigned.message, signal);
+        if (assigned?.kind === 'refused') reject(pod, assigned, signal);
         return assigned?.kind === 'done';
       }
       case 'preempt':
@@ -114,10 +117,19 @@ export function createArriving(
         preempt(pod, admission.victims);
         return false;
       case 'rejected':
-        reject(pod, admission.reason, admission.message, signal);
+        reject(pod, admission, signal);
         return false;
       default:
         return assertNever(admission);
+    }
+  };
+
+  /** The machine was booted again, or its shutdown was cancelled while no kubelet ran. */
+  const forgetClosed = async (arrivals: readonly Pod[]): Promise<void> => {
+    if (deps.isClosed?.() === true) return;
+    for (const pod of arrivals.filter(isStaticPod)) {
+      const uid = podUid(pod.metadata.uid);
+      if (endings.of(uid)?.end?.whileClosed) await endings.remove(uid);
     }
   };
 
@@ -125,6 +137,7 @@ export function createArriving(
     waiting.keepOnly(arrivals);
     assignments.keepOnly(arrivals);
     if (arrivals.length === 0) return;
+    await forgetClosed(arrivals);
     const admitted = admittedPods(table).map(allocations.reserved);
     for (let first = 0; first < arrivals.length; first += ARRIVALS_AT_ONCE) {
       // With thousands of arrivals, other work must get its turn in between.

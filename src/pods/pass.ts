@@ -34,8 +34,8 @@ export interface EndRequest {
   readonly end: PodEnding;
   /** Undefined: the pod's own. */
   readonly graceSeconds: number | undefined;
-  /** The type of the event that reports the end, with its reason and message. */
-  readonly eventType: 'Normal' | 'Warning';
+  /** The type of the event that reports the end, with its reason and message; undefined: there is none. */
+  readonly eventType: 'Normal' | 'Warning' | undefined;
   /** Of the event. */
   readonly annotations?: Readonly<Record<string, string>>;
 }

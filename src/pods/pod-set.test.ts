@@ -256,3 +256,52 @@ test('of a source that was not heard only what a static pod has the name of is e
   assert.deepEqual([second.node.running('left'), second.node.running('q')], [['c'], ['c']]);
   await second.stop();
 });
+
+const CLOSED = { phase: 'Failed', reason: 'Terminated', message: 'down', whileClosed: true } as const;
+
+test('the node was closed and is open again: static pods that it ended or rejected begin again, pods of the API server do not', async () => {
+  let isClosed = false;
+  const admit = () =>
+    isClosed
+      ? ({ kind: 'rejected', reason: 'NodeShutdown', message: 'no', whileClosed: true } as const)
+      : ({ kind: 'admitted' } as const);
+  const world = createSetWorld({ admit, isClosed: () => isClosed });
+  const pods = [makePod('static', {}, seen('1')), makePod('own')];
+  await world.desire(pods);
+  isClosed = true;
+  for (const uid of ['static', 'own'])
+    world.set.end(podUid(uid), { end: CLOSED, graceSeconds: 1, eventType: undefined });
+  await world.desire([...pods, makePod('late', {}, seen('1'))]);
+  await world.advance(0);
+  assert.deepEqual(
+    ['static', 'own', 'late'].map((uid) => world.set.view(podUid(uid))?.ended?.reason),
+    ['Terminated', 'Terminated', 'NodeShutdown'],
+  );
+  assert.deepEqual(reasons(world), ['Warning NodeShutdown late'], 'the end of a pod has no event of its own');
+  isClosed = false;
+  world.set.reopen();
+  await world.advance(0);
+  assert.deepEqual(
+    ['static', 'own', 'late'].map((uid) => world.node.running(uid)),
+    [['c'], [], ['c']],
+  );
+  assert.deepEqual([...world.endings.keys()], ['own']);
+  await world.stop();
+});
+
+test('after a boot static pods begin although the shutdown had ended them; while the shutdown goes on they stay down', async () => {
+  const pods = [makePod('static', {}, seen('1'))];
+  const first = createSetWorld();
+  await first.desire(pods);
+  first.set.end(podUid('static'), { end: CLOSED, graceSeconds: 1, eventType: undefined });
+  await first.advance(0);
+  await first.stop();
+  const closed = createSetWorld({ earlier: first, isClosed: () => true });
+  await closed.desire(pods);
+  assert.deepEqual([closed.step('static'), closed.node.running('static')], ['terminated', []]);
+  await closed.stop();
+  const open = createSetWorld({ earlier: closed });
+  await open.desire(pods);
+  assert.deepEqual(open.node.running('static'), ['c']);
+  await open.stop();
+});

@@ -1,6 +1,7 @@
 /** The workers of this node, reconciled with the desired pods of the sources and with what is on the node. */
 import { type PodUid, podUid } from '../api/ids.ts';
 import type { Pod } from '../api/pod.ts';
+import { isStaticPod } from '../api/pod-traits.ts';
 import { createListeners } from '../base/listeners.ts';
 import type { LogValues } from '../base/logger.ts';
 import type { FoundPod, PodIdentity } from '../model/pod-identity.ts';
@@ -32,6 +33,8 @@ export interface PodSet {
   workers(): readonly Worker[];
   /** The one way to end a pod that would run on. */
   end(uid: PodUid, request: EndRequest): void;
+  /** Static pods that ended because the node was closed begin again. */
+  reopen(): void;
   views(): readonly PodView[];
   view(uid: PodUid): PodView | undefined;
   /** The name is for the log. An exception of one listener is reported and reaches no one else. */
@@ -120,6 +123,13 @@ export function createPodSet(deps: PodsDeps, tools: PodSetTools): PodSet {
     worker: table.worker,
     workers: table.workers,
     end,
+    reopen: () => {
+      for (const worker of table.workers()) {
+        const state = worker.state();
+        const end = state.step === 'terminating' || state.step === 'terminated' ? state.end : undefined;
+        if (isStaticPod(state.pod) && end?.whileClosed) worker.send({ kind: 'removed', again: true });
+      }
+    },
     views: () => [...table.views.values()],
     view: (uid) => table.views.get(uid),
     subscribe: listeners.add,

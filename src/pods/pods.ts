@@ -45,6 +45,8 @@ export interface Pods extends Part {
   volumesProgressed(uid: PodUid): void;
   /** An object of the API server has changed: containers that wait for one of its kind are started at once. */
   objectChanged(object: ChangedObject): void;
+  /** The node is open again: static pods that ended or were rejected because it was closed begin again. */
+  reopen(): void;
   /** The UID of a static pod can be decided now: the desired pods are reconciled again. */
   reconsider(): void;
   /** The node was listed: there may be pods that no source has. */
@@ -63,7 +65,13 @@ export interface Pods extends Part {
 
 export type Admission =
   | { readonly kind: 'admitted' }
-  | { readonly kind: 'rejected'; readonly reason: string; readonly message: string }
+  | {
+      readonly kind: 'rejected';
+      readonly reason: string;
+      readonly message: string;
+      /** The node is being shut down or drained. */
+      readonly whileClosed?: boolean;
+    }
   /** These pods must end first. */
   | { readonly kind: 'preempt'; readonly victims: readonly { readonly uid: PodUid; readonly message: string }[] };
 
@@ -77,6 +85,8 @@ export interface PodsDeps
   readonly listNode: (signal: AbortSignal) => Promise<readonly FoundPod[]>;
   /** May this pod run beside those that are admitted? */
   readonly admit: (pod: Pod, admitted: readonly Pod[]) => Admission;
+  /** Whether the node is being shut down or drained; by default it never is. */
+  readonly isClosed?: () => boolean;
   /** A pod that no source has, restored from what is left of it on the node. */
   readonly restorePod: (found: FoundPod, signal: AbortSignal) => Promise<Pod>;
   /** Assigns devices and CPUs to the pods that are admitted; without it there is nothing to assign. */
@@ -163,6 +173,7 @@ export function createPods(deps: PodsDeps, allocations: Allocations, config: Pod
     objectChanged: (object) => {
       for (const uid of waitingForObjects(set.views(), object)) set.worker(uid)?.wake('object-changed');
     },
+    reopen: set.reopen,
     reconsider: () => {
       if (desired !== undefined) bit.wake();
     },

@@ -107,6 +107,7 @@ function createCleanUp(deps: WorkerDeps, tools: TerminationTools, shared: Shared
     if (released) return;
     await deps.act.release(identityOf(pod), progress.report, signal);
     released = true;
+    deps.onUnmounted?.(podUid(pod.metadata.uid));
   };
 
   /** Its object stays, or a successor goes on with what is left of it. */

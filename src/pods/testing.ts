@@ -132,6 +132,7 @@ export interface SetOptions {
   readonly allocations?: Allocations;
   readonly resizeMeter?: PodsDeps['resizeMeter'];
   readonly log?: Logger;
+  readonly isClosed?: () => boolean;
 }
 
 export function createSetWorld(options: SetOptions = {}): SetWorld {
@@ -155,6 +156,7 @@ export function createSetWorld(options: SetOptions = {}): SetWorld {
       log: options.log ?? rest.log,
       listNode: () => Promise.resolve(node.list()),
       admit: options.admit ?? (() => ({ kind: 'admitted' })),
+      isClosed: options.isClosed ?? (() => false),
       restorePod: options.restorePod ?? (({ uid }) => Promise.resolve(makePod(uid))),
     },
     {

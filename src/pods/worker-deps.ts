@@ -43,6 +43,8 @@ export interface WorkerDeps {
   readonly nextTicket: () => number;
   /** Called when a pod that is being deleted has ended, its last status is published, and its volumes and cgroup are gone. */
   readonly onReleased?: ((uid: PodUid) => void) | undefined;
+  /** Called when nothing of a pod runs any more, and its volumes are unmounted. */
+  readonly onUnmounted?: ((uid: PodUid) => void) | undefined;
   /** Called with each pass when it is over: for metrics. */
   readonly onPass?: ((pass: PassReport) => void) | undefined;
   readonly supervisor: Supervisor;

@@ -77,7 +77,7 @@ export function createWorker(
 
   const end = ({ end: ending, graceSeconds, eventType, annotations }: EndRequest): void => {
     const { reason, message } = ending;
-    if (state.step === 'syncing')
+    if (state.step === 'syncing' && eventType !== undefined)
       deps.record({ pod: state.pod.metadata, type: eventType, reason, message, ...(annotations && { annotations }) });
     send({ kind: 'end', end: ending, graceSeconds });
   };

@@ -115,6 +115,28 @@ describe('the status publisher', () => {
     ]);
   });
 
+  test('says when the API server has the newest status of pods, and does not wait for what it does not know', async () => {
+    const { server, publish, publisher } = world(podOf('a'), podOf('b'));
+    const log: string[] = [];
+    const wait = (...names: readonly string[]) =>
+      publisher
+        .untilSent(
+          names.map((name) => podUid(`uid-${name}`)),
+          new AbortController().signal,
+        )
+        .then(() => log.push(names.join(' ')));
+    server.faults.push('hold');
+    publish('a', 'Failed');
+    publish('unknown', 'Failed');
+    void wait('a', 'b');
+    void wait('b', 'unknown');
+    await settled();
+    assert.deepEqual(log, ['b unknown']);
+    server.release();
+    for (let turn = 0; turn < 5; turn += 1) await settled();
+    assert.deepEqual(log, ['b unknown', 'a b']);
+  });
+
   test('a pod that only waits is not urgent', async () => {
     const { server, publish } = world(podOf('a'));
     publish('a', 'Pending');

@@ -9,6 +9,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Part } from '../base/lifecycle.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Supervisor } from '../base/supervise.ts';
+import { createWakeBit, type WakeBit } from '../base/wake.ts';
 import type { KubeClient, WatchListener } from '../kube/kube.ts';
 import { type ApiObjects, createApiObjects } from './api-objects.ts';
 import { createRetries, type Retries } from './retries.ts';
@@ -35,6 +36,8 @@ export interface Publisher extends Part {
   learn(object: Pod): void;
   /** The API server answers again: writes that wait for it begin now. */
   retry(): void;
+  /** Resolves when the API server has the newest status of each of these pods that it knows. */
+  untilSent(uids: readonly PodUid[], signal: AbortSignal): Promise<void>;
 }
 
 export interface PublisherDeps {
@@ -73,6 +76,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     listener,
     learn,
     retry: writes.retry,
+    untilSent: writes.untilSent,
     start: writes.start,
     stop: writes.stop,
     publish: ({ uid, status }) => writes.send(uid, { kind: 'publish', status }),
@@ -85,12 +89,14 @@ interface Writes extends Required<Pick<Part, 'start' | 'stop'>> {
   /** Begins what there is to write of a pod, if anything. */
   begin(uid: PodUid): void;
   retry(): void;
+  untilSent: Publisher['untilSent'];
 }
 
 function createWrites(deps: PublisherDeps, objects: ApiObjects): Writes {
   const { clock, supervisor, random } = deps;
   const entries = new Map<PodUid, StatusEntry>();
   const underWay = new Map<PodUid, Promise<void>>();
+  const settled = createWakeBits();
   let signal: AbortSignal | undefined;
   const times = () => ({ now: clock.now(), mono: clock.mono() });
 
@@ -139,6 +145,12 @@ function createWrites(deps: PublisherDeps, objects: ApiObjects): Writes {
     guarded(uid, () => settle(uid, one, result));
     underWay.delete(uid);
     begin(uid);
+    settled.wake();
+  };
+  const isSent = (uid: PodUid): boolean => {
+    const entry = entries.get(uid);
+    if (entry === undefined || entry.step === 'deleted' || objects.of(uid) === undefined) return true;
+    return entry.report?.delivery.kind !== 'unsent' && !underWay.has(uid);
   };
 
   /** A status that can't be compared is that pod's problem: it is tried again later, and others go on. */
@@ -154,6 +166,9 @@ function createWrites(deps: PublisherDeps, objects: ApiObjects): Writes {
   return {
     begin,
     retry: retries.release,
+    untilSent: async (uids, within) => {
+      while (!uids.every(isSent)) await settled.wait(within);
+    },
     send: (uid, input) => {
       update(uid, input);
       if (input.kind === 'publish') retries.renewed(uid);
@@ -166,6 +181,21 @@ function createWrites(deps: PublisherDeps, objects: ApiObjects): Writes {
     stop: async () => {
       retries.stop();
       await Promise.all(underWay.values());
+    },
+  };
+}
+
+/** For any number of waiters, each of which looks again after each wake. */
+function createWakeBits() {
+  const bits = new Set<WakeBit>();
+  return {
+    wake: () => {
+      for (const bit of bits) bit.wake();
+    },
+    wait: async (within: AbortSignal) => {
+      const bit = createWakeBit();
+      bits.add(bit);
+      await bit.wait(within).finally(() => bits.delete(bit));
     },
   };
 }

@@ -109,7 +109,7 @@ describe('background loops', () => {
     await using standalone = await embed({ staticPodURL: urlOf(pods), staticPodPath: manifests }, [], { loops });
     await using watching = await embed({ rotateCertificates: true }, cluster, { loops });
     await using caching = await embed(
-      { configMapAndSecretChangeDetectionStrategy: 'Cache', registerNode: false },
+      { configMapAndSecretChangeDetectionStrategy: 'Cache', registerNode: false, shutdownGracePeriod: '1s' },
       cluster,
       { loops },
     );

@@ -12,6 +12,7 @@ export const EXTRA_ENTRY_POINTS: Readonly<Record<string, string>> = {
   'eviction/memory-alarm.ts': 'asks the kernel',
   'eviction/pods-port.ts': 'the form in which eviction asks for pods',
   'events/api-sink.ts': 'only where there is an API server',
+  'host/dbus/logind.ts': 'one of the services behind the bus',
   'host/dbus/systemd.ts': 'one of the services behind the bus',
   'local-api/explain-command.ts': 'a command of its own, without a kubelet',
   'local-api/http.ts': 'a group of routes',

@@ -73,6 +73,8 @@ export const FILE_ACCESS: Readonly<Record<string, string>> = {
   'server/pod-resources/pod-resources.ts': `removes the old socket, opens nothing: ${OWN}`,
   'server/auth/node-token.ts': OWN,
   'server/tls/key-pairs.ts': NODE,
+  'shutdown/drain-command.ts': OWN,
+  'shutdown/store.ts': OWN,
   'sources/found-files.ts': NODE,
   'sources/last-good.ts': OWN,
   'sources/stable-file.ts': NODE,

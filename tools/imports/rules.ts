@@ -77,7 +77,7 @@ function judgeModule(from: string, to: string): string | undefined {
 }
 
 /** Works on the ports that it is given, without touching the machine itself. */
-const OVER_PORTS = new Set(['host/pod-trees.ts', 'host/dbus/systemd.ts']);
+const OVER_PORTS = new Set(['host/pod-trees.ts', 'host/dbus/logind.ts', 'host/dbus/systemd.ts']);
 
 /** The machine is passed in as a `Host`, so that a whole kubelet can run on a simulated one. */
 const reachesMachine = (from: string, to: string): boolean =>

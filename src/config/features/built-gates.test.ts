@@ -42,8 +42,8 @@ test('enabling a gate that is not built is reported once, disabling it or not se
   assert.deepEqual(warned({ PodsAPI: true }), [
     'featureGates.PodsAPI: has no effect: this kubelet does not have the feature',
   ]);
-  assert.deepEqual(warned({ GracefulNodeShutdown: true }).length, 1);
-  assert.deepEqual(warned({ GracefulNodeShutdown: false, PodsAPI: false, ContainerStopSignals: true }), []);
+  assert.deepEqual(warned({ PodsAPI: true }).length, 1);
+  assert.deepEqual(warned({ PodsAPI: false, ContainerStopSignals: true }), []);
   assert.deepEqual(warned({ PLEGOnDemandRelist: true, EventedPLEG: false }), []);
   assert.deepEqual(warned({ PLEGOnDemandRelist: false }), [
     'featureGates.PLEGOnDemandRelist: has no effect: the feature is always on',

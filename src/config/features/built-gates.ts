@@ -21,6 +21,8 @@ export const builtGates: Readonly<Partial<Record<GateName, string>>> = {
   EnvFiles: 'runtime/spec/environment.ts',
   EventedPLEG: 'runtime/observe/events.ts',
   ExecProbeTimeout: 'probes/checks/exec.ts',
+  GracefulNodeShutdown: 'shutdown/settings.ts',
+  GracefulNodeShutdownBasedOnPodPriority: 'shutdown/settings.ts',
   HostnameOverride: 'compose/requests.ts',
   ImageMaximumGCAge: 'images/rules/garbage.ts',
   ImageVolume: 'volumes/kinds/image.ts',

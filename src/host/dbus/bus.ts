@@ -11,7 +11,8 @@ import type { OpenStream } from './stream.ts';
 import type { DBusValue } from './values.ts';
 
 export interface SignalMatch {
-  readonly sender: string;
+  /** Undefined: anyone. */
+  readonly sender?: string;
   readonly path: string;
   readonly interface: string;
   readonly member: string;

@@ -199,6 +199,7 @@ function createIncoming(listener: {
 
 const CODES: readonly (readonly [RegExp, ErrorCode])[] = [
   [/\.(?:UnitExists|FileExists)$/, 'exists'],
+  [/\.OperationInProgress$/, 'conflict'],
   [/\.(?:NoSuchUnit|UnknownObject|FileNotFound|NoSuchProcess)$/, 'notFound'],
   [/\.(?:NoReply|Disconnected|ServiceUnknown|NameHasNoOwner|NoServer)$|\.Spawn\.|\.ShuttingDown$/, 'unavailable'],
   [/\.(?:Timeout|TimedOut)$/, 'deadline'],

@@ -25,6 +25,7 @@ const node: AdmissionNode = {
   allowedSysctls: safeSysctls({ major: 6, minor: 18 }),
   appArmor: false,
   strictGroups: true,
+  isClosed: false,
   pressure: { memory: false, disk: false, pid: false },
   gates: { podLevel: true, taintComparison: false },
 };

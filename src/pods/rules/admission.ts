@@ -25,6 +25,8 @@ export interface AdmissionNode extends SelectableNode {
   readonly strictGroups: boolean | undefined;
   /** What the node is short of. */
   readonly pressure: NodePressure;
+  /** It is being shut down or drained. */
+  readonly isClosed: boolean;
   readonly gates: { readonly podLevel: boolean; readonly taintComparison: boolean };
 }
 
@@ -36,6 +38,12 @@ interface Rejection {
 const ADMITTED: Admission = { kind: 'admitted' };
 const OS_LABEL = 'kubernetes.io/os';
 const OUR_OS = 'linux';
+const CLOSED: Admission = {
+  kind: 'rejected',
+  reason: 'NodeShutdown',
+  message: 'Pod was rejected as the node is shutting down.',
+  whileClosed: true,
+};
 const PREEMPTED = 'Preempted in order to admit critical pod';
 
 export function admitPod(pod: Pod, others: readonly Pod[], node: AdmissionNode): Admission {
@@ -55,6 +63,7 @@ export function admitPod(pod: Pod, others: readonly Pod[], node: AdmissionNode):
   if (unfit !== undefined) return rejected(unfit);
   const late = appArmorRejection(pod, node) ?? podLevelRejection(pod, node);
   if (late !== undefined) return rejected(late);
+  if (node.isClosed) return CLOSED;
   return shortage === undefined ? ADMITTED : makeRoom(pod, beside, shortages, podLevel);
 }
 

@@ -38,6 +38,7 @@ export function decodeEnding(text: string): Parsed<PodEnding | undefined> {
     reason,
     message,
     ...(fieldsOf(record['end'])['rejected'] === true ? { rejected: true } : {}),
+    ...(fieldsOf(record['end'])['whileClosed'] === true ? { whileClosed: true } : {}),
     ...(reported.reason === '' ? {} : { disruption: reported }),
   });
 }

@@ -194,7 +194,6 @@ export const SETS: readonly SpecSet[] = [
     name: 'shutdown',
     about: 'graceful node shutdown',
     focus: 'GracefulNodeShutdown',
-    later: 'node shutdown is not built',
   },
 ];
 
