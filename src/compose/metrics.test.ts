@@ -137,7 +137,7 @@ describe('metrics and the reference', async () => {
     );
     assert.match(text, /^kubernetes_feature_enabled\{name="KubeletFineGrainedAuthz",stage=""\} 1$/m);
     // On by default: not built; of another component.
-    assert.match(text, /^kubernetes_feature_enabled\{name="GracefulNodeShutdown",stage="BETA"\} 0$/m);
+    assert.match(text, /^kubernetes_feature_enabled\{name="DynamicResourceAllocation",stage=""\} 0$/m);
     assert.match(text, /^kubernetes_feature_enabled\{name="SchedulerQueueingHints",stage=""\} 0$/m);
     assert.match(text, /^process_resident_memory_bytes [\d.e+]+$/m);
   });
