@@ -55,21 +55,28 @@ const NOTHING_MORE = {
 /** Limits change only where a pod is resized. */
 const SPEC_KEPT_MS = 25_000;
 
-export function createCgroupFiles({ clock, files, places, machine }: CgroupFilesDeps) {
-  const { reader } = places;
-  const learned = createLearnedReads({ clock, reader });
-  const kept = createKeptFiles(files);
-  const fileOf =
-    (path: string): ReadFile =>
+/** Reads a file of a cgroup. `keepOpen`: it is read again soon. */
+function createFileOf(
+  places: Pick<CgroupPlaces, 'directory'>,
+  kept: ReturnType<typeof createKeptFiles>,
+  files: Pick<KernelFilesPort, 'read'>,
+) {
+  return (path: string, keepOpen = true): ReadFile =>
     (controller, file) => {
       const again = kept.again(path, file);
       if (again !== undefined) return again;
       const directory = places.directory(path, controller);
       if (directory === undefined) return undefined;
       const whole = `${directory}/${file}`;
-      return isOftenRead(controller, file) ? kept.first(path, file, whole) : files.read(whole);
+      return keepOpen && isOftenRead(controller, file) ? kept.first(path, file, whole) : files.read(whole);
     };
+}
 
+export function createCgroupFiles({ clock, files, places, machine }: CgroupFilesDeps) {
+  const { reader } = places;
+  const learned = createLearnedReads({ clock, reader });
+  const kept = createKeptFiles(files);
+  const fileOf = createFileOf(places, kept, files);
   const specs = createKeptValues<CgroupSpec>(clock, SPEC_KEPT_MS);
   const specOf = ({ path, kind }: Target, file: ReadFile): CgroupSpec => {
     const spec = specs.get(path, () => reader.spec(file));
@@ -122,9 +129,13 @@ export function createCgroupFiles({ clock, files, places, machine }: CgroupFiles
     },
     /** Nanoseconds of CPU time, with one file. */
     usage: (path: string): number | undefined => reader.cpuUsage(fileOf(path)),
-    /** In steps. Undefined: the cgroup is gone. */
-    read: function* (target: Target, depth: Depth): Generator<void, Omit<CgroupReading, 'nanoCores'> | undefined> {
-      const learner = learned(fileOf(target.path));
+    /** In steps. Undefined: the cgroup is gone. `keepOpen`: its files are read again soon. */
+    read: function* (
+      target: Target,
+      depth: Depth,
+      keepOpen: boolean,
+    ): Generator<void, Omit<CgroupReading, 'nanoCores'> | undefined> {
+      const learner = learned(fileOf(target.path, keepOpen));
       const file = onlyNeeded(depth, learner.file);
       const spec = specOf(target, learner.file);
       const [cpu, memory] = [reader.cpu(file, spec), reader.memory(file, spec)];

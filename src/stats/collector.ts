@@ -20,6 +20,8 @@ export interface CollectorDeps extends CgroupFilesDeps {
 
 export interface Collector {
   read(targets: readonly Target[], depth: Depth, signal: AbortSignal): Promise<Readings>;
+  /** The same for who asks seldom: no file stays open for it, and no rate is counted. */
+  readOnce(targets: readonly Target[], depth: Exclude<Depth, 'rates'>, signal: AbortSignal): Promise<Readings>;
   start(signal: AbortSignal): void;
   /** Resolves when housekeeping has ended. */
   stopped(): Promise<void>;
@@ -93,23 +95,32 @@ export function createCollector(deps: CollectorDeps, { intervalMs }: { readonly 
     if (targets.some(({ path }) => isTooYoung(histories.get(path), now))) await clock.sleep(FIRST_RATE_MS, signal);
   };
 
+  const readAll = async (
+    targets: readonly Target[],
+    depth: Depth,
+    { keepOpen, signal }: { readonly keepOpen: boolean; readonly signal: AbortSignal },
+  ): Promise<Readings> => {
+    const readings = new Map<string, CgroupReading>();
+    await inSlices(clock, signal, function* () {
+      for (const target of targets) {
+        const { path } = target;
+        const found = yield* cgroups.read(target, depth, keepOpen);
+        if (depth === 'rates' || found === undefined) countUsage(path, found?.cpu?.usage);
+        if (found !== undefined) readings.set(path, { ...found, nanoCores: rateOf(histories.get(path)) });
+        yield;
+      }
+    });
+    return readings;
+  };
+
   return {
     read: async (targets, depth, signal) => {
       askedAt = clock.mono();
       startHousekeeping();
       if (depth === 'rates') await prepareRates(targets, signal);
-      const readings = new Map<string, CgroupReading>();
-      await inSlices(clock, signal, function* () {
-        for (const target of targets) {
-          const { path } = target;
-          const found = yield* cgroups.read(target, depth);
-          if (depth === 'rates' || found === undefined) countUsage(path, found?.cpu?.usage);
-          if (found !== undefined) readings.set(path, { ...found, nanoCores: rateOf(histories.get(path)) });
-          yield;
-        }
-      });
-      return readings;
+      return readAll(targets, depth, { keepOpen: true, signal });
     },
+    readOnce: (targets, depth, signal) => readAll(targets, depth, { keepOpen: false, signal }),
     start: (signal) => {
       stopping = signal;
     },

@@ -31,7 +31,7 @@ export interface PageReads {
 export interface PageReadsDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly files: Pick<KernelFilesPort, 'read'>;
-  readonly collector: Pick<Collector, 'read'>;
+  readonly collector: Pick<Collector, 'read' | 'readOnce'>;
   readonly pods: () => readonly StatsPod[];
   readonly groups: () => NodeGroups;
   readonly hasPressure: () => boolean;
@@ -60,8 +60,8 @@ async function readSample(
   const isWhole = ({ path, pod }: Target) => path === '/' || (pod !== undefined && uids.has(pod.uid));
   const some = targets.filter((target) => !isWhole(target));
   const readings = new Map([
-    ...(await collector.read(some, detail ? 'rates' : 'basic', signal)),
-    ...(await collector.read(targets.filter(isWhole), 'metrics', signal)),
+    ...(await (detail ? collector.read(some, 'rates', signal) : collector.readOnce(some, 'basic', signal))),
+    ...(await collector.readOnce(targets.filter(isWhole), 'metrics', signal)),
   ]);
   const nodeDisk = parseDiskTransfer(files.read('/proc/diskstats'));
   return computeUsageSample({ time: clock.now(), pods, readings, nodeDisk, hasPressure: deps.hasPressure() });
