@@ -1,5 +1,6 @@
 /** `kubelet drain`: ends the pods of this machine in the order of their priorities, and keeps new ones away until it is cancelled. */
-import { readFile, rm, stat, watch } from 'node:fs/promises';
+import { watch } from 'node:fs';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseDuration } from '../api/duration.ts';
@@ -7,6 +8,7 @@ import { createSystemClock } from '../base/clock.ts';
 import { ifPathMissing } from '../base/errno.ts';
 import { CodedError, describeError } from '../base/errors.ts';
 import { withDeadline } from '../base/signal.ts';
+import { createWakeBit } from '../base/wake.ts';
 import { writeFileAtomically } from '../host/atomic-file.ts';
 import { DRAIN_REQUEST, encodeDrainRequest } from './rules/drain-request.ts';
 import { type ClosingRecord, decodeRecord } from './rules/record.ts';
@@ -76,13 +78,16 @@ async function requestOpening(directory: string): Promise<Done> {
 /** The kubelet writes how far it is. */
 async function untilRecord(directory: string, isDone: Done, withinMs: number): Promise<void> {
   using over = withDeadline(createSystemClock(), withinMs, 'the drain', new AbortController().signal);
+  const changed = createWakeBit();
+  // Watched before it is read, so that no change is missed. Not by promises: those begin to watch only when they are asked for a change.
+  const watcher = watch(directory, changed.wake).on('error', changed.wake);
   try {
-    const changes = watch(directory, { signal: over.signal });
-    if (isDone(await readRecord(directory))) return;
-    for await (const { filename } of changes) if (filename === RECORD && isDone(await readRecord(directory))) return;
+    while (!isDone(await readRecord(directory))) await changed.wait(over.signal);
   } catch (error) {
     if (!over.signal.aborted) throw error;
     throw new CodedError('deadline', 'the kubelet has not finished in time; does it run, with this --root-dir?');
+  } finally {
+    watcher.close();
   }
 }
 

@@ -120,6 +120,8 @@ test('it shows our kubelet with a pod on a containerd of its own, and Ctrl-C tak
   const [, kubectl = ''] = /^ +kubectl +(kubectl .*) get pods$/m.exec(run.output()) ?? [];
   const listed = await capture(['sh', '-c', `${kubectl} get pods`]);
   assert.match(listed.stdout, /^hello-demo +1\/1 +Running/m, `${kubectl}: ${listed.stderr}`);
+  const [, browser = ''] = /^ +in a browser +(http\S+)$/m.exec(run.output()) ?? [];
+  assert.match(await (await fetch(browser)).text(), /<title>kubelet<\/title>/);
   const [, another = ''] = /^ +another pod +(kubectl .*)$/m.exec(run.output()) ?? [];
   assert.equal((await capture(['sh', '-c', another])).code, 0, another);
   const ready = await capture(['sh', '-c', `${kubectl} wait --for=condition=Ready pod/mine --timeout=60s`]);

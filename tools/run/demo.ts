@@ -36,6 +36,7 @@ export interface Demo {
 const HEALTHZ_PORT = 10248;
 const SERVER_PORT = 10250;
 const LOCAL_API_PORT = 10260;
+const PAGE_PORT = 4194;
 const NODE_ID = 'node';
 const POD_PATIENCE_MS = 30_000;
 
@@ -104,7 +105,7 @@ async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal, is
   forwards.push(health);
   const rows: [string, string][] = [
     ['health', `curl http://127.0.0.1:${health.port}/healthz?verbose`],
-    ...(isOurs ? [...(await showKubectl(node, forwards)), ...(await showServer(node, forwards))] : []),
+    ...(isOurs ? await showOurs(node, forwards) : []),
     ['containers', `ctr --address ${node.containerd.socket} --namespace k8s.io containers ls`],
     ['configuration', node.kubelet.configFile],
     ['static pods', manifest],
@@ -128,6 +129,24 @@ async function furnish(node: NodeWorld, forwards: Forward[], { steps, signal, is
       ? `Pod ${DEMO_POD} is not up after ${POD_PATIENCE_MS / 1000} s: the kubelet's log says why.`
       : `Pod ${DEMO_POD} runs with address ${ip} in a network of its own.`,
   );
+}
+
+/** What the reference has not, or not without a control plane. */
+const showOurs = async (node: NodeWorld, forwards: Forward[]): Promise<[string, string][]> => [
+  ...(await showKubectl(node, forwards)),
+  ...(await showPage(node, forwards)),
+  ...(await showServer(node, forwards)),
+];
+
+/** The node in a browser. */
+async function showPage(node: NodeWorld, forwards: Forward[]): Promise<[string, string][]> {
+  const page = await forwardPort(node.gate, { host: '127.0.0.1', port: PAGE_PORT }, PAGE_PORT);
+  forwards.push(page);
+  const token = join(node.kubeletDirectory, 'local-api', 'administrator.token');
+  return [
+    ['in a browser', `http://127.0.0.1:${page.port}/`],
+    ['with shells', `echo "http://127.0.0.1:${page.port}/#token=$(cat ${token})"`],
+  ];
 }
 
 /** The lines that matter: how a person looks at pods, and starts one. */
