@@ -46,7 +46,8 @@ test('pods that come and go leave no timer', async () => {
   const before = node.clock.sleepers();
   for (let turn = 1; turn < 10; turn += 1) await comeAndGo(turn);
   await node.clock.advance(IDLE_MS);
-  await node.until('without timers of pods', () => node.clock.sleepers() <= before);
+  // A timer for each pod would be ninety more. The kubelet's own loops are in the middle of a pass now and then, and have none then.
+  await node.until('without timers of pods', () => node.clock.sleepers() <= before + 20);
 });
 
 test('a simulated node needs no file of Linux, no program, no network and no foreign function', async () => {
