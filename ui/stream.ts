@@ -1,17 +1,8 @@
 /** What the kubelet reports, over one stream: kept here, and shown again whenever it changes. */
 import { useEffect, useState } from 'preact/hooks';
+import type { PageFacts } from '../src/page/routes.ts';
 import type { ShownPod } from '../src/page/rules/pod-list.ts';
 import type { Point } from '../src/page/rules/series.ts';
-
-export interface Facts {
-  readonly nodeName: string;
-  readonly version: string;
-  readonly cpus: number;
-  readonly memoryBytes: number;
-  readonly kernel: string;
-  readonly osImage: string;
-  readonly login: boolean;
-}
 
 export interface Line {
   readonly times: number[];
@@ -47,7 +38,7 @@ export interface Detail {
 
 export interface Seen {
   readonly isOpen: boolean;
-  readonly facts: Facts | undefined;
+  readonly facts: PageFacts | undefined;
   /** An hour at a distance of some seconds, and five minutes by the second. */
   readonly hour: Line;
   readonly live: Line;
