@@ -6,7 +6,7 @@ READY := node_modules/.ready
 APT   := apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends
 
 PROGRAMS := debian-containerd debian-containerd-shim-runc-v2 debian-ctr debian-runc cni-plugins docker-registry busybox catatonit iptables prometheus promtool chromium \
-  containerd containerd-shim-runc-v2 ctr runc kubelet-reference
+  containerd containerd-shim-runc-v2 ctr runc kubelet-reference sample-device-plugin
 CLUSTER_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kubeadm debian-kubectl metrics-server agnhost ginkgo e2e.test nginx
 
 .PHONY: help programs build run test test-long test-unit lint format bench conformance recorded soak scraped runtimes certificates pressure repeated dist deb clean

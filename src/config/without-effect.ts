@@ -10,7 +10,7 @@ import type { KubeletConfiguration } from './schema/kubelet-configuration.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 
 const PROFILE = 'Node.js has no such profile';
-const CADVISOR_PAGE = "cAdvisor's own page is not built yet";
+const CADVISOR_PAGE = 'KUBELET_TS_PAGE says where the page is served';
 const CADVISOR_PARTS = 'that part of cAdvisor is not built yet';
 const NOT_SEARCHED = 'containers are known from the runtime, not searched for';
 const UNUSED = 'it has no effect in the reference either';

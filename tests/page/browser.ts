@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { ensurePackages } from '../../tools/machine/packages.ts';
 import { forwardPort } from '../../tools/run/forward.ts';
 import { createSupplies } from '../lab/supplies.ts';
 import { type PodNode, podNode } from '../node/pod-support.ts';
@@ -26,6 +27,8 @@ export interface PagePlace {
 }
 
 export async function pagePlace(t: TestContext): Promise<PagePlace> {
+  // Some requests are made inside the node.
+  await ensurePackages(['curl'], console.error);
   const { chromium: program } = await createSupplies(process.env).ensure('chromium');
   const pods = await podNode(t, { env: { KUBELET_TS_LOCAL_API: 'true', KUBELET_TS_PAGE: 'true' } });
   const forward = await forwardPort(pods.node.gate, { host: '127.0.0.1', port: 4194 }, 0);
