@@ -4,11 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BUSYBOX_IMAGE, busyboxImage, IMAGE_PACKAGES, pauseImage } from '../../../tools/machine/images.ts';
+import { busyboxImage, IMAGE_PACKAGES, pauseImage } from '../../../tools/machine/images.ts';
 import { makeImage } from '../../../tools/machine/oci/image.ts';
 import { ensurePackages } from '../../../tools/machine/packages.ts';
 import { lab } from '../lab.ts';
 import type { Guest } from './guest.ts';
+import { container, pod } from './pods.ts';
 
 const LOCAL_API = 'https://127.0.0.1:10260/api/v1/namespaces/default/pods';
 const TOKEN = '/var/lib/kubelet/local-api/administrator.token';
@@ -31,20 +32,6 @@ ${JSON.stringify(pod)}
 POD
 do sleep 1; done\n`;
 const seen = (text: string) => `journalctl --unit kubelet --no-pager | grep -q '${text}'`;
-
-const pod = (name: string, spec: object) => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name },
-  // No network card in a guest, so no pod network either.
-  spec: { hostNetwork: true, terminationGracePeriodSeconds: 1, restartPolicy: 'Never', ...spec },
-});
-const container = (name: string, script: string, limits?: object) => ({
-  name,
-  image: BUSYBOX_IMAGE,
-  command: ['sh', '-c', script],
-  ...(limits === undefined ? {} : { resources: { limits } }),
-});
 
 async function countsOnlyWhatCannotBeDropped(guest: Guest): Promise<void> {
   const mounts = (one: object, name: string) => ({ ...one, volumeMounts: [{ name, mountPath: `/${name}` }] });

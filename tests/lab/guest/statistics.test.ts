@@ -1,7 +1,7 @@
 /** One guest with a kernel of its own: slices, statistics and kills on a real cgroup v2 with pressure figures, and a machine that is out of memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BUSYBOX_IMAGE, busyboxImage, IMAGE_PACKAGES, pauseImage } from '../../../tools/machine/images.ts';
+import { busyboxImage, IMAGE_PACKAGES, pauseImage } from '../../../tools/machine/images.ts';
 import { makeImage } from '../../../tools/machine/oci/image.ts';
 import { ensurePackages } from '../../../tools/machine/packages.ts';
 import { type Series, seriesOf } from '../../node/stats-support.ts';
@@ -17,26 +17,13 @@ import {
 import { type CgroupTree, parseTree, treeScript } from '../../recorded/systemd/tree.ts';
 import { lab } from '../lab.ts';
 import type { Guest } from './guest.ts';
+import { container, pod } from './pods.ts';
 
 const PORT = 'http://127.0.0.1:10255';
 const WAIT = "trap 'exit 0' TERM; while :; do sleep 1000 & wait $!; done";
 const LIMIT = 32 * 1024 * 1024;
 /** An emulated processor on a machine that others use, too. */
 const SLOW = { timeoutMs: 600_000 };
-
-const pod = (name: string, spec: object) => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name },
-  // No network card in a guest, so no pod network either.
-  spec: { hostNetwork: true, terminationGracePeriodSeconds: 1, restartPolicy: 'Never', ...spec },
-});
-const container = (name: string, script: string, limits?: object) => ({
-  name,
-  image: BUSYBOX_IMAGE,
-  command: ['sh', '-c', script],
-  ...(limits === undefined ? {} : { resources: { limits } }),
-});
 
 const write = (name: string, spec: object) =>
   `cat > /etc/kubernetes/manifests/${name}.json <<'POD'\n${JSON.stringify(pod(name, spec))}\nPOD\n`;
